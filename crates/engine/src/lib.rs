@@ -1,0 +1,109 @@
+//! The contract between the worker loop and an I/O engine, and what both share: requests, buffers, open files.
+//!
+//! The loop is generic over [`Engine`]; there is no dynamic dispatch per I/O. An engine is one small crate that implements the
+//! trait, and one line in the runner's registry.
+
+pub mod buffers;
+pub mod error;
+pub mod files;
+
+pub use buffers::Buffers;
+pub use error::EngineError;
+pub use files::{FileSet, OpenFile};
+
+use ferrio_plan::JobSpec;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Read `len` bytes at `offset` into the buffer.
+    Read,
+    /// Write `len` bytes of the buffer at `offset`.
+    Write,
+    /// Discard the range.
+    Trim,
+    /// fsync(2)
+    Fsync,
+    /// fdatasync(2)
+    Fdatasync,
+    /// sync_file_range(2) over `offset`, `len` with these flags.
+    SyncFileRange(u32),
+}
+
+/// One I/O handed to an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// What to do.
+    pub op: Op,
+    /// Slot of the I/O, below iodepth; an engine returns it in the [`Completion`].
+    pub unit: u32,
+    /// Index into the [`FileSet`].
+    pub file: u32,
+    /// Bytes to move; for [`Op::SyncFileRange`] 64-bit lengths are cut to `u32::MAX`.
+    pub len: u32,
+    /// File offset in bytes.
+    pub offset: u64,
+    /// First byte of the data. Valid for `len` bytes from submission until the completion is reaped.
+    pub buffer: *mut u8,
+}
+
+/// The end of one I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Slot given in the request.
+    pub unit: u32,
+    /// Bytes moved, or a negated errno.
+    pub result: i64,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submit {
+    /// Completed in the call: bytes moved, or a negated errno.
+    Done(i64),
+    /// The engine owns it until it is reaped. It may still wait for [`Engine::flush`].
+    Queued,
+    /// Nothing happened: flush, reap at least one, try again.
+    Full,
+}
+
+/// A way to do I/O. One value per worker, used by that worker's thread only.
+pub trait Engine: Sized {
+    /// Sets the engine up in the worker's thread. Files are not open yet.
+    ///
+    /// # Errors
+    /// What the kernel refused, with the call's name.
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError>;
+
+    /// Called after the files were opened, and again whenever they were reopened for a further pass.
+    ///
+    /// # Errors
+    /// What the kernel refused (registering, mapping), with the call's name.
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError>;
+
+    /// Starts one request, or completes it at once.
+    fn submit(&mut self, request: &Request) -> Submit;
+
+    /// Hands queued requests to the kernel; returns how many it took. Engines that submit in [`Engine::submit`] return 0.
+    ///
+    /// # Errors
+    /// An error of the submitting system call itself; those of single requests arrive as completions.
+    fn flush(&mut self) -> std::io::Result<u32> {
+        Ok(0)
+    }
+
+    /// Appends at least `min` completions to `done` (waiting for them), at most `max`. `done` has room for `max`.
+    ///
+    /// # Errors
+    /// An error of the waiting system call itself.
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        debug_assert!(min == 0, "a synchronous engine has nothing to wait for");
+        let _ = (max, done);
+        Ok(())
+    }
+
+    /// Lines the user should see (fallbacks taken), asked for once after `attach`.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}

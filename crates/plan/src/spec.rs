@@ -1,0 +1,680 @@
+//! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Direction {
+    /// Data moves from the device into a buffer.
+    Read = 0,
+    /// Data moves from a buffer to the device.
+    Write = 1,
+    /// A range is discarded.
+    Trim = 2,
+}
+
+impl Direction {
+    /// All directions in fio's order.
+    pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
+
+    /// Lower-case name as reports and error messages print it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Trim => "trim",
+        }
+    }
+}
+
+/// One value for each [`Direction`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerDirection<T>(pub [T; 3]);
+
+impl<T> std::ops::Index<Direction> for PerDirection<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, direction: Direction) -> &T {
+        &self.0[direction as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
+    #[inline]
+    fn index_mut(&mut self, direction: Direction) -> &mut T {
+        &mut self.0[direction as usize]
+    }
+}
+
+/// The `rw=` kind of a job, without its postfix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadWrite {
+    /// `read`
+    Read,
+    /// `write`
+    Write,
+    /// `trim`
+    Trim,
+    /// `randread`
+    RandRead,
+    /// `randwrite`
+    RandWrite,
+    /// `randtrim`
+    RandTrim,
+    /// `rw`, `readwrite`
+    Mixed,
+    /// `randrw`
+    RandMixed,
+    /// `trimwrite`
+    TrimWrite,
+    /// `randtrimwrite`
+    RandTrimWrite,
+}
+
+impl ReadWrite {
+    /// The word fio prints for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReadWrite::Read => "read",
+            ReadWrite::Write => "write",
+            ReadWrite::Trim => "trim",
+            ReadWrite::RandRead => "randread",
+            ReadWrite::RandWrite => "randwrite",
+            ReadWrite::RandTrim => "randtrim",
+            ReadWrite::Mixed => "rw",
+            ReadWrite::RandMixed => "randrw",
+            ReadWrite::TrimWrite => "trimwrite",
+            ReadWrite::RandTrimWrite => "randtrimwrite",
+        }
+    }
+
+    /// True for the `rand...` kinds.
+    #[must_use]
+    pub const fn is_random(self) -> bool {
+        matches!(
+            self,
+            ReadWrite::RandRead | ReadWrite::RandWrite | ReadWrite::RandTrim | ReadWrite::RandMixed | ReadWrite::RandTrimWrite
+        )
+    }
+
+    /// True when the kind issues I/O of this direction.
+    #[must_use]
+    pub const fn does(self, direction: Direction) -> bool {
+        match direction {
+            Direction::Read => {
+                matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Mixed | ReadWrite::RandMixed)
+            }
+            Direction::Write => matches!(
+                self,
+                ReadWrite::Write
+                    | ReadWrite::RandWrite
+                    | ReadWrite::Mixed
+                    | ReadWrite::RandMixed
+                    | ReadWrite::TrimWrite
+                    | ReadWrite::RandTrimWrite
+            ),
+            Direction::Trim => matches!(
+                self,
+                ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
+            ),
+        }
+    }
+
+    /// True for `rw` and `randrw`.
+    #[must_use]
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, ReadWrite::Mixed | ReadWrite::RandMixed)
+    }
+
+    /// True for `trimwrite` and `randtrimwrite`.
+    #[must_use]
+    pub const fn is_trimwrite(self) -> bool {
+        matches!(self, ReadWrite::TrimWrite | ReadWrite::RandTrimWrite)
+    }
+}
+
+/// Block sizes of one direction, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSizes {
+    /// Smallest I/O.
+    pub min: u64,
+    /// Largest I/O; equal to `min` for a fixed size.
+    pub max: u64,
+    /// Alignment of random offsets (`ba`), `min` unless given.
+    pub align: u64,
+}
+
+/// What `rw=kind:N` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RwPostfix {
+    /// No postfix.
+    #[default]
+    None,
+    /// Sequential kinds: signed bytes added between two I/Os.
+    Hole(i64),
+    /// Random kinds: a new random offset every N I/Os, the others follow the [`Sequencer`].
+    Every(u32),
+}
+
+/// `rw_sequencer`: what the I/Os between two random ones of `rw=rand...:N` do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sequencer {
+    /// Continue where the last I/O of the direction ended.
+    #[default]
+    Sequential,
+    /// Repeat the last offset.
+    Identical,
+}
+
+/// `random_generator`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    /// 32-bit combined Tausworthe (fio's default).
+    #[default]
+    Tausworthe32,
+    /// 64-bit combined Tausworthe.
+    Tausworthe64,
+}
+
+/// How random streams are seeded (workload chapter, section 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeding {
+    /// `randrepeat=1` without `randseed`: seed 0x89, every stream starts again at each further pass.
+    Repeatable,
+    /// `randseed=N`: fixed seed, streams run on over passes.
+    Fixed(u64),
+    /// `randrepeat=0`: seeds from the operating system.
+    FromSystem,
+}
+
+/// Content of the I/O buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferContent {
+    /// `zero_buffers`: all zero bytes.
+    pub zero: bool,
+    /// `refill_buffers`: new content for every write.
+    pub refill: bool,
+    /// `scramble_buffers` in force: a few words of every sector change with every write.
+    pub scramble: bool,
+    /// `buffer_pattern` bytes, repeated from the start of every buffer; empty when not given.
+    pub pattern: Vec<u8>,
+}
+
+/// `sync=`: the open flag that makes writes synchronous.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenSync {
+    /// Neither flag.
+    #[default]
+    None,
+    /// `O_SYNC`
+    Sync,
+    /// `O_DSYNC`
+    Dsync,
+}
+
+/// `fallocate=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Reserve nothing.
+    None,
+    /// fallocate(2) mode 0, failures ignored.
+    #[default]
+    Native,
+    /// posix_fallocate(3), failures reported.
+    Posix,
+    /// fallocate(2) with FALLOC_FL_KEEP_SIZE; a failure fails the job.
+    Keep,
+    /// ftruncate(2); a failure fails the job.
+    Truncate,
+}
+
+/// `sync_file_range=flags:N`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncFileRange {
+    /// Linux SYNC_FILE_RANGE_* flags.
+    pub flags: u32,
+    /// One call after this many writes; 0 is never.
+    pub every: u32,
+}
+
+/// When data is made durable while the job runs and when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Durability {
+    /// fsync after every N writes, 0 never.
+    pub fsync: u32,
+    /// fdatasync after every N writes, 0 never.
+    pub fdatasync: u32,
+    /// sync_file_range after every N writes.
+    pub sync_file_range: SyncFileRange,
+    /// fsync every file at the end of each pass.
+    pub end_fsync: bool,
+    /// fsync when a file is closed.
+    pub fsync_on_close: bool,
+}
+
+/// What kind of thing a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file, or a path that does not exist yet.
+    Regular,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
+    /// Engine without files: only a size.
+    Pretend,
+}
+
+/// One file of one job with its I/O region, all in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSpec {
+    /// Path as given or generated, directory prefix included.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: FileKind,
+    /// Start of the I/O region.
+    pub offset: u64,
+    /// Length of the I/O region.
+    pub size: u64,
+    /// Size of the file or device once laid out: at least `offset + size` for files that are extended.
+    pub real_size: u64,
+    /// Size found on disk before the run, `None` for a path that does not exist.
+    pub found: Option<u64>,
+    /// True when layout must create or extend it.
+    pub extend: bool,
+    /// First user of this path among the jobs of the run lays it out; later users find it done.
+    pub shared_layout: bool,
+}
+
+/// Which engine drives a job, as a closed list: the registry has one line for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum EngineKind {
+    Sync,
+    Psync,
+    Vsync,
+    Pvsync,
+    Pvsync2,
+    IoUring,
+    Libaio,
+    Mmap,
+    Null,
+}
+
+impl EngineKind {
+    /// The name that `ioengine=` takes and reports print.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineKind::Sync => "sync",
+            EngineKind::Psync => "psync",
+            EngineKind::Vsync => "vsync",
+            EngineKind::Pvsync => "pvsync",
+            EngineKind::Pvsync2 => "pvsync2",
+            EngineKind::IoUring => "io_uring",
+            EngineKind::Libaio => "libaio",
+            EngineKind::Mmap => "mmap",
+            EngineKind::Null => "null",
+        }
+    }
+
+    /// True when the engine touches no file: no layout, no open, sizes come from the job.
+    #[must_use]
+    pub const fn is_diskless(self) -> bool {
+        matches!(self, EngineKind::Null)
+    }
+
+    /// True when a write job must be laid out in full first because the engine cannot extend a file.
+    #[must_use]
+    pub const fn cannot_extend(self) -> bool {
+        matches!(self, EngineKind::Mmap)
+    }
+
+    /// True for engines that complete every I/O in the submitting call at this depth.
+    #[must_use]
+    pub const fn is_sync(self, iodepth: u32) -> bool {
+        match self {
+            EngineKind::Sync | EngineKind::Psync | EngineKind::Vsync | EngineKind::Pvsync | EngineKind::Pvsync2 | EngineKind::Mmap => {
+                true
+            }
+            EngineKind::Null => iodepth == 1,
+            EngineKind::IoUring | EngineKind::Libaio => false,
+        }
+    }
+}
+
+/// `libaio_backend=` (ferrio's own option): what serves the libaio engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LibaioBackend {
+    /// The kernel's AIO, io_uring with a note where the kernel has none.
+    #[default]
+    Auto,
+    /// The kernel's AIO only.
+    Kernel,
+    /// io_uring only.
+    IoUring,
+}
+
+/// Private options of all engines; an engine reads its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// io_uring, pvsync2: polled completions.
+    pub hipri: bool,
+    /// pvsync2: share of I/Os in percent that `hipri` applies to.
+    pub hipri_percentage: u32,
+    /// io_uring: register the I/O buffers.
+    pub fixedbufs: bool,
+    /// io_uring: register the files.
+    pub registerfiles: bool,
+    /// io_uring: a kernel thread polls the submission queue; implies `registerfiles`.
+    pub sqthread_poll: bool,
+    /// io_uring: CPU of that thread.
+    pub sqthread_poll_cpu: Option<u32>,
+    /// io_uring: -1 probe the kernel, 0 vectored, other values READ/WRITE.
+    pub nonvectored: i32,
+    /// io_uring: IOSQE_ASYNC on every N-th request, 0 never.
+    pub force_async: u32,
+    /// io_uring, libaio, pvsync2: RWF_NOWAIT.
+    pub nowait: bool,
+    /// io_uring, pvsync2: RWF_DONTCACHE for buffered jobs.
+    pub uncached: bool,
+    /// libaio: reap from the completion ring in user space.
+    pub userspace_reap: bool,
+    /// libaio: PREADV/PWRITEV requests.
+    pub libaio_vectored: bool,
+    /// libaio: what serves it.
+    pub libaio_backend: LibaioBackend,
+    /// mmap: private mapping with transparent huge pages.
+    pub thp: bool,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            hipri: false,
+            hipri_percentage: 100,
+            fixedbufs: false,
+            registerfiles: false,
+            sqthread_poll: false,
+            sqthread_poll_cpu: None,
+            nonvectored: -1,
+            force_async: 0,
+            nowait: false,
+            uncached: false,
+            userspace_reap: false,
+            libaio_vectored: false,
+            libaio_backend: LibaioBackend::Auto,
+            thp: false,
+        }
+    }
+}
+
+/// Queue depth and batching, already normalised (options-notes section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// I/Os kept in flight, at least 1.
+    pub iodepth: u32,
+    /// Queue this many before one submission, 1..=iodepth.
+    pub batch: u32,
+    /// Wait for at least this many completions; 0 polls.
+    pub complete_min: u32,
+    /// Take at most this many completions, at least `complete_min`.
+    pub complete_max: u32,
+    /// After a full queue refill only when this many are left, 1..=iodepth.
+    pub low: u32,
+}
+
+/// How much a job does and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the job's region over all files (fio's "size").
+    pub size: u64,
+    /// Bytes to transfer when `io_size` was given.
+    pub io_size: Option<u64>,
+    /// I/Os to do, 0 unlimited.
+    pub number_ios: u64,
+    /// Passes, at least 1.
+    pub loops: u32,
+    /// Cap on the run time, zero for none.
+    pub runtime: Duration,
+    /// Run for `runtime` even when all is done.
+    pub time_based: bool,
+    /// Time at the start that is not measured.
+    pub ramp_time: Duration,
+    /// Delay of the start, counted from the end of set-up; for a range drawn in `low..=high`.
+    pub startdelay: (Duration, Duration),
+}
+
+/// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// `rate`, bytes/s.
+    pub bytes: PerDirection<u64>,
+    /// `rate_iops`.
+    pub iops: PerDirection<u64>,
+}
+
+impl Rates {
+    /// True when any direction is limited.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.bytes.0.iter().chain(&self.iops.0).any(|&r| r > 0)
+    }
+}
+
+/// Which figures are measured and printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// `disable_lat` off (total latency measured).
+    pub lat: bool,
+    /// `disable_clat` off.
+    pub clat: bool,
+    /// `disable_slat` off.
+    pub slat: bool,
+    /// Print total-latency percentiles.
+    pub lat_percentiles: bool,
+    /// Print completion-latency percentiles.
+    pub clat_percentiles: bool,
+    /// Print submission-latency percentiles.
+    pub slat_percentiles: bool,
+    /// `gtod_reduce`: the clock is read only now and then.
+    pub gtod_reduce: bool,
+    /// Percentiles to print, ascending, in percent.
+    pub percentiles: Vec<f64>,
+    /// Digits after the point of printed percentiles.
+    pub percentile_precision: u8,
+    /// Sampling interval of the bw line, ms.
+    pub bwavgtime_ms: u32,
+    /// Sampling interval of the iops line, ms.
+    pub iopsavgtime_ms: u32,
+    /// Collect disk statistics.
+    pub disk_util: bool,
+}
+
+/// Log files of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// `write_bw_log` prefix (job name when given without a value).
+    pub bw: Option<String>,
+    /// `write_lat_log` prefix.
+    pub lat: Option<String>,
+    /// `write_iops_log` prefix.
+    pub iops: Option<String>,
+    /// `log_avg_msec`; 0 logs every I/O.
+    pub avg_msec: u32,
+}
+
+impl Logs {
+    /// True when the job writes any log.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.bw.is_some() || self.lat.is_some() || self.iops.is_some()
+    }
+}
+
+/// How numbers are printed for this job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// 1024 or 1000.
+    pub kb_base: u32,
+    /// 0 automatic, 8 bytes, 1 bits.
+    pub unit_base: u32,
+    /// `significant_figures`, 1..=10.
+    pub significant_figures: u8,
+}
+
+/// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
+pub type OptionEcho = Vec<(String, String)>;
+
+/// One resolved job (one clone).
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// Printed name.
+    pub name: String,
+    /// `description`, cut at 255 bytes.
+    pub description: Option<String>,
+    /// 1-based number over the whole run in creation order; seeds random streams and numbers log files.
+    pub number: u32,
+    /// Clone number as used in file names and `offset_increment`: 0, N-1, ..., 1 in creation order.
+    pub clone: u32,
+    /// Clones of the section this job came from (numjobs).
+    pub clones: u32,
+    /// Report group, from 0.
+    pub group: u32,
+    /// Starts only after all earlier jobs have ended.
+    pub stonewall: bool,
+    /// Report the group as one entry.
+    pub group_reporting: bool,
+    /// `thread=1`: printed as a thread; workers are threads either way.
+    pub thread: bool,
+    /// Kind of workload.
+    pub rw: ReadWrite,
+    /// Postfix of `rw`.
+    pub rw_postfix: RwPostfix,
+    /// Sequencer of `rw=...:N`.
+    pub sequencer: Sequencer,
+    /// Reads among a mix, percent.
+    pub rwmixread: u32,
+    /// Block sizes.
+    pub block: PerDirection<BlockSizes>,
+    /// False with `norandommap` and whatever implies it.
+    pub random_map: bool,
+    /// Generator of random numbers.
+    pub generator: Generator,
+    /// Seeding of random streams.
+    pub seeding: Seeding,
+    /// Buffer content.
+    pub buffer: BufferContent,
+    /// Engine.
+    pub engine: EngineKind,
+    /// Private options of the engine.
+    pub engine_options: EngineOptions,
+    /// Queue depth.
+    pub depth: Depth,
+    /// `direct=1`: O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC, O_DSYNC.
+    pub open_sync: OpenSync,
+    /// Drop cached pages of the region before the job starts.
+    pub invalidate: bool,
+    /// Files, in order.
+    pub files: Vec<FileSpec>,
+    /// Size, time, loops.
+    pub limits: Limits,
+    /// Rate limits.
+    pub rates: Rates,
+    /// Periodic and final syncs.
+    pub durability: Durability,
+    /// Layout: `overwrite` in force (existing data is needed).
+    pub overwrite: bool,
+    /// Layout: `fallocate`.
+    pub fallocate: Fallocate,
+    /// Layout: fsync the new file.
+    pub create_fsync: bool,
+    /// Layout by the main thread, one job after the other, before the run.
+    pub create_serialize: bool,
+    /// No layout: files appear when the job opens them.
+    pub create_on_open: bool,
+    /// Only lay out, do no I/O.
+    pub create_only: bool,
+    /// `--readonly`: nothing is ever opened for writing.
+    pub readonly: bool,
+    /// Remove the files when the job ends.
+    pub unlink: bool,
+    /// CPUs the worker may run on; empty for all.
+    pub cpus_allowed: Vec<u32>,
+    /// nice value, -20..=19.
+    pub nice: i32,
+    /// What is measured.
+    pub measure: Measure,
+    /// Log files.
+    pub logs: Logs,
+    /// Units of printed numbers.
+    pub units: Units,
+    /// The job's own options for the JSON report.
+    pub options: OptionEcho,
+}
+
+impl JobSpec {
+    /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds).
+    #[must_use]
+    pub fn max_buffer(&self) -> u64 {
+        let b = &self.block;
+        let trim = if self.rw.is_trimwrite() { b[Direction::Trim].max } else { 0 };
+        b[Direction::Read].max.max(b[Direction::Write].max).max(trim)
+    }
+
+    /// Smallest block size over all directions.
+    #[must_use]
+    pub fn min_block(&self) -> u64 {
+        self.block.0.iter().map(|b| b.min).min().unwrap_or(0)
+    }
+
+    /// True when each I/O completes in the submitting call.
+    #[must_use]
+    pub fn is_sync(&self) -> bool {
+        self.engine.is_sync(self.depth.iodepth)
+    }
+}
+
+/// A job that could not be set up (no size, bad offset...): it does no I/O, but it is reported and counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError {
+    /// Errno for the report, 0 when fio leaves the error field empty.
+    pub errno: i32,
+    /// What failed, in fio's `func=` words (`total_file_size`).
+    pub func: &'static str,
+    /// One line for stderr: what is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// A job of the plan: resolved, or resolved as far as possible with the reason why it cannot run.
+#[derive(Clone, Debug)]
+pub struct PlannedJob {
+    /// The job.
+    pub spec: JobSpec,
+    /// Why it cannot run.
+    pub setup_error: Option<SetupError>,
+}
+
+/// Everything a run needs.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Jobs in creation order.
+    pub jobs: Vec<PlannedJob>,
+    /// `[global]` options for the JSON report.
+    pub globals: OptionEcho,
+    /// Things the user should know, one line each, for stderr.
+    pub notes: Vec<String>,
+}
