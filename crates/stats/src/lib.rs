@@ -1,1 +1,26 @@
-//! placeholder
+//! The figures of a run: the clock, latency histograms, counters, bandwidth samples, CPU usage, disk utilisation.
+//!
+//! Workers own one [`JobStats`] each and record into it without locks; everything merges associatively, so groups, passes and
+//! repeated runs use the same call. Nothing here knows a text format.
+//!
+//! Unsafe code is denied but for the one instruction that reads the time stamp counter.
+#![deny(unsafe_code)]
+
+pub mod clock;
+pub mod distribution;
+pub mod job;
+pub mod latency;
+pub mod live;
+pub mod samples;
+pub mod usage;
+
+pub use clock::{Clock, ClockSource};
+pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
+pub use job::{DirectionStats, JobStats, SyncStats};
+pub use latency::Latency;
+pub use live::LiveCounters;
+pub use samples::{SampleStats, Sampler};
+pub use usage::Usage;
+
+/// Number of data directions (read, write, trim), the index range of per-direction arrays.
+pub const DIRECTIONS: usize = 3;

@@ -1,0 +1,86 @@
+//! What a run leaves behind: figures and errors of every job, disk statistics.
+
+use std::panic::Location;
+use std::time::{Duration, SystemTime};
+
+use ferrio_stats::JobStats;
+
+/// Everything measured in a run.
+#[derive(Debug)]
+pub struct RunResult {
+    /// One entry per job of the plan, in order.
+    pub jobs: Vec<JobResult>,
+    /// Disks under the files of the run, in order of first use; slaves of a stacked device follow it.
+    pub disks: Vec<DiskUsage>,
+    /// When the first job started.
+    pub started: SystemTime,
+    /// From then to the end.
+    pub elapsed: Duration,
+    /// The signal that ended the run early.
+    pub signal: Option<i32>,
+}
+
+/// One job's outcome.
+#[derive(Debug, Default)]
+pub struct JobResult {
+    /// When its I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
+    pub start_ms: u64,
+    /// Thread id of the worker, 0 if none was started.
+    pub pid: u32,
+    /// What ended it early.
+    pub error: Option<JobError>,
+    /// Figures.
+    pub stats: JobStats,
+}
+
+/// Why a job failed, in the words of fio's report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobError {
+    /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
+    pub errno: i32,
+    /// What failed (`io_u error`, `open(FILE)`, `total_file_size`).
+    pub func: String,
+    /// Source file name of the place that noticed.
+    pub file: &'static str,
+    /// Line in it.
+    pub line: u32,
+}
+
+impl JobError {
+    /// An error noticed by the caller.
+    #[track_caller]
+    #[must_use]
+    pub fn new(errno: i32, func: impl Into<String>) -> Self {
+        let place = Location::caller();
+        let file = place.file().rsplit('/').next().unwrap_or_default();
+        JobError { errno, func: func.into(), file, line: place.line() }
+    }
+
+    /// An error of a system call, noticed by the caller.
+    #[track_caller]
+    #[must_use]
+    pub fn from_io(error: &std::io::Error, func: impl Into<String>) -> Self {
+        JobError::new(error.raw_os_error().unwrap_or(libc::EIO), func)
+    }
+}
+
+/// Activity of one disk while files on it were open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DiskUsage {
+    /// Name below /sys/block.
+    pub name: String,
+    /// Completed reads, writes.
+    pub ios: [u64; 2],
+    /// 512-byte sectors read, written.
+    pub sectors: [u64; 2],
+    /// Merged reads, writes.
+    pub merges: [u64; 2],
+    /// ms spent reading, writing.
+    pub ticks: [u64; 2],
+    /// ms weighted by requests in the queue.
+    pub in_queue: u64,
+    /// Busy time in percent of the observed time, at most 100.
+    pub util: f64,
+    /// How many of the following entries are slaves of this device.
+    pub slaves: usize,
+}

@@ -1,0 +1,222 @@
+//! All figures of one job (one clone), or of several merged into one report entry.
+
+use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
+use crate::latency::Latency;
+use crate::samples::SampleStats;
+use crate::usage::Usage;
+
+/// Figures of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct DirectionStats {
+    /// I/Os issued, failed ones included; the rest of a short transfer counts again.
+    pub ios: u64,
+    /// Bytes completed.
+    pub bytes: u64,
+    /// Transfers that moved fewer bytes than asked.
+    pub short: u64,
+    /// Time in the I/O loop, ms rounded up; 0 without bytes.
+    pub runtime_ms: u64,
+    /// Submission latency, asynchronous engines only.
+    pub slat: Option<Box<Latency>>,
+    /// Completion latency.
+    pub clat: Option<Box<Latency>>,
+    /// Total latency; `None` with samples in `clat` means that both are equal (synchronous engines: see [`DirectionStats::lat`]).
+    total: Option<Box<Latency>>,
+    /// `total` equals `clat` because the I/O was submitted and completed by one call.
+    lat_is_clat: bool,
+    /// Bandwidth samples, KiB/s.
+    pub bw: SampleStats,
+    /// IOPS samples.
+    pub iops: SampleStats,
+}
+
+impl DirectionStats {
+    /// Figures of a job that measures: completion latency always gets a histogram, the others on demand.
+    #[must_use]
+    pub fn measuring(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
+        let make = |on: bool| on.then(Box::<Latency>::default);
+        let shared = synchronous && clat;
+        DirectionStats {
+            slat: make(slat && !synchronous),
+            clat: make(clat),
+            total: make(lat && !shared),
+            lat_is_clat: lat && shared,
+            ..Self::default()
+        }
+    }
+
+    /// Total latency, if measured.
+    #[must_use]
+    pub fn lat(&self) -> Option<&Latency> {
+        if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
+    }
+
+    /// Records a synchronous I/O: one latency is both completion and total.
+    #[inline]
+    pub fn record_synchronous(&mut self, ns: u64) {
+        if let Some(clat) = &mut self.clat {
+            clat.record(ns);
+        } else if let Some(total) = &mut self.total {
+            total.record(ns);
+        }
+    }
+
+    /// Records the submission latency of an asynchronous I/O.
+    #[inline]
+    pub fn record_submission(&mut self, ns: u64) {
+        if let Some(slat) = &mut self.slat {
+            slat.record(ns);
+        }
+    }
+
+    /// Records the completion and the total latency of an asynchronous I/O.
+    #[inline]
+    pub fn record_completion(&mut self, clat_ns: u64, lat_ns: u64) {
+        if let Some(clat) = &mut self.clat {
+            clat.record(clat_ns);
+        }
+        if let Some(total) = &mut self.total {
+            total.record(lat_ns);
+        }
+    }
+
+    fn merge(&mut self, other: &DirectionStats) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        if self.lat_is_clat && !other.lat_is_clat {
+            // A group of synchronous and asynchronous jobs: from here on the two latencies differ.
+            self.total = self.clat.clone();
+            self.lat_is_clat = false;
+        }
+        if !self.lat_is_clat && other.lat_is_clat && self.clat.is_none() && self.total.is_none() {
+            self.lat_is_clat = true;
+        } else if !self.lat_is_clat {
+            merge_latency(&mut self.total, other.lat());
+        }
+        merge_latency(&mut self.slat, other.slat.as_deref());
+        merge_latency(&mut self.clat, other.clat.as_deref());
+        self.bw.merge(&other.bw);
+        self.iops.merge(&other.iops);
+    }
+}
+
+fn merge_latency(into: &mut Option<Box<Latency>>, from: Option<&Latency>) {
+    if let Some(from) = from {
+        into.get_or_insert_default().merge(from);
+    }
+}
+
+/// Figures of fsync, fdatasync and sync_file_range calls issued by the workload.
+#[derive(Clone, Debug, Default)]
+pub struct SyncStats {
+    /// Calls issued.
+    pub ios: u64,
+    /// Their latency, once there was one.
+    pub latency: Option<Box<Latency>>,
+}
+
+impl SyncStats {
+    /// Records the latency of one call in ns. Allocates at the first one.
+    pub fn record(&mut self, ns: u64) {
+        self.latency.get_or_insert_default().record(ns);
+    }
+}
+
+/// All figures of one job.
+#[derive(Clone, Debug, Default)]
+pub struct JobStats {
+    /// Read, write, trim.
+    pub directions: [DirectionStats; 3],
+    /// Periodic syncs.
+    pub sync: SyncStats,
+    /// Completion latencies of all directions in coarse buckets.
+    pub latency_buckets: LatencyBuckets,
+    /// Queue depth at submission.
+    pub depth: DepthLevels,
+    /// I/Os per submit call.
+    pub submit: BatchSizes,
+    /// I/Os per reap call.
+    pub complete: BatchSizes,
+    /// From the start of the job (or the end of its ramp) to its end, ms rounded down.
+    pub job_runtime_ms: u64,
+    /// CPU use of the worker over that time.
+    pub usage: Usage,
+    /// Errors tolerated by `continue_on_error`, and the first of them.
+    pub total_errors: u64,
+    /// First tolerated errno, 0 without.
+    pub first_error: i32,
+}
+
+impl JobStats {
+    /// I/Os issued over all directions.
+    #[must_use]
+    pub fn total_ios(&self) -> u64 {
+        self.directions.iter().map(|d| d.ios).sum()
+    }
+
+    /// Adds another job's figures.
+    pub fn merge(&mut self, other: &JobStats) {
+        self.directions.iter_mut().zip(&other.directions).for_each(|(a, b)| a.merge(b));
+        self.sync.ios += other.sync.ios;
+        merge_latency(&mut self.sync.latency, other.sync.latency.as_deref());
+        self.latency_buckets.merge(&other.latency_buckets);
+        self.depth.merge(&other.depth);
+        self.submit.merge(&other.submit);
+        self.complete.merge(&other.complete);
+        self.job_runtime_ms += other.job_runtime_ms;
+        self.usage.merge(&other.usage);
+        self.total_errors += other.total_errors;
+        if self.first_error == 0 {
+            self.first_error = other.first_error;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(synchronous: bool, ns: u64) -> JobStats {
+        let mut stats = JobStats::default();
+        stats.directions[0] = DirectionStats::measuring(true, true, true, synchronous);
+        let read = &mut stats.directions[0];
+        read.ios = 1;
+        read.bytes = 4096;
+        read.runtime_ms = ns;
+        if synchronous {
+            read.record_synchronous(ns);
+        } else {
+            read.record_submission(1);
+            read.record_completion(ns, ns + 1);
+        }
+        stats
+    }
+
+    fn lat(stats: &JobStats) -> (u64, u64, u64) {
+        let lat = stats.directions[0].lat().unwrap();
+        (lat.count(), lat.min(), lat.max())
+    }
+
+    #[test]
+    fn one_histogram_serves_clat_and_lat_of_synchronous_jobs() {
+        let mut group = JobStats::default();
+        group.merge(&job(true, 10));
+        group.merge(&job(true, 30));
+        assert_eq!(lat(&group), (2, 10, 30));
+        assert_eq!(group.directions[0].clat.as_ref().unwrap().count(), 2);
+        assert_eq!((group.directions[0].bytes, group.directions[0].runtime_ms), (8192, 30));
+    }
+
+    #[test]
+    fn mixed_groups_keep_the_two_latencies_apart_in_either_order() {
+        for (first, second) in [(true, false), (false, true)] {
+            let mut group = JobStats::default();
+            group.merge(&job(first, 10));
+            group.merge(&job(second, 10));
+            assert_eq!(lat(&group), (2, 10, 11));
+            assert_eq!(group.directions[0].clat.as_ref().unwrap().max(), 10);
+        }
+    }
+}

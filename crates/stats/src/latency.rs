@@ -1,0 +1,225 @@
+//! Latencies of one kind (slat, clat, lat, sync) and direction: exact sums and an HDR histogram, in ns.
+//!
+//! The histogram keeps 2 significant digits (buckets narrower than 0.8 % of their value) over the whole range of u64 ns that a
+//! run can show, so nothing clips. Mean and deviation come from exact integer sums, never from the histogram.
+
+use hdrhistogram::Histogram;
+
+/// Largest value with a bucket of its own: 2^62 ns, 146 years.
+const HIGHEST_NS: u64 = 1 << 62;
+const SIGNIFICANT_DIGITS: u8 = 2;
+
+/// Running statistics of one latency.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    min: u64,
+    max: u64,
+    sum: u64,
+    sum_of_squares: u128,
+    histogram: Histogram<u64>,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Latency {
+    /// Empty statistics. The histogram is 58 KB of untouched zero pages.
+    #[must_use]
+    pub fn new() -> Self {
+        // The bounds are constants that hdrhistogram accepts; a change that breaks them fails every test of this module.
+        #[expect(clippy::expect_used, reason = "constant arguments")]
+        let histogram =
+            Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("valid histogram bounds");
+        Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, histogram }
+    }
+
+    /// Adds one latency of `ns`.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+        self.sum = self.sum.wrapping_add(ns);
+        self.sum_of_squares += u128::from(ns) * u128::from(ns);
+        self.histogram.saturating_record(ns);
+    }
+
+    /// Number of samples.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// Smallest sample in ns, 0 without samples.
+    #[must_use]
+    pub fn min(&self) -> u64 {
+        if self.count() == 0 { 0 } else { self.min }
+    }
+
+    /// Largest sample in ns, 0 without samples.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Mean in ns, 0 without samples.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 }
+    }
+
+    /// Sample standard deviation in ns (divisor n - 1), 0 with fewer than two samples.
+    #[must_use]
+    pub fn stddev(&self) -> f64 {
+        let n = u128::from(self.count());
+        if n < 2 {
+            return 0.0;
+        }
+        // n*Σx² - (Σx)² is exact in integers where it fits; beyond that the double's rounding is far below the figure.
+        let square = u128::from(self.sum) * u128::from(self.sum);
+        let spread = match n.checked_mul(self.sum_of_squares) {
+            Some(scaled) => scaled.saturating_sub(square) as f64,
+            None => (n as f64).mul_add(self.sum_of_squares as f64, -(square as f64)).max(0.0),
+        };
+        (spread / (n as f64 * (n - 1) as f64)).sqrt()
+    }
+
+    /// The latency in ns that `percent` of the samples do not exceed: the middle of the bucket where the cumulative count reaches
+    /// `percent`/100 of all, kept within the smallest and largest sample. 0 without samples.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> u64 {
+        if self.count() == 0 {
+            return 0;
+        }
+        let value = self.histogram.value_at_quantile(percent / 100.0);
+        self.histogram.median_equivalent(value).clamp(self.min(), self.max)
+    }
+
+    /// Nonempty buckets of fio's layout (29 groups of 64) as (value in ns, count), ascending. Each HDR bucket lies inside one of
+    /// fio's, so counts are exact; values of 2^34 ns and more share fio's last bucket.
+    #[must_use]
+    pub fn fio_bins(&self) -> Vec<(u64, u64)> {
+        let mut bins: Vec<(u64, u64)> = Vec::new();
+        for bucket in self.histogram.iter_recorded() {
+            let value = fio_bucket_value(fio_bucket(bucket.value_iterated_to()));
+            match bins.last_mut() {
+                Some(last) if last.0 == value => last.1 += bucket.count_at_value(),
+                _ => bins.push((value, bucket.count_at_value())),
+            }
+        }
+        bins
+    }
+
+    /// Adds all samples of `other`.
+    pub fn merge(&mut self, other: &Latency) {
+        if other.count() == 0 {
+            return;
+        }
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum = self.sum.wrapping_add(other.sum);
+        self.sum_of_squares += other.sum_of_squares;
+        // Both histograms have the same bounds, the one condition under which adding can fail.
+        let added = self.histogram.add(&other.histogram);
+        debug_assert!(added.is_ok(), "histograms of equal bounds add");
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Latency::new();
+    }
+}
+
+const FIO_BUCKET_BITS: u32 = 6;
+const FIO_BUCKETS: u64 = 29 * 64;
+
+/// Index of a value in fio's histogram.
+fn fio_bucket(ns: u64) -> u64 {
+    let top = 63 - (ns | 1).leading_zeros();
+    if top <= FIO_BUCKET_BITS {
+        return ns;
+    }
+    let shift = top - FIO_BUCKET_BITS;
+    (((u64::from(shift) + 1) << FIO_BUCKET_BITS) + ((ns >> shift) & 63)).min(FIO_BUCKETS - 1)
+}
+
+/// The value in ns that stands for a bucket of fio's histogram: its middle.
+fn fio_bucket_value(index: u64) -> u64 {
+    if index < 128 {
+        return index;
+    }
+    let shift = index / 64 - 1;
+    (1 << (shift + 6)) + ((index % 64) << shift) + (1 << (shift - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(samples: &[u64]) -> Latency {
+        let mut latency = Latency::new();
+        for &s in samples {
+            latency.record(s);
+        }
+        latency
+    }
+
+    #[test]
+    fn without_samples_everything_is_zero() {
+        let l = Latency::new();
+        assert_eq!((l.count(), l.min(), l.max(), l.percentile(50.0)), (0, 0, 0, 0));
+        assert_eq!((l.mean(), l.stddev()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn mean_and_deviation_are_exact() {
+        let l = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!(l.mean(), 5.0);
+        assert!((l.stddev() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!((l.min(), l.max()), (2, 9));
+    }
+
+    #[test]
+    fn a_percentile_is_within_0_8_percent_of_the_sorted_sample() {
+        let mut samples: Vec<u64> = (0..20_000u64).map(|i| 100 + i * i % 90_000_017).collect();
+        let l = of(&samples);
+        samples.sort_unstable();
+        for percent in [1.0, 50.0, 90.0, 99.0, 99.9, 99.99] {
+            let rank = (percent / 100.0 * samples.len() as f64).ceil() as usize - 1;
+            let (exact, got) = (samples[rank] as f64, l.percentile(percent) as f64);
+            assert!((got - exact).abs() <= exact * 0.008, "{percent}: {got}, sorted {exact}");
+        }
+        assert!(l.percentile(100.0).abs_diff(l.max()) * 125 <= l.max());
+    }
+
+    #[test]
+    fn minutes_do_not_clip() {
+        let l = of(&[600_000_000_000]);
+        assert_eq!(l.max(), 600_000_000_000);
+        assert_eq!(l.percentile(99.0), 600_000_000_000);
+    }
+
+    #[test]
+    fn fio_bins_use_fios_bucket_values() {
+        let l = of(&[5, 127, 128, 129, 130, 1000, 1 << 40]);
+        assert_eq!(
+            l.fio_bins(),
+            vec![(5, 1), (127, 1), (129, 2), (131, 1), (1004, 1), (17_112_760_320, 1)]
+        );
+    }
+
+    #[test]
+    fn merging_equals_recording_everything_once() {
+        let (mut a, b) = (of(&[1, 20, 300]), of(&[4000, 50_000]));
+        a.merge(&b);
+        let all = of(&[1, 20, 300, 4000, 50_000]);
+        assert_eq!((a.count(), a.min(), a.max()), (5, 1, 50_000));
+        assert_eq!((a.mean(), a.stddev()), (all.mean(), all.stddev()));
+        assert_eq!(a.fio_bins(), all.fio_bins());
+        let mut empty = Latency::new();
+        empty.merge(&a);
+        assert_eq!((empty.min(), empty.max(), empty.count()), (1, 50_000, 5));
+    }
+}

@@ -1,0 +1,34 @@
+//! What others may read of a worker while it runs: relaxed atomics on cache lines of their own.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Counters that one worker stores and the monitoring thread loads. Values may be a few I/Os apart from each other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct LiveCounters {
+    /// I/Os completed per direction.
+    ios: [AtomicU64; 3],
+    /// Bytes completed per direction.
+    bytes: [AtomicU64; 3],
+}
+
+impl LiveCounters {
+    /// Stores the worker's counters of one direction. Only the owning worker calls it.
+    #[inline]
+    pub fn store(&self, direction: usize, ios: u64, bytes: u64) {
+        self.ios[direction].store(ios, Relaxed);
+        self.bytes[direction].store(bytes, Relaxed);
+    }
+
+    /// I/Os completed so far.
+    #[must_use]
+    pub fn ios(&self) -> [u64; 3] {
+        self.ios.each_ref().map(|c| c.load(Relaxed))
+    }
+
+    /// Bytes completed so far.
+    #[must_use]
+    pub fn bytes(&self) -> [u64; 3] {
+        self.bytes.each_ref().map(|c| c.load(Relaxed))
+    }
+}

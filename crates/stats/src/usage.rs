@@ -1,0 +1,70 @@
+//! CPU time, context switches and page faults of one thread, from getrusage(2).
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+/// What the kernel counted for a thread, or the difference of two readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// User time, µs.
+    pub user_us: u64,
+    /// System time, µs.
+    pub system_us: u64,
+    /// Voluntary and involuntary context switches.
+    pub context_switches: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+}
+
+impl Usage {
+    /// Reads the counters of the calling thread; zeros where the kernel refuses.
+    #[must_use]
+    pub fn of_this_thread() -> Self {
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
+            return Usage::default();
+        };
+        let us = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
+        Usage {
+            user_us: us(usage.user_time()),
+            system_us: us(usage.system_time()),
+            context_switches: (usage.voluntary_context_switches() + usage.involuntary_context_switches()) as u64,
+            major_faults: usage.major_page_faults() as u64,
+            minor_faults: usage.minor_page_faults() as u64,
+        }
+    }
+
+    /// Growth since an earlier reading of the same thread.
+    #[must_use]
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            user_us: self.user_us.saturating_sub(earlier.user_us),
+            system_us: self.system_us.saturating_sub(earlier.system_us),
+            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+        }
+    }
+
+    /// Adds another thread's counters.
+    pub fn merge(&mut self, other: &Usage) {
+        self.user_us += other.user_us;
+        self.system_us += other.system_us;
+        self.context_switches += other.context_switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_shows_up_in_the_difference() {
+        let before = Usage::of_this_thread();
+        let pages = vec![1u8; 4 << 20];
+        let after = Usage::of_this_thread().since(&before);
+        assert!(after.minor_faults >= 1, "{after:?} after touching {} bytes", pages.len());
+    }
+}
