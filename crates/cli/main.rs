@@ -1,2 +1,53 @@
-//! placeholder
-fn main(){}
+//! The program: a command line in, a report out.
+//!
+//! The steps stand in [`run`]; each has a file of its own. Who calls the program `fio` gets fio's version line.
+#![forbid(unsafe_code)]
+
+mod answers;
+mod arguments;
+mod exit;
+mod jobs;
+mod output;
+mod pending;
+mod program;
+
+use std::process::ExitCode;
+
+use ferrio_plan::PlanOptions;
+use ferrio_report::ReportOptions;
+
+use exit::Stop;
+use output::Output;
+use program::{FIO_VERSION, Program};
+
+fn main() -> ExitCode {
+    exit::code(run())
+}
+
+/// From arguments to the exit status.
+fn run() -> Result<u8, Stop> {
+    let items = arguments::scan(&answers::arguments()?, &program::options())?;
+    let program = Program::read(&items)?;
+    if let Some(question) = &program.question {
+        return answers::answer(question);
+    }
+    let set = jobs::read(&items, &program.sections)?;
+    answers::warn(&program, &set);
+    if program.parse_only || program.showcmd {
+        return answers::show(&program, &set);
+    }
+    if set.jobs.is_empty() {
+        return Err(Stop::NoJobs);
+    }
+    let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
+    let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
+    let mut output = Output::open(&program)?;
+    plan.notes.iter().for_each(|note| output.note(note));
+    output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
+    let result = pending::run(&plan, &pending::RunOptions { progress: true }, &mut |event| {
+        output.observe(&plan, &event);
+    });
+    output.write(&ferrio_report::report(&plan, &result, &ReportOptions::new(program.formats, FIO_VERSION)));
+    output.close()?;
+    Ok(exit::status(&plan, &result))
+}

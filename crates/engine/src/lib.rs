@@ -4,8 +4,13 @@
 //! trait, and one line in the runner's registry.
 
 pub mod buffers;
+pub mod device;
 pub mod error;
 pub mod files;
+pub mod ring;
+pub mod sync_ops;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use buffers::Buffers;
 pub use error::EngineError;
@@ -28,6 +33,15 @@ pub enum Op {
     Fdatasync,
     /// sync_file_range(2) over `offset`, `len` with these flags.
     SyncFileRange(u32),
+}
+
+impl Op {
+    /// True for reads and writes.
+    #[inline]
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Op::Read | Op::Write)
+    }
 }
 
 /// One I/O handed to an engine.
@@ -84,7 +98,8 @@ pub trait Engine: Sized {
     /// Starts one request, or completes it at once.
     fn submit(&mut self, request: &Request) -> Submit;
 
-    /// Hands queued requests to the kernel; returns how many it took. Engines that submit in [`Engine::submit`] return 0.
+    /// Hands queued requests to the kernel; returns how many it took since the last call (reaping may have handed some over).
+    /// Engines that submit in [`Engine::submit`] return 0.
     ///
     /// # Errors
     /// An error of the submitting system call itself; those of single requests arrive as completions.

@@ -1,1 +1,34 @@
-//! placeholder
+//! Job files and job options as written: the ini dialect, values, the option catalogue, inheritance,
+//! diagnostics.
+//!
+//! [`Builder`] takes the command line's job options and the text of job files and makes a [`JobSet`], or
+//! [`Problems`] that say file, line and column. Nothing here looks at the machine or knows what an option
+//! does.
+
+#![forbid(unsafe_code)]
+
+mod builder;
+pub mod catalogue;
+mod diagnostic;
+mod document;
+mod environment;
+mod evaluate;
+pub mod help;
+mod jobs;
+mod options;
+mod origin;
+mod sections;
+mod showcmd;
+mod suggest;
+mod value;
+
+pub use builder::Builder;
+pub use catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, canonical_engine, pool, rows};
+pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
+pub use environment::{Environment, ReadFile, Variable};
+pub use help::{cmdhelp, enghelp};
+pub use jobs::{Job, JobSet};
+pub use options::{Choice, FileName, Given, Options};
+pub use origin::{ArgOrigin, Origin, Sources};
+pub use showcmd::showcmd;
+pub use value::{Amount, Pattern, Split, Value};

@@ -4,6 +4,80 @@
 //! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`], never the options.
 #![forbid(unsafe_code)]
 
+mod buffers;
+mod directories;
+mod engine;
+mod findings;
+mod groups;
+mod machine;
+mod measure;
+mod names;
+mod postfix;
+mod probe;
+mod resolve;
+mod rules;
+mod sizes;
 pub mod spec;
+mod status;
+#[cfg(test)]
+mod testing;
 
+use ferrio_jobfile::{JobSet, Problems};
+
+pub use engine::ENGINES;
+pub use machine::Machine;
 pub use spec::*;
+
+use findings::Findings;
+use groups::Groups;
+
+/// What holds for all jobs of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// `--readonly`: jobs that write or trim are refused.
+    pub readonly: bool,
+    /// `--warnings-fatal`: what would be a note about an odd job is a refusal.
+    pub warnings_fatal: bool,
+}
+
+/// Resolves all jobs; files are looked at, none is touched.
+///
+/// A job that cannot be set up (no size known, a directory as file) is in the plan with its `setup_error`; the others run.
+///
+/// # Errors
+/// Everything that is refused in any job: then nothing runs.
+pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
+    plan_for(&Machine::ask(), set, options)
+}
+
+fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
+    let mut findings = Findings::new(options.warnings_fatal);
+    let mut groups = Groups::default();
+    for job in &set.jobs {
+        status::check(job, &mut findings);
+        directories::check(job, &mut findings);
+        if let Some(draft) = resolve::resolve(job, machine, options, &mut findings)
+            // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
+            && findings.problems.is_empty()
+        {
+            groups.add(job, &draft, &mut findings);
+        }
+    }
+    if !findings.problems.is_empty() {
+        return Err(Problems { diagnostics: findings.problems, sources: set.sources.clone() });
+    }
+    Ok(Plan { jobs: groups.jobs, globals: resolve::echo(&set.globals), notes: findings.notes })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::plan_of;
+
+    #[test]
+    fn a_plan_echoes_globals_and_own_options() {
+        let plan = plan_of("[global]\nioengine=null\nsize=4k\n[a]\nblocksize=1k\nthread\n").unwrap();
+        let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        assert_eq!(plan.globals, [pair("ioengine", "null"), pair("size", "4k")]);
+        assert_eq!(plan.jobs[0].spec.options, [pair("bs", "1k"), pair("thread", "")]);
+    }
+}

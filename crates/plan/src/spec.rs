@@ -98,7 +98,11 @@ impl ReadWrite {
     pub const fn is_random(self) -> bool {
         matches!(
             self,
-            ReadWrite::RandRead | ReadWrite::RandWrite | ReadWrite::RandTrim | ReadWrite::RandMixed | ReadWrite::RandTrimWrite
+            ReadWrite::RandRead
+                | ReadWrite::RandWrite
+                | ReadWrite::RandTrim
+                | ReadWrite::RandMixed
+                | ReadWrite::RandTrimWrite
         )
     }
 
@@ -107,7 +111,10 @@ impl ReadWrite {
     pub const fn does(self, direction: Direction) -> bool {
         match direction {
             Direction::Read => {
-                matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Mixed | ReadWrite::RandMixed)
+                matches!(
+                    self,
+                    ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Mixed | ReadWrite::RandMixed
+                )
             }
             Direction::Write => matches!(
                 self,
@@ -215,6 +222,22 @@ pub enum OpenSync {
     Sync,
     /// `O_DSYNC`
     Dsync,
+}
+
+/// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fadvise {
+    /// Nothing.
+    None,
+    /// Random or sequential, as the job's kind says.
+    #[default]
+    ByPattern,
+    /// Random.
+    Random,
+    /// Sequential.
+    Sequential,
+    /// The data is used once.
+    NoReuse,
 }
 
 /// `fallocate=`.
@@ -339,9 +362,12 @@ impl EngineKind {
     #[must_use]
     pub const fn is_sync(self, iodepth: u32) -> bool {
         match self {
-            EngineKind::Sync | EngineKind::Psync | EngineKind::Vsync | EngineKind::Pvsync | EngineKind::Pvsync2 | EngineKind::Mmap => {
-                true
-            }
+            EngineKind::Sync
+            | EngineKind::Psync
+            | EngineKind::Vsync
+            | EngineKind::Pvsync
+            | EngineKind::Pvsync2
+            | EngineKind::Mmap => true,
             EngineKind::Null => iodepth == 1,
             EngineKind::IoUring | EngineKind::Libaio => false,
         }
@@ -582,6 +608,8 @@ pub struct JobSpec {
     pub open_sync: OpenSync,
     /// Drop cached pages of the region before the job starts.
     pub invalidate: bool,
+    /// Advice to the kernel after opening.
+    pub fadvise: Fadvise,
     /// Files, in order.
     pub files: Vec<FileSpec>,
     /// Size, time, loops.
@@ -621,6 +649,82 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// A job with fio's defaults and no files: the base that the planner fills in.
+    #[must_use]
+    pub fn bare(name: &str) -> Self {
+        let block = BlockSizes { min: 4096, max: 4096, align: 4096 };
+        JobSpec {
+            name: name.to_owned(),
+            description: None,
+            number: 1,
+            clone: 0,
+            clones: 1,
+            group: 0,
+            stonewall: false,
+            group_reporting: false,
+            thread: false,
+            rw: ReadWrite::Read,
+            rw_postfix: RwPostfix::None,
+            sequencer: Sequencer::Sequential,
+            rwmixread: 50,
+            block: PerDirection([block.clone(), block.clone(), block]),
+            random_map: true,
+            generator: Generator::Tausworthe32,
+            seeding: Seeding::Repeatable,
+            buffer: BufferContent { zero: false, refill: false, scramble: true, pattern: Vec::new() },
+            engine: EngineKind::Psync,
+            engine_options: EngineOptions::default(),
+            depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },
+            direct: false,
+            open_sync: OpenSync::None,
+            invalidate: true,
+            fadvise: Fadvise::ByPattern,
+            files: Vec::new(),
+            limits: Limits {
+                size: 0,
+                io_size: None,
+                number_ios: 0,
+                loops: 1,
+                runtime: Duration::ZERO,
+                time_based: false,
+                ramp_time: Duration::ZERO,
+                startdelay: (Duration::ZERO, Duration::ZERO),
+            },
+            rates: Rates::default(),
+            durability: Durability::default(),
+            overwrite: true,
+            fallocate: Fallocate::Native,
+            create_fsync: true,
+            create_serialize: true,
+            create_on_open: false,
+            create_only: false,
+            readonly: false,
+            unlink: false,
+            cpus_allowed: Vec::new(),
+            nice: 0,
+            measure: Measure {
+                lat: true,
+                clat: true,
+                slat: true,
+                lat_percentiles: false,
+                clat_percentiles: true,
+                slat_percentiles: false,
+                gtod_reduce: false,
+                percentiles: vec![
+                    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9,
+                    99.95, 99.99,
+                ],
+                percentile_precision: 2,
+                bwavgtime_ms: 500,
+                iopsavgtime_ms: 500,
+                disk_util: true,
+            },
+            logs: Logs::default(),
+            units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
+            options: Vec::new(),
+        }
+    }
+
     /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds).
     #[must_use]
     pub fn max_buffer(&self) -> u64 {

@@ -1,1 +1,102 @@
-//! placeholder
+//! What users see of a run: fio's text and JSON reports, the lines at the start, the live line, messages about errors.
+//!
+//! Functions return text and print nothing. A report is built once as a tree ([`RunReport`]) and every format is written from it.
+#![forbid(unsafe_code)]
+
+mod build;
+mod ctime;
+mod errors;
+mod eta;
+mod json;
+mod live;
+pub mod model;
+mod notes;
+pub mod num;
+mod start;
+mod text;
+
+use ferrio_plan::Plan;
+use ferrio_runner::RunResult;
+use jiff::Zoned;
+
+pub use errors::{error_message, job_failed_line, strerror, terminating_line};
+pub use live::LiveLine;
+pub use model::RunReport;
+pub use notes::unit_notes;
+pub use start::{laying_out_line, start_lines, starting_line};
+
+/// The formats of a report (`--output-format`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formats {
+    /// The text for people.
+    pub normal: bool,
+    /// The JSON document.
+    pub json: bool,
+    /// Histogram buckets in the JSON document; implies `json` where formats are chosen.
+    pub json_plus: bool,
+}
+
+impl Default for Formats {
+    fn default() -> Self {
+        Formats { normal: true, json: false, json_plus: false }
+    }
+}
+
+/// What a report needs to know besides the run.
+#[derive(Clone, Debug)]
+pub struct ReportOptions {
+    /// Formats to write.
+    pub formats: Formats,
+    /// The version line (`fio-3.42`).
+    pub version: String,
+    /// When the report is made, in the zone it is shown in.
+    pub time: Zoned,
+}
+
+impl ReportOptions {
+    /// A report made now, in local time.
+    #[must_use]
+    pub fn new(formats: Formats, version: impl Into<String>) -> Self {
+        ReportOptions { formats, version: version.into(), time: Zoned::now() }
+    }
+}
+
+impl RunReport {
+    /// The text for people, starting with an empty line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        text::to_text(self)
+    }
+
+    /// The JSON document, newline at the end included.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json::to_json(self)
+    }
+}
+
+/// The report in all chosen formats: the JSON document first, then the text.
+#[must_use]
+pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
+    let report = RunReport::new(plan, result, options);
+    let mut out = String::new();
+    if options.formats.json || options.formats.json_plus {
+        out.push_str(&report.to_json());
+    }
+    if options.formats.normal {
+        out.push_str(&report.to_text());
+    }
+    out
+}
+
+/// The text report, whatever formats are chosen.
+#[must_use]
+pub fn text_report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
+    RunReport::new(plan, result, options).to_text()
+}
+
+/// The JSON document, whatever formats are chosen.
+#[must_use]
+pub fn json_report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
+    RunReport::new(plan, result, options).to_json()
+}

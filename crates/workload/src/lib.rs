@@ -1,1 +1,34 @@
-//! placeholder
+//! What I/O a job does next: direction, file, offset, length, content of the buffers and pace.
+//!
+//! Everything here is arithmetic. There are no file descriptors, and the only clock is the one handed in, so that a job with
+//! a given seed makes the same choices on every machine, and the same ones as fio.
+#![forbid(unsafe_code)]
+
+mod budget;
+mod content;
+mod general;
+mod length;
+mod map;
+mod mix;
+pub mod pacing;
+mod random;
+mod seeds;
+mod sequential;
+mod step;
+mod straight;
+mod sync;
+mod uniform;
+mod workload;
+
+pub use budget::Budget;
+pub use content::{Content, LayoutContent};
+pub use seeds::{SEEDS, thread_seeds};
+pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use workload::Workload;
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod testing;

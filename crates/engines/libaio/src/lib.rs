@@ -1,1 +1,131 @@
-//! placeholder
+//! The libaio engine: the kernel's asynchronous I/O (io_submit(2) and its kin), by system calls, without the C library of that
+//! name. Where the kernel has no such calls io_uring serves the engine instead, and a note says so.
+//!
+//! As with the kernel's AIO, every kind of sync is an fsync, and trims run in `submit`.
+
+mod abi;
+mod context;
+mod user_ring;
+
+use std::io;
+use std::os::fd::RawFd;
+
+use context::{Context, Options};
+use ferrio_engine::ring::{Entries, Ring, Setup, Style};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_plan::{JobSpec, LibaioBackend};
+
+/// EAGAIN instead of waiting.
+const RWF_NOWAIT: u32 = 0x08;
+
+/// `ioengine=libaio`
+pub struct Libaio {
+    backend: Backend,
+    fds: Vec<RawFd>,
+    notes: Vec<String>,
+}
+
+/// What serves the engine; the same for all I/Os of a job, so that the branch is always predicted.
+enum Backend {
+    Kernel(Context),
+    /// The ring is dropped first, which waits for all I/O.
+    IoUring(Ring, Entries),
+}
+
+impl Backend {
+    fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
+        let options = Options {
+            rw_flags: rw_flags(spec),
+            vectored: spec.engine_options.libaio_vectored,
+            userspace_reap: spec.engine_options.userspace_reap,
+            polling: spec.depth.complete_min == 0,
+        };
+        Context::new(spec.depth.iodepth, options).map(Backend::Kernel)
+    }
+
+    fn io_uring(spec: &JobSpec) -> Result<Self, EngineError> {
+        let iodepth = spec.depth.iodepth;
+        let ring = Ring::new(&Setup { iodepth, ..Setup::default() })?;
+        let style = if spec.engine_options.libaio_vectored { Style::Vectored } else { Style::Plain };
+        let entries = Entries::new(style, rw_flags(spec).cast_signed(), iodepth);
+        Ok(Backend::IoUring(ring, entries))
+    }
+}
+
+fn rw_flags(spec: &JobSpec) -> u32 {
+    if spec.engine_options.nowait { RWF_NOWAIT } else { 0 }
+}
+
+impl Engine for Libaio {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let mut notes = Vec::new();
+        let backend = match spec.engine_options.libaio_backend {
+            LibaioBackend::Kernel => Backend::kernel(spec)?,
+            LibaioBackend::IoUring => Backend::io_uring(spec)?,
+            LibaioBackend::Auto => match Backend::kernel(spec) {
+                Err(error) if error.errno() == libc::ENOSYS => {
+                    notes.push(format!(
+                        "{}: this kernel has no AIO (io_setup), libaio is served by io_uring",
+                        spec.name
+                    ));
+                    Backend::io_uring(spec)?
+                }
+                other => other?,
+            },
+        };
+        Ok(Libaio { backend, fds: Vec::new(), notes })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
+        if let Backend::IoUring(_, entries) = &mut self.backend {
+            entries.use_descriptors(files);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        let fd = self.fds[request.file as usize];
+        if request.op == Op::Trim {
+            return Submit::Done(sync_ops::run(fd, request));
+        }
+        let queued = match &mut self.backend {
+            // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it
+            // longer than this engine, whose context waits for all I/O when dropped.
+            Backend::Kernel(context) => unsafe { context.push(fd, request) },
+            Backend::IoUring(ring, entries) => {
+                let op = if request.op.moves_data() { request.op } else { Op::Fsync };
+                match entries.entry(&Request { op, ..*request }) {
+                    // SAFETY: as above; segments of vectored requests belong to `entries`, which is dropped after the ring.
+                    Some(entry) => unsafe { ring.push(&entry) },
+                    None => return Submit::Done(-i64::from(libc::EINVAL)),
+                }
+            }
+        };
+        if queued { Submit::Queued } else { Submit::Full }
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<u32> {
+        match &mut self.backend {
+            Backend::Kernel(context) => context.submit(),
+            Backend::IoUring(ring, _) => ring.submit(),
+        }
+    }
+
+    #[inline]
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        match &mut self.backend {
+            Backend::Kernel(context) => context.reap(min, max, done),
+            Backend::IoUring(ring, _) => ring.reap(min, max, done),
+        }
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

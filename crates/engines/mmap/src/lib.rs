@@ -1,1 +1,128 @@
-//! placeholder
+//! The mmap engine: the job's region of every file is mapped once, I/O is copying from and to the mapping, a sync is msync(2).
+//!
+//! A mapping cannot extend a file, and touching pages beyond its end kills the process with SIGBUS: files that are too short are
+//! refused when they are attached. Write-capable mappings of block devices are left as they are (fio punches them out first,
+//! which destroys the data).
+
+mod mapping;
+
+use std::os::fd::RawFd;
+
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_plan::{Direction, Fadvise, JobSpec};
+use mapping::{Advice, How, Mapping, PAGE};
+
+/// `ioengine=mmap`
+pub struct Mmap {
+    mappings: Vec<Mapping>,
+    fds: Vec<RawFd>,
+    how: How,
+    /// `direct=1`: what an I/O touched is written back before it completes.
+    sync_each: bool,
+    notes: Vec<String>,
+}
+
+impl Mmap {
+    fn sync_range(&self, mapping: &Mapping, request: &Request) -> i64 {
+        match mapping.sync(request.offset, request.len as usize) {
+            0 => i64::from(request.len),
+            error => error,
+        }
+    }
+}
+
+impl Engine for Mmap {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        check_blocks(spec)?;
+        let mut notes = Vec::new();
+        if spec.fadvise == Fadvise::NoReuse {
+            notes.push(format!(
+                "{}: fadvise_hint=noreuse says nothing to a mapping and is not applied",
+                spec.name
+            ));
+        }
+        if spec.engine_options.thp && spec.rw.does(Direction::Write) {
+            notes.push(format!("{}: thp=1 maps privately, writes do not reach the file", spec.name));
+        }
+        let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+        let protection = match (reads, writes) {
+            (true, true) => libc::PROT_READ | libc::PROT_WRITE,
+            (false, true) => libc::PROT_WRITE,
+            _ => libc::PROT_READ,
+        };
+        let how = How { protection, huge_pages: spec.engine_options.thp, advice: advice(spec) };
+        Ok(Mmap { mappings: Vec::new(), fds: Vec::new(), how, sync_each: spec.direct, notes })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.mappings.clear();
+        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
+        for file in &files.files {
+            self.mappings.push(Mapping::new(file, &self.how)?);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        let mapping = &self.mappings[request.file as usize];
+        let len = request.len as usize;
+        if request.op.moves_data() {
+            let Some(memory) = mapping.at(request.offset, len) else {
+                return Submit::Done(-i64::from(libc::EINVAL));
+            };
+            // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap
+            // a mapping of a file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
+            unsafe {
+                match request.op {
+                    Op::Read => std::ptr::copy_nonoverlapping(memory, request.buffer, len),
+                    _ => std::ptr::copy_nonoverlapping(request.buffer, memory, len),
+                }
+            }
+            if self.sync_each {
+                return Submit::Done(self.sync_range(mapping, request));
+            }
+            return Submit::Done(i64::from(request.len));
+        }
+        Submit::Done(match request.op {
+            Op::Trim => sync_ops::run(self.fds[request.file as usize], request),
+            _ => mapping.sync_all(),
+        })
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+/// msync(2) takes whole pages.
+fn check_blocks(spec: &JobSpec) -> Result<(), EngineError> {
+    let syncs = spec.direct || spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
+    let whole = |bytes: u64| bytes.is_multiple_of(PAGE);
+    let all_whole = Direction::ALL
+        .into_iter()
+        .filter(|&direction| spec.rw.does(direction))
+        .map(|direction| &spec.block[direction])
+        .all(|block| whole(block.min) && whole(block.max) && whole(block.align));
+    if !syncs || all_whole {
+        return Ok(());
+    }
+    let hint = format!(
+        "the mmap engine writes back whole pages: with direct, fsync or fdatasync every block size and alignment must be a \
+         multiple of {PAGE} bytes"
+    );
+    Err(EngineError::new("mmap", std::io::Error::from_raw_os_error(libc::EINVAL)).hint(hint))
+}
+
+fn advice(spec: &JobSpec) -> Advice {
+    match spec.fadvise {
+        Fadvise::None | Fadvise::NoReuse => Advice::None,
+        Fadvise::Random => Advice::Random,
+        Fadvise::Sequential => Advice::Sequential,
+        Fadvise::ByPattern if spec.rw.is_random() => Advice::Random,
+        Fadvise::ByPattern => Advice::Sequential,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,138 @@
-//! placeholder
+//! The null engine: every I/O succeeds and nothing is done, which leaves the cost of the rest of the program.
+//!
+//! At depth 1 an I/O completes in `submit`. Deeper, I/Os wait until `flush` publishes them, as on a device, and are reaped in
+//! the order they came.
+#![forbid(unsafe_code)]
+
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_plan::JobSpec;
+
+/// `ioengine=null`
+pub struct Null {
+    /// A circle of completions, a power of two long; empty at depth 1.
+    circle: Box<[Completion]>,
+    /// Counts of completions reaped, published and queued; they wrap around.
+    reaped: u32,
+    published: u32,
+    queued: u32,
+}
+
+impl Null {
+    /// The place of the `count`-th completion.
+    #[inline]
+    fn place(&self, count: u32) -> usize {
+        count as usize & (self.circle.len() - 1)
+    }
+}
+
+impl Engine for Null {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let slots = if spec.depth.iodepth > 1 { spec.depth.iodepth.next_power_of_two() } else { 0 };
+        let empty = Completion { unit: 0, result: 0 };
+        Ok(Null {
+            circle: vec![empty; slots as usize].into_boxed_slice(),
+            reaped: 0,
+            published: 0,
+            queued: 0,
+        })
+    }
+
+    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        let result = match request.op {
+            Op::Read | Op::Write | Op::Trim => i64::from(request.len),
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => 0,
+        };
+        if self.circle.is_empty() {
+            return Submit::Done(result);
+        }
+        if self.queued.wrapping_sub(self.reaped) as usize == self.circle.len() {
+            return Submit::Full;
+        }
+        let place = self.place(self.queued);
+        self.circle[place] = Completion { unit: request.unit, result };
+        self.queued = self.queued.wrapping_add(1);
+        Submit::Queued
+    }
+
+    #[inline]
+    fn flush(&mut self) -> std::io::Result<u32> {
+        let count = self.queued.wrapping_sub(self.published);
+        self.published = self.queued;
+        Ok(count)
+    }
+
+    #[inline]
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        if self.published.wrapping_sub(self.reaped) < min {
+            self.published = self.queued;
+        }
+        let count = self.published.wrapping_sub(self.reaped).min(max);
+        debug_assert!(count >= min, "{min} completions wanted of {count} in flight");
+        for _ in 0..count {
+            done.push(self.circle[self.place(self.reaped)]);
+            self.reaped = self.reaped.wrapping_add(1);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_engine::testing::Rig;
+
+    use super::*;
+
+    fn rig(iodepth: u32) -> Rig<Null> {
+        let mut spec = JobSpec::bare("null");
+        spec.depth.iodepth = iodepth;
+        Rig::new(&spec, FileSet::default()).unwrap()
+    }
+
+    #[test]
+    fn at_depth_1_everything_succeeds_in_submit() {
+        let mut rig = rig(1);
+        for (op, result) in
+            [(Op::Read, 4096), (Op::Write, 4096), (Op::Trim, 4096), (Op::Fsync, 0), (Op::Fdatasync, 0)]
+        {
+            let request = rig.request(0, op, 0, 4096);
+            assert_eq!(rig.engine.submit(&request), Submit::Done(result), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn deeper_ios_are_reaped_after_the_flush_in_order() {
+        let mut rig = rig(4);
+        let mut done = Vec::with_capacity(4);
+        for unit in [3, 2, 1] {
+            let request = rig.request(unit, Op::Read, 0, 512 * unit);
+            assert_eq!(rig.engine.submit(&request), Submit::Queued);
+        }
+        rig.engine.reap(0, 4, &mut done).unwrap();
+        assert_eq!(done, [], "nothing is published before the flush");
+        assert_eq!(rig.engine.flush().unwrap(), 3);
+        rig.engine.reap(1, 2, &mut done).unwrap();
+        assert_eq!(done, [Completion { unit: 3, result: 1536 }, Completion { unit: 2, result: 1024 }]);
+        let request = rig.request(3, Op::Fsync, 0, 0);
+        assert_eq!(
+            rig.engine.submit(&request),
+            Submit::Queued,
+            "queueing goes on while others wait to be reaped"
+        );
+        assert_eq!(rig.engine.flush().unwrap(), 1);
+        done.clear();
+        rig.engine.reap(2, 4, &mut done).unwrap();
+        assert_eq!(done, [Completion { unit: 1, result: 512 }, Completion { unit: 3, result: 0 }]);
+    }
+
+    #[test]
+    fn any_depth_is_pumped_to_the_end() {
+        for iodepth in [2, 3, 4, 7] {
+            assert_eq!(rig(iodepth).pump(Op::Write, 1000, 4096, 2, 1).len(), 1000);
+        }
+    }
+}

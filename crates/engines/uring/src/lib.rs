@@ -1,1 +1,187 @@
-//! placeholder
+//! The io_uring engine: requests are entries of a submission queue, handed to the kernel in batches.
+//!
+//! The ring itself is [`ferrio_engine::ring`]; this crate turns the job's options into registrations and request flags. Trims,
+//! and syncs of a polled ring (which has no such requests on older kernels), run in `submit`.
+
+use std::os::fd::RawFd;
+
+use ferrio_engine::ring::{Entries, Ring, Setup, Style};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_plan::{EngineOptions, JobSpec};
+use io_uring::squeue::Flags;
+use io_uring::{Probe, opcode};
+
+/// EAGAIN instead of waiting.
+const RWF_NOWAIT: i32 = 0x08;
+/// Drop the pages from the page cache afterwards (Linux 6.14).
+const RWF_DONTCACHE: i32 = 0x80;
+
+/// `ioengine=io_uring`
+pub struct Uring {
+    /// First, so that it is dropped, which waits for all I/O, while the memory of `entries` is still there.
+    ring: Ring,
+    entries: Entries,
+    fds: Vec<RawFd>,
+    register_files: bool,
+    files_are_registered: bool,
+    iopoll: bool,
+    force_async: EveryNth,
+}
+
+impl Uring {
+    /// Runs what has no entry of its own; `None` for what has.
+    fn run_now(&self, request: &Request) -> Option<i64> {
+        let no_entry = request.op == Op::Trim || self.iopoll;
+        no_entry.then(|| sync_ops::run(self.fds[request.file as usize], request))
+    }
+
+    #[inline]
+    fn queue(&mut self, request: &Request) -> Submit {
+        let Some(mut entry) = self.entries.entry(request) else {
+            return Submit::Done(-i64::from(libc::EINVAL));
+        };
+        if self.force_async.is_due() {
+            entry = entry.flags(Flags::ASYNC);
+        }
+        // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it longer
+        // than this engine, whose ring waits for all completions when dropped. The segment of a vectored request belongs to
+        // `entries`, which is dropped after the ring.
+        if unsafe { self.ring.push(&entry) } { Submit::Queued } else { Submit::Full }
+    }
+}
+
+impl Engine for Uring {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        let options = &spec.engine_options;
+        let iodepth = spec.depth.iodepth;
+        let ring = Ring::new(&Setup {
+            iodepth,
+            iopoll: options.hipri,
+            sqpoll: options.sqthread_poll,
+            sqpoll_cpu: options.sqthread_poll_cpu,
+        })?;
+        let style = style(&ring, options);
+        if style == Style::Fixed {
+            register_buffers(&ring, buffers)?;
+        }
+        Ok(Uring {
+            ring,
+            entries: Entries::new(style, rw_flags(spec), iodepth),
+            fds: Vec::new(),
+            register_files: options.registerfiles || options.sqthread_poll,
+            files_are_registered: false,
+            iopoll: options.hipri,
+            force_async: EveryNth::new(options.force_async),
+        })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
+        if !self.register_files {
+            self.entries.use_descriptors(files);
+            return Ok(());
+        }
+        let submitter = self.ring.submitter();
+        if std::mem::take(&mut self.files_are_registered) {
+            submitter.unregister_files().map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
+        }
+        submitter.register_files(&self.fds).map_err(|e| EngineError::new("io_uring_register_files", e))?;
+        self.files_are_registered = true;
+        self.entries.use_registered(self.fds.len());
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        if !request.op.moves_data()
+            && let Some(result) = self.run_now(request)
+        {
+            return Submit::Done(result);
+        }
+        self.queue(request)
+    }
+
+    #[inline]
+    fn flush(&mut self) -> std::io::Result<u32> {
+        self.ring.submit()
+    }
+
+    #[inline]
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        self.ring.reap(min, max, done)
+    }
+}
+
+fn style(ring: &Ring, options: &EngineOptions) -> Style {
+    if options.fixedbufs {
+        return Style::Fixed;
+    }
+    let plain = match options.nonvectored {
+        -1 => {
+            let mut probe = Probe::new();
+            ring.submitter().register_probe(&mut probe).is_ok()
+                && probe.is_supported(opcode::Read::CODE)
+                && probe.is_supported(opcode::Write::CODE)
+        }
+        value => value != 0,
+    };
+    if plain { Style::Plain } else { Style::Vectored }
+}
+
+fn rw_flags(spec: &JobSpec) -> i32 {
+    let nowait = if spec.engine_options.nowait { RWF_NOWAIT } else { 0 };
+    let uncached = if spec.engine_options.uncached && !spec.direct { RWF_DONTCACHE } else { 0 };
+    nowait | uncached
+}
+
+fn register_buffers(ring: &Ring, buffers: &Buffers) -> Result<(), EngineError> {
+    let slots: Vec<libc::iovec> = (0..buffers.count())
+        .map(|unit| libc::iovec { iov_base: buffers.slot(unit).cast(), iov_len: buffers.stride() })
+        .collect();
+    // SAFETY: the slots are parts of the worker's buffers, which outlive this engine and with it the ring; the kernel pins them.
+    unsafe { ring.submitter().register_buffers(&slots) }.map_err(|e| {
+        let hint = match e.raw_os_error() {
+            Some(libc::ENOMEM) => {
+                Some("registered buffers count as locked memory: raise ulimit -l or lower iodepth or bs")
+            }
+            Some(libc::EINVAL) => {
+                Some("io_uring registers at most 16384 buffers: lower iodepth or drop fixedbufs")
+            }
+            _ => None,
+        };
+        let refused = EngineError::new("io_uring_register_buffers", e);
+        match hint {
+            Some(hint) => refused.hint(hint),
+            None => refused,
+        }
+    })
+}
+
+/// Every N-th event, counted down.
+struct EveryNth {
+    every: u32,
+    left: u32,
+}
+
+impl EveryNth {
+    /// 0 is never.
+    fn new(every: u32) -> Self {
+        EveryNth { every, left: every }
+    }
+
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        if self.every == 0 {
+            return false;
+        }
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.left = self.every;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! What is said without running anything: versions, help on options and engines, job files as command lines.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use ferrio_jobfile::{JobSet, cmdhelp, diagnostics_render, enghelp, showcmd};
+use ferrio_plan::ENGINES;
+
+use crate::exit::{Stop, colour};
+use crate::output::Output;
+use crate::program::{FIO_VERSION, Program, Question};
+
+/// The program's arguments without its name.
+///
+/// # Errors
+/// An argument that is no text.
+pub fn arguments() -> Result<Vec<String>, Stop> {
+    let text = |(at, argument): (usize, std::ffi::OsString)| {
+        argument.into_string().map_err(|bytes| Stop::NotUtf8(at + 1, bytes.to_string_lossy().into_owned()))
+    };
+    std::env::args_os().skip(1).enumerate().map(text).collect()
+}
+
+/// Answers a question about the program.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn answer(question: &Question) -> Result<u8, Stop> {
+    let (text, found) = match question {
+        Question::Version => (format!("{}\n", version(called_fio())), true),
+        // As with fio, not finding an option is no failure; not finding an engine is.
+        Question::Options(name) => (cmdhelp(name.as_deref()).0, true),
+        Question::Engines(what) => {
+            let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
+                Some(Some((engine, option))) => (Some(engine), Some(option)),
+                _ => (what.as_deref(), None),
+            };
+            enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
+        }
+    };
+    let mut stdout = io::stdout();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error })?;
+    Ok(u8::from(!found))
+}
+
+/// Tells what is odd about options, on standard error.
+pub fn warn(program: &Program, set: &JobSet) {
+    let mut stderr = io::stderr();
+    // Nothing is left to be done about a closed stderr.
+    let _ = stderr.write_all(diagnostics_render(&set.warnings, &set.sources, colour()).as_bytes());
+    for note in &program.notes {
+        let _ = writeln!(stderr, "fio: {note}");
+    }
+}
+
+/// `--showcmd` and `--parse-only`.
+///
+/// # Errors
+/// The output cannot be written to.
+pub fn show(program: &Program, set: &JobSet) -> Result<u8, Stop> {
+    let mut output = Output::open(program)?;
+    if program.showcmd {
+        output.write(&showcmd(set));
+    }
+    output.close()?;
+    Ok(0)
+}
+
+/// Scripts that call the program `fio` read fio's version line.
+fn version(called_fio: bool) -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    if called_fio { FIO_VERSION.to_owned() } else { format!("ferrio {own} ({FIO_VERSION} compatible)") }
+}
+
+fn called_fio() -> bool {
+    let name = std::env::args_os().next();
+    name.is_some_and(|name| Path::new(&name).file_name().is_some_and(|name| name == "fio"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_line_follows_the_name_the_program_is_called_by() {
+        assert_eq!(version(true), "fio-3.42");
+        assert_eq!(version(false), format!("ferrio {} (fio-3.42 compatible)", env!("CARGO_PKG_VERSION")));
+    }
+}

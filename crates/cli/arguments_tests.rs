@@ -1,0 +1,146 @@
+//! Tests of the scanner.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::program;
+
+fn try_scan(words: &[&str]) -> Result<Vec<Item>, ArgumentError> {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    scan(&words, &program::options())
+}
+
+/// Items in a short form: `name=value` of jobs, `--name=value` of the program, `<file>`.
+fn items(words: &[&str]) -> Vec<String> {
+    let valued = |value: &Option<String>| value.as_ref().map(|value| format!("={value}")).unwrap_or_default();
+    let short = |item: Item| match item {
+        Item::Program { name, value } => format!("--{name}{}", valued(&value)),
+        Item::Job { name, value, .. } => format!("{name}{}", valued(&value)),
+        Item::File(name) => format!("<{name}>"),
+    };
+    try_scan(words).unwrap().into_iter().map(short).collect()
+}
+
+fn refusal(words: &[&str]) -> String {
+    try_scan(words).unwrap_err().to_string()
+}
+
+#[test]
+fn one_dash_or_two_and_a_value_glued_or_apart_mean_the_same() {
+    for words in [&["--rw=read"][..], &["--rw", "read"], &["-rw=read"], &["-rw", "read"]] {
+        assert_eq!(items(words), ["rw=read"], "{words:?}");
+    }
+}
+
+#[test]
+fn job_files_stand_anywhere_and_dashes_end_options() {
+    assert_eq!(items(&["a.fio", "--bs=1k", "-", "b.fio"]), ["<a.fio>", "bs=1k", "<->", "<b.fio>"]);
+    assert_eq!(items(&["--", "--bs=1k", "-x"]), ["<--bs=1k>", "<-x>"]);
+}
+
+#[test]
+fn an_unambiguous_prefix_is_enough() {
+    assert_eq!(items(&["--numj=4", "--showc"]), ["numjobs=4", "--showcmd"]);
+    assert_eq!(items(&["--blocksize_un=1"]), ["blocksize_unaligned=1"]);
+    assert_eq!(items(&["--output=x", "--size=4k"]), ["--output=x", "size=4k"]);
+}
+
+#[test]
+fn a_flag_takes_its_value_only_behind_an_equals_sign() {
+    assert_eq!(items(&["--norandommap", "0"]), ["norandommap", "<0>"]);
+    assert_eq!(items(&["--thread=0"]), ["thread=0"]);
+    assert_eq!(items(&["--direct", "1"]), ["direct=1"]);
+    assert_eq!(items(&["--write_bw_log", "--x"]), ["write_bw_log=--x"]);
+}
+
+#[test]
+fn letters_may_be_joined_and_their_value_glued() {
+    assert_eq!(items(&["-Ps"]), ["--parse-only", "--showcmd"]);
+    assert_eq!(items(&["-oX", "-o", "Y"]), ["--output=X", "--output=Y"]);
+    assert_eq!(items(&["-cbs", "-c", "bs"]), ["--cmdhelp=bs", "--cmdhelp", "<bs>"]);
+    assert_eq!(items(&["-Pxone"]), ["--parse-only", "--section=one"]);
+}
+
+#[test]
+fn private_options_follow_their_engine_in_the_same_job_or_the_globals() {
+    assert_eq!(
+        items(&["--ioengine=io_uring", "--name=a", "--hipri"]),
+        ["ioengine=io_uring", "name=a", "hipri"]
+    );
+    assert_eq!(items(&["--name=a", "--ioengine=aio", "--userspace_r"]).last().unwrap(), "userspace_reap");
+    assert!(try_scan(&["--name=a", "--ioengine=libaio", "--name=b", "--userspace_reap"]).is_err());
+    assert!(try_scan(&["--ioengine=libaio", "--ioengine=psync", "--userspace_reap"]).is_err());
+    let reopened =
+        ["--name=a", "--ioengine=libaio", "--name=global", "--ioengine=io_uring", "--name=b", "--hipri"];
+    assert!(try_scan(&reopened).is_ok());
+}
+
+#[test]
+fn nothing_behind_help_counts() {
+    assert_eq!(items(&["--help", "--nonsense"]), ["--help"]);
+    assert_eq!(items(&["-v", "--nonsense"]), ["--version"]);
+}
+
+#[test]
+fn a_place_is_the_argument_with_its_value() {
+    let items = try_scan(&["--name=a", "--bs", "4k"]).unwrap();
+    let Item::Job { origin, .. } = &items[1] else { panic!("a job option is expected") };
+    assert_eq!((origin.index, origin.text.as_str()), (2, "--bs 4k"));
+}
+
+#[test]
+fn mistakes_are_told_with_the_likely_remedy() {
+    let told = [
+        refusal(&["--outpt=x"]),
+        refusal(&["--out=o2"]),
+        refusal(&["--rw"]),
+        refusal(&["--rw="]),
+        refusal(&["--name="]),
+        refusal(&["--readonly=1"]),
+        refusal(&["--name=a", "--userspace_reap", "--ioengine=libaio"]),
+        refusal(&["--quantum_flux=3"]),
+        refusal(&["--=x"]),
+        refusal(&["-Pq"]),
+        refusal(&["-o"]),
+    ];
+    insta::assert_snapshot!(told.join("\n"), @r"
+    unrecognized option '--outpt=x'
+      = help: did you mean `--output`?
+    option '--out=o2' is ambiguous; possibilities: '--output' '--output-format'
+    option '--rw' requires an argument
+    option rw requires an argument
+    option name requires an argument
+    option '--readonly' doesn't allow an argument
+    unrecognized option '--userspace_reap'
+      = help: write it behind --ioengine=libaio, whose option it is
+    unrecognized option '--quantum_flux=3'
+    unrecognized option '--=x'
+    unrecognized option '-Pq'
+    option '-o' requires an argument
+    ");
+}
+
+proptest! {
+    #[test]
+    fn no_command_line_makes_the_scanner_panic(words in prop::collection::vec(word(), 0..6)) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let _ = try_scan(&words);
+    }
+
+    #[test]
+    fn every_argument_ends_up_in_one_item_or_in_an_error(names in prop::collection::vec("[a-z./]{1,8}", 0..6)) {
+        let words: Vec<&str> = names.iter().map(String::as_str).collect();
+        let files: Vec<String> = names.iter().map(|name| format!("<{name}>")).collect();
+        prop_assert_eq!(items(&words), files);
+    }
+}
+
+/// Words that look like options more often than chance would make them.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "-{0,3}[a-zA-Z_+-]{0,12}(=.{0,6})?",
+        prop::sample::select(pool("io_uring").collect::<Vec<_>>()).prop_map(|name| format!("--{name}")),
+        "-[oFxPsrwhvcié=]{1,5}",
+    ]
+}

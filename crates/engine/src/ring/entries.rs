@@ -1,0 +1,93 @@
+//! From requests to submission queue entries.
+
+use io_uring::opcode::{Fsync, Read, ReadFixed, Readv, SyncFileRange, Write, WriteFixed, Writev};
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, FsyncFlags};
+
+use crate::{FileSet, Op, Request};
+
+/// How data requests name their memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// READ, WRITE: address and length in the entry (Linux 5.6).
+    Plain,
+    /// READV, WRITEV: one segment each.
+    Vectored,
+    /// READ_FIXED, WRITE_FIXED: buffer `unit` is registered.
+    Fixed,
+}
+
+/// Makes entries; `user_data` is the unit.
+pub struct Entries {
+    style: Style,
+    rw_flags: i32,
+    flags: Flags,
+    targets: Vec<Fd>,
+    /// One segment per unit for [`Style::Vectored`]; the kernel may read it as late as the request starts.
+    segments: Box<[libc::iovec]>,
+}
+
+impl Entries {
+    /// Entries of one style for units below `iodepth`; reads and writes carry `rw_flags` (RWF_*).
+    #[must_use]
+    pub fn new(style: Style, rw_flags: i32, iodepth: u32) -> Self {
+        let count = if style == Style::Vectored { iodepth.max(1) } else { 0 };
+        let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        Entries {
+            style,
+            rw_flags,
+            flags: Flags::empty(),
+            targets: Vec::new(),
+            segments: vec![empty; count as usize].into_boxed_slice(),
+        }
+    }
+
+    /// Requests name these descriptors from now on.
+    pub fn use_descriptors(&mut self, files: &FileSet) {
+        self.flags = Flags::empty();
+        self.targets = files.files.iter().map(|file| Fd(file.raw_fd())).collect();
+    }
+
+    /// Requests name the first `count` registered files from now on.
+    pub fn use_registered(&mut self, count: usize) {
+        self.flags = Flags::FIXED_FILE;
+        self.targets = (0..count).map(|index| Fd(index as i32)).collect();
+    }
+
+    /// The entry of a request; `None` for a trim, which needs another road. It points to the request's buffer, and for
+    /// vectored requests into this value.
+    #[inline]
+    pub fn entry(&mut self, request: &Request) -> Option<Entry> {
+        let fd = Fd(self.targets[request.file as usize].0);
+        let Request { len, offset, buffer, unit, .. } = *request;
+        let rw = self.rw_flags;
+        let entry = match (request.op, self.style) {
+            (Op::Read, Style::Plain) => Read::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
+            (Op::Write, Style::Plain) => Write::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
+            (Op::Read, Style::Fixed) => {
+                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+            }
+            (Op::Write, Style::Fixed) => {
+                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+            }
+            (Op::Read, Style::Vectored) => {
+                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+            }
+            (Op::Write, Style::Vectored) => {
+                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+            }
+            (Op::Fsync, _) => Fsync::new(fd).build(),
+            (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
+            (Op::SyncFileRange(flags), _) => SyncFileRange::new(fd, len).offset(offset).flags(flags).build(),
+            (Op::Trim, _) => return None,
+        };
+        Some(entry.flags(self.flags).user_data(u64::from(unit)))
+    }
+
+    #[inline]
+    fn segment(&mut self, request: &Request) -> *const libc::iovec {
+        let segment = &mut self.segments[request.unit as usize];
+        *segment = libc::iovec { iov_base: request.buffer.cast(), iov_len: request.len as usize };
+        segment
+    }
+}

@@ -1,0 +1,230 @@
+//! An io_uring as engines use it: set-up with the best flags the kernel takes, batches submitted and completions taken with as
+//! few io_uring_enter(2) calls as possible. Shared by the io_uring engine and by libaio's io_uring backend.
+//!
+//! Cost model: a submission writes one 64-byte entry; a batch is one system call, which also runs deferred completion work, so
+//! that I/O the kernel completed while submitting is reaped without a second call.
+
+mod entries;
+mod setup;
+
+pub use entries::{Entries, Style};
+pub use setup::Setup;
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::squeue::Entry;
+use io_uring::{EnterFlags, IoUring, Submitter};
+
+use crate::{Completion, EngineError};
+
+/// Looks at the completion queue of a ring with a submission thread before sleeping in the kernel: some 100 us. Longer would keep
+/// the CPU from the submission thread where CPUs are scarce.
+const SPINS: u32 = 1 << 12;
+
+/// A ring and the count of what it owns.
+pub struct Ring {
+    ring: IoUring,
+    /// Index given to io_uring_enter(2), or the descriptor when the kernel registers none.
+    enter_fd: i32,
+    /// Flags of every io_uring_enter(2).
+    enter_flags: u32,
+    /// True when `enter_fd` is an index to give back.
+    registered: bool,
+    /// True when a kernel thread takes entries off the submission queue.
+    sqpoll: bool,
+    /// Entries pushed that the kernel was not told of yet.
+    unsubmitted: u32,
+    /// Entries handed over while reaping, not yet part of what [`Ring::submit`] returned.
+    unreported: u32,
+    /// Entries pushed whose completion was not reaped yet.
+    in_flight: u32,
+}
+
+impl Ring {
+    /// Makes the ring, trying fewer and fewer of the newer flags while the kernel refuses them.
+    ///
+    /// # Errors
+    /// io_uring_setup(2)'s error as `io_queue_init`, with a hint for the usual reasons.
+    pub fn new(setup: &Setup) -> Result<Self, EngineError> {
+        let ring = setup.build()?;
+        let no_iowait =
+            if ring.params().is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
+        let index = setup::register_ring_fd(ring.as_raw_fd());
+        let registered = if index.is_some() { EnterFlags::REGISTERED_RING } else { EnterFlags::empty() };
+        Ok(Ring {
+            enter_fd: index.unwrap_or_else(|| ring.as_raw_fd()),
+            enter_flags: (no_iowait | registered).bits(),
+            registered: index.is_some(),
+            sqpoll: ring.params().is_setup_sqpoll(),
+            unsubmitted: 0,
+            unreported: 0,
+            in_flight: 0,
+            ring,
+        })
+    }
+
+    /// For registrations.
+    #[must_use]
+    pub fn submitter(&self) -> Submitter<'_> {
+        self.ring.submitter()
+    }
+
+    /// Appends an entry to the submission queue; false when there is no room. A submission thread may start it at once, else it
+    /// waits for [`Ring::submit`].
+    ///
+    /// # Safety
+    /// Memory that the entry points to must stay valid until its completion is reaped or the ring is dropped.
+    #[inline]
+    pub unsafe fn push(&mut self, entry: &Entry) -> bool {
+        // SAFETY: the caller keeps the memory valid, and Drop waits for every completion.
+        let room = unsafe { self.ring.submission().push(entry) }.is_ok();
+        self.unsubmitted += u32::from(room);
+        self.in_flight += u32::from(room);
+        room
+    }
+
+    /// Hands all pushed entries to the kernel; returns how many it took since the last call. Fewer than pushed only when the
+    /// kernel is out of requests while others are in flight: reaping makes room.
+    ///
+    /// # Errors
+    /// io_uring_enter(2)'s error; EAGAIN and EBUSY only when nothing is in flight that could be reaped.
+    #[inline]
+    pub fn submit(&mut self) -> io::Result<u32> {
+        if self.unsubmitted > 0 {
+            self.hand_over(0)?;
+        }
+        Ok(std::mem::take(&mut self.unreported))
+    }
+
+    /// Appends completions to `done`: at least `min` (waiting for them, as far as that many are in flight), at most `max`.
+    ///
+    /// # Errors
+    /// io_uring_enter(2)'s error.
+    #[inline]
+    pub fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let taken = self.take(max, done);
+        if taken >= min.max(1) || self.in_flight == 0 {
+            return Ok(());
+        }
+        self.wait(min, max, taken, done)
+    }
+
+    fn wait(&mut self, min: u32, max: u32, mut taken: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let mut spins = SPINS;
+        loop {
+            let missing = min.saturating_sub(taken).min(self.in_flight);
+            if self.unsubmitted > 0 {
+                self.hand_over(missing)?;
+            } else if self.sqpoll && (missing == 0 || spins > 0) {
+                spins = spins.saturating_sub(1);
+                std::hint::spin_loop();
+            } else {
+                self.enter(0, missing, EnterFlags::GETEVENTS)?;
+            }
+            taken += self.take(max - taken, done);
+            if taken >= min || self.in_flight == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes what is in the completion queue.
+    #[inline]
+    fn take(&mut self, max: u32, done: &mut Vec<Completion>) -> u32 {
+        let before = done.len();
+        done.extend(
+            self.ring
+                .completion()
+                .take(max as usize)
+                .map(|cqe| Completion { unit: cqe.user_data() as u32, result: i64::from(cqe.result()) }),
+        );
+        let taken = (done.len() - before) as u32;
+        self.in_flight -= taken;
+        taken
+    }
+
+    /// Tells the kernel of all pushed entries. Without a submission thread: io_uring_enter(2) until it took them, the last call
+    /// waits for `min` completions.
+    fn hand_over(&mut self, min: u32) -> io::Result<()> {
+        if self.sqpoll {
+            return self.wake();
+        }
+        while self.unsubmitted > 0 {
+            match self.enter(self.unsubmitted, min, EnterFlags::GETEVENTS) {
+                Ok(n) if n > 0 => {
+                    self.unsubmitted -= n;
+                    self.unreported += n;
+                }
+                answer => {
+                    let error = answer.err().unwrap_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN));
+                    let busy = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY));
+                    if !busy || self.in_flight == self.unsubmitted {
+                        return Err(error);
+                    }
+                    // Out of requests, or completions the queue had no room for: wait for one if the caller waits at all.
+                    self.enter(0, min.min(1), EnterFlags::GETEVENTS)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The submission thread sees pushed entries by itself, unless it went to sleep.
+    fn wake(&mut self) -> io::Result<()> {
+        if self.ring.submission().need_wakeup() {
+            self.enter(self.unsubmitted, 0, EnterFlags::SQ_WAKEUP)?;
+        }
+        self.unreported += std::mem::take(&mut self.unsubmitted);
+        Ok(())
+    }
+
+    /// io_uring_enter(2), repeated when a signal interrupts it.
+    fn enter(&self, to_submit: u32, min_complete: u32, flags: EnterFlags) -> io::Result<u32> {
+        let flags = self.enter_flags | flags.bits();
+        loop {
+            // SAFETY: the ring is alive, the signal mask is absent, and what the entries point to is valid by the contract of
+            // `push`. The raw call does without the bookkeeping of thread cancellation.
+            let answer = unsafe {
+                libc::syscall(
+                    libc::SYS_io_uring_enter,
+                    self.enter_fd,
+                    to_submit,
+                    min_complete,
+                    flags,
+                    0usize,
+                    0usize,
+                )
+            };
+            if answer >= 0 {
+                return Ok(answer as u32);
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+}
+
+impl Drop for Ring {
+    /// Waits for whatever the kernel still owns: it may write into buffers that are freed next.
+    fn drop(&mut self) {
+        let mut done = Vec::with_capacity(self.in_flight as usize);
+        if !self.sqpoll {
+            // The kernel never saw these.
+            self.in_flight -= self.unsubmitted;
+            self.unsubmitted = 0;
+        }
+        while self.in_flight > 0 {
+            done.clear();
+            if self.reap(self.in_flight, self.in_flight, &mut done).is_err() {
+                break;
+            }
+        }
+        if self.registered {
+            setup::unregister_ring_fd(self.ring.as_raw_fd(), self.enter_fd);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What engines do the same way, in the submitting call: fsync(2), fdatasync(2), sync_file_range(2) and the discard of a range
+//! of a block device; and the translation of a system call's answer into a result.
+
+use std::os::fd::RawFd;
+
+use crate::{Op, Request};
+
+/// `BLKDISCARD`: discard a byte range of a block device.
+const BLKDISCARD: libc::Ioctl = 0x1277;
+
+/// The result of a request from the answer of a system call that leaves its error in `errno`.
+#[inline]
+#[must_use]
+pub fn outcome(answer: i64) -> i64 {
+    if answer < 0 { last_error() } else { answer }
+}
+
+/// The negated errno of the system call that just failed.
+#[cold]
+fn last_error() -> i64 {
+    -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Runs a request that moves no data: 0 for syncs, the length for a trim, or a negated errno. EINTR is retried. Reads and
+/// writes are no business of this function: -EINVAL.
+#[must_use]
+pub fn run(fd: RawFd, request: &Request) -> i64 {
+    match request.op {
+        // SAFETY: fsync and fdatasync take a descriptor and touch no memory of this process.
+        Op::Fsync => until_done(|| i64::from(unsafe { libc::fsync(fd) })),
+        // SAFETY: as above.
+        Op::Fdatasync => until_done(|| i64::from(unsafe { libc::fdatasync(fd) })),
+        Op::SyncFileRange(flags) => until_done(|| sync_file_range(fd, request.offset, request.len, flags)),
+        Op::Trim => match until_done(|| discard(fd, request.offset, request.len)) {
+            0 => i64::from(request.len),
+            error => error,
+        },
+        Op::Read | Op::Write => -i64::from(libc::EINVAL),
+    }
+}
+
+fn until_done(mut call: impl FnMut() -> i64) -> i64 {
+    loop {
+        let result = outcome(call());
+        if result != -i64::from(libc::EINTR) {
+            return result;
+        }
+    }
+}
+
+fn sync_file_range(fd: RawFd, offset: u64, len: u32, flags: u32) -> i64 {
+    // Offsets beyond i64::MAX turn negative, which the kernel refuses with EINVAL: the right answer.
+    // SAFETY: the call takes plain numbers and touches no memory of this process.
+    i64::from(unsafe { libc::sync_file_range(fd, offset.cast_signed(), i64::from(len), flags) })
+}
+
+fn discard(fd: RawFd, offset: u64, len: u32) -> i64 {
+    let range = [offset, u64::from(len)];
+    // SAFETY: BLKDISCARD reads two 64-bit numbers, which live until the call returns.
+    i64::from(unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    fn result(fd: RawFd, op: Op) -> i64 {
+        run(fd, &Request { op, unit: 0, file: 0, len: 4096, offset: 0, buffer: std::ptr::null_mut() })
+    }
+
+    #[test]
+    fn syncs_of_a_regular_file_succeed_with_0() {
+        let file = tempfile::tempfile().unwrap();
+        for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
+            assert_eq!(result(file.as_raw_fd(), op), 0, "{op:?}");
+        }
+    }
+
+    #[test]
+    fn a_trim_of_a_regular_file_is_enotty() {
+        let file = tempfile::tempfile().unwrap();
+        assert_eq!(result(file.as_raw_fd(), Op::Trim), -i64::from(libc::ENOTTY));
+    }
+
+    #[test]
+    fn errors_are_negated_errnos() {
+        assert_eq!(result(-1, Op::Fsync), -i64::from(libc::EBADF));
+        assert_eq!(result(0, Op::Read), -i64::from(libc::EINVAL));
+    }
+}

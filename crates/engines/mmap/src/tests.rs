@@ -1,0 +1,135 @@
+use std::fs;
+
+use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_plan::ReadWrite;
+
+use super::*;
+
+fn spec(rw: ReadWrite, change: impl FnOnce(&mut JobSpec)) -> JobSpec {
+    let mut spec = JobSpec::bare("mmap");
+    spec.rw = rw;
+    change(&mut spec);
+    spec
+}
+
+fn refusal(spec: &JobSpec, files: FileSet) -> EngineError {
+    Rig::<Mmap>::new(spec, files).err().unwrap()
+}
+
+#[test]
+fn what_is_written_is_in_the_file_and_read_back() {
+    let file = file_with(&content(65536));
+    for direct in [false, true] {
+        let spec = spec(ReadWrite::RandMixed, |spec| spec.direct = direct);
+        let mut rig = Rig::<Mmap>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+        assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
+        rig.write(4096, &[7; 4096]);
+        assert_eq!(rig.read(4096, 4096), [7; 4096]);
+        for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
+            assert_eq!(rig.run(op, 0, 4096), 0, "{op:?}");
+        }
+        assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::ENOTTY));
+        drop(rig);
+        let found = fs::read(file.path()).unwrap();
+        assert!(found[4096..8192] == [7; 4096] && found[8192..] == content(65536)[8192..]);
+    }
+}
+
+#[test]
+fn write_jobs_and_read_jobs_map_what_their_descriptors_allow() {
+    let file = file_with(&content(8192));
+    let mut reader =
+        Rig::<Mmap>::new(&spec(ReadWrite::Read, |_| ()), open(&file, libc::O_RDONLY).unwrap()).unwrap();
+    let mut writer =
+        Rig::<Mmap>::new(&spec(ReadWrite::Write, |_| ()), open(&file, libc::O_RDWR).unwrap()).unwrap();
+    writer.write(100, &[9; 1000]);
+    assert_eq!(reader.read(100, 1000), [9; 1000], "mappings are shared");
+    let error = refusal(&spec(ReadWrite::Write, |_| ()), open(&file, libc::O_RDONLY).unwrap());
+    assert_eq!((error.func.as_str(), error.errno()), ("mmap", libc::EACCES));
+}
+
+#[test]
+fn huge_pages_map_privately() {
+    if !fs::exists("/sys/kernel/mm/transparent_hugepage").unwrap() {
+        return;
+    }
+    let file = file_with(&content(8192));
+    let spec = spec(ReadWrite::Mixed, |spec| spec.engine_options.thp = true);
+    let mut rig = Rig::<Mmap>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+    rig.write(0, &[9; 4096]);
+    assert_eq!(rig.read(0, 4096), [9; 4096]);
+    assert_eq!(fs::read(file.path()).unwrap(), content(8192));
+    assert!(rig.engine.notes()[0].contains("writes do not reach the file"));
+}
+
+#[test]
+fn a_file_that_ends_before_the_region_is_refused_when_attached() {
+    let file = file_with(&content(8192));
+    let mut files = open(&file, libc::O_RDONLY).unwrap();
+    files.files[0].offset = 4096;
+    let error = refusal(&spec(ReadWrite::Read, |_| ()), files);
+    assert_eq!((error.func.as_str(), error.errno()), ("mmap", libc::EIO));
+    assert!(error.to_string().contains("8192 bytes") && error.to_string().contains("12288"), "{error}");
+}
+
+#[test]
+fn a_region_between_two_pages_is_refused() {
+    let file = file_with(&content(8192));
+    let mut files = open(&file, libc::O_RDONLY).unwrap();
+    files.files[0].offset = 1000;
+    files.files[0].size = 4096;
+    let error = refusal(&spec(ReadWrite::Read, |_| ()), files);
+    assert_eq!((error.func.as_str(), error.errno()), ("mmap", libc::EINVAL));
+    assert!(error.to_string().contains("offset 1000"), "{error}");
+}
+
+#[test]
+fn only_the_region_is_accessible() {
+    let file = file_with(&content(16384));
+    let mut files = open(&file, libc::O_RDONLY).unwrap();
+    files.files[0].offset = 4096;
+    files.files[0].size = 8192;
+    let mut rig = Rig::<Mmap>::new(&spec(ReadWrite::Read, |_| ()), files).unwrap();
+    assert_eq!(rig.read(4096, 8192), content(16384)[4096..12288]);
+    for (offset, len) in [(0, 4096), (8192, 8192), (u64::MAX, 4096)] {
+        assert_eq!(rig.run(Op::Read, offset, len), -i64::from(libc::EINVAL), "{len} at {offset}");
+    }
+}
+
+#[test]
+fn write_back_needs_blocks_of_whole_pages() {
+    let odd = |change: fn(&mut JobSpec)| {
+        let spec = spec(ReadWrite::Read, |spec| {
+            spec.block[Direction::Read].min = 1000;
+            change(spec);
+        });
+        Mmap::open(&spec, &Buffers::new(1, 4096, true).unwrap()).err()
+    };
+    assert!(odd(|_| ()).is_none());
+    for refused in
+        [odd(|s| s.direct = true), odd(|s| s.durability.fsync = 1), odd(|s| s.durability.fdatasync = 1)]
+    {
+        let error = refused.unwrap();
+        assert_eq!(error.errno(), libc::EINVAL);
+        assert!(error.to_string().contains("4096"), "{error}");
+    }
+}
+
+#[test]
+fn attaching_again_maps_the_new_file() {
+    let (first, second) = (file_with(&[1; 4096]), file_with(&[2; 4096]));
+    let mut rig =
+        Rig::<Mmap>::new(&spec(ReadWrite::Read, |_| ()), open(&first, libc::O_RDONLY).unwrap()).unwrap();
+    assert_eq!(rig.read(0, 4096), [1; 4096]);
+    rig.files = open(&second, libc::O_RDONLY).unwrap();
+    rig.engine.attach(&rig.files).unwrap();
+    assert_eq!(rig.read(0, 4096), [2; 4096]);
+}
+
+#[test]
+fn the_advice_follows_fadvise_hint() {
+    assert_eq!(advice(&spec(ReadWrite::RandRead, |_| ())), Advice::Random);
+    assert_eq!(advice(&spec(ReadWrite::Write, |_| ())), Advice::Sequential);
+    assert_eq!(advice(&spec(ReadWrite::Write, |spec| spec.fadvise = Fadvise::Random)), Advice::Random);
+    assert_eq!(advice(&spec(ReadWrite::RandRead, |spec| spec.fadvise = Fadvise::None)), Advice::None);
+}

@@ -1,0 +1,170 @@
+use ferrio_engine::testing::{Rig, content, file_with, open};
+
+use super::*;
+
+fn spec(iodepth: u32, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
+    let mut spec = JobSpec::bare("io_uring");
+    spec.depth.iodepth = iodepth;
+    change(&mut spec.engine_options);
+    spec
+}
+
+fn round_trip(spec: &JobSpec, flags: i32) {
+    let file = file_with(&content(65536));
+    let mut rig = Rig::<Uring>::new(spec, open(&file, libc::O_RDWR | flags).unwrap()).unwrap();
+    assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
+    rig.write(4096, &[7; 4096]);
+    assert_eq!(rig.read(4096, 4096), [7; 4096]);
+    assert_eq!(rig.run(Op::Read, 65536, 4096), 0, "a read at the end moves nothing");
+    for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
+        assert_eq!(rig.run(op, 0, 4096), 0, "{op:?}");
+    }
+    assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::ENOTTY));
+}
+
+#[test]
+fn plain_vectored_and_fixed_requests_read_back_what_they_wrote() {
+    round_trip(&spec(1, |_| ()), 0);
+    round_trip(&spec(4, |o| o.nonvectored = 0), 0);
+    round_trip(&spec(4, |o| o.nonvectored = 1), 0);
+    round_trip(&spec(3, |o| o.fixedbufs = true), 0);
+}
+
+#[test]
+fn registered_files_work_alone_and_with_fixed_buffers_and_direct_io() {
+    round_trip(&spec(4, |o| o.registerfiles = true), 0);
+    let all = spec(4, |o| {
+        o.registerfiles = true;
+        o.fixedbufs = true;
+        o.force_async = 2;
+    });
+    round_trip(&all, 0);
+    round_trip(&all, libc::O_DIRECT);
+}
+
+#[test]
+fn a_submission_thread_does_the_same() {
+    let options = spec(4, |o| {
+        o.sqthread_poll = true;
+        o.sqthread_poll_cpu = Some(0);
+    });
+    round_trip(&options, 0);
+    let file = file_with(&content(1 << 20));
+    let mut rig = Rig::<Uring>::new(&options, open(&file, libc::O_RDONLY).unwrap()).unwrap();
+    assert!(rig.pump(Op::Read, 256, 4096, 2, 2).iter().all(|completion| completion.result == 4096));
+}
+
+#[test]
+fn a_polled_ring_reads_where_the_device_can_be_polled_and_syncs_in_submit() {
+    let file = file_with(&content(65536));
+    let files = open(&file, libc::O_RDWR | libc::O_DIRECT).unwrap();
+    let mut rig = Rig::<Uring>::new(&spec(4, |o| o.hipri = true), files).unwrap();
+    let result = rig.run(Op::Read, 0, 4096);
+    assert!([4096, -i64::from(libc::EOPNOTSUPP)].contains(&result), "{result}");
+    let sync = rig.request(0, Op::Fdatasync, 0, 0);
+    assert_eq!(rig.engine.submit(&sync), Submit::Done(0));
+}
+
+#[test]
+fn a_deep_queue_completes_every_request_once() {
+    let file = file_with(&content(1 << 20));
+    for (batch, min) in [(1, 1), (16, 16), (5, 3), (32, 32), (32, 0)] {
+        for direct in [0, libc::O_DIRECT] {
+            let files = open(&file, libc::O_RDONLY | direct).unwrap();
+            let mut rig = Rig::<Uring>::new(&spec(32, |_| ()), files).unwrap();
+            let done = rig.pump(Op::Read, 256, 4096, batch, min);
+            assert_eq!(done.len(), 256);
+            assert!(done.iter().all(|completion| completion.result == 4096), "batch {batch}, min {min}");
+        }
+    }
+}
+
+#[test]
+fn one_enter_submits_a_batch_and_makes_its_completions_visible() {
+    let file = file_with(&content(65536));
+    let mut rig = Rig::<Uring>::new(&spec(16, |_| ()), open(&file, libc::O_RDONLY).unwrap()).unwrap();
+    rig.read(0, 65536);
+    for unit in 0..16 {
+        let request = rig.request(unit, Op::Read, u64::from(unit) * 4096, 4096);
+        assert_eq!(rig.engine.submit(&request), Submit::Queued);
+    }
+    let mut done = Vec::with_capacity(16);
+    assert_eq!(rig.engine.flush().unwrap(), 16);
+    assert_eq!(rig.engine.flush().unwrap(), 0);
+    rig.engine.reap(16, 16, &mut done).unwrap();
+    assert_eq!(done.iter().map(|c| c.unit).collect::<Vec<_>>(), (0..16).collect::<Vec<_>>());
+}
+
+#[test]
+fn failed_requests_do_not_stop_the_batch() {
+    let file = file_with(&content(65536));
+    let mut rig = Rig::<Uring>::new(&spec(8, |_| ()), open(&file, libc::O_WRONLY).unwrap()).unwrap();
+    let done = rig.pump(Op::Read, 16, 4096, 8, 8);
+    assert_eq!(done.len(), 16);
+    assert!(done.iter().all(|completion| completion.result == -i64::from(libc::EBADF)));
+}
+
+#[test]
+fn a_full_queue_says_so_and_takes_requests_again_after_the_flush() {
+    let file = file_with(&content(65536));
+    let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), open(&file, libc::O_RDONLY).unwrap()).unwrap();
+    let request = rig.request(0, Op::Read, 0, 4096);
+    assert_eq!(rig.engine.submit(&request), Submit::Queued);
+    assert_eq!(rig.engine.submit(&rig.request(1, Op::Read, 0, 4096)), Submit::Queued);
+    assert_eq!(rig.engine.submit(&request), Submit::Full);
+    let mut done = Vec::with_capacity(2);
+    rig.engine.reap(2, 2, &mut done).unwrap();
+    assert_eq!(done.len(), 2, "reaping submits what still waits");
+}
+
+#[test]
+fn files_can_be_attached_again() {
+    let (first, second) = (file_with(&[1; 4096]), file_with(&[2; 4096]));
+    for register in [false, true] {
+        let options = spec(1, |o| o.registerfiles = register);
+        let mut rig = Rig::<Uring>::new(&options, open(&first, libc::O_RDONLY).unwrap()).unwrap();
+        assert_eq!(rig.read(0, 4096), [1; 4096]);
+        rig.files = open(&second, libc::O_RDONLY).unwrap();
+        rig.engine.attach(&rig.files).unwrap();
+        assert_eq!(rig.read(0, 4096), [2; 4096]);
+    }
+}
+
+#[test]
+fn an_engine_dropped_with_io_in_flight_waits_for_it() {
+    let file = file_with(&content(1 << 20));
+    let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
+    let Rig { mut engine, buffers, files } = Rig::<Uring>::new(&spec(16, |_| ()), files).unwrap();
+    for unit in 0..16 {
+        let offset = u64::from(unit) * 65536;
+        let request = Request { op: Op::Read, unit, file: 0, len: 65536, offset, buffer: buffers.slot(unit) };
+        assert_eq!(engine.submit(&request), Submit::Queued);
+        if unit == 11 {
+            engine.flush().unwrap();
+        }
+    }
+    drop(engine);
+    let read = |unit| {
+        // SAFETY: nothing is in flight any more; the slot has 65536 bytes.
+        unsafe { std::slice::from_raw_parts(buffers.slot(unit), 65536) }
+    };
+    assert_eq!(read(11), &content(1 << 20)[11 * 65536..12 * 65536]);
+    assert!(read(12).iter().all(|&byte| byte == 0), "what was never flushed never ran");
+    drop(files);
+}
+
+#[test]
+fn every_nth_counts_from_the_first() {
+    let mut third = EveryNth::new(3);
+    assert_eq!([(); 7].map(|()| third.is_due()), [false, false, true, false, false, true, false]);
+    assert!(!EveryNth::new(0).is_due());
+}
+
+#[test]
+fn uncached_counts_only_for_buffered_jobs() {
+    let mut job = spec(1, |o| o.uncached = true);
+    assert_eq!(rw_flags(&job), RWF_DONTCACHE);
+    job.direct = true;
+    job.engine_options.nowait = true;
+    assert_eq!(rw_flags(&job), RWF_NOWAIT);
+}

@@ -1,0 +1,295 @@
+//! Puts jobs together from the command line and job files.
+//!
+//! The command line comes first, from left to right; then the job files. Its globals serve the first file
+//! only: each further file starts from nothing.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::catalogue::Opt;
+use crate::diagnostic::{Diagnostic, Problems, Severity};
+use crate::document::Assignment;
+use crate::environment::Environment;
+use crate::evaluate::{self, Setting, unknown};
+use crate::jobs::{Job, JobSet, Shown};
+use crate::options::{Given, Inherited, Options};
+use crate::origin::{ArgOrigin, Origin};
+use crate::sections::{Library, Section, is_global};
+use crate::value::Value;
+
+/// Collects jobs: first the command line from left to right, then the job files.
+pub struct Builder {
+    environment: Environment,
+    library: Library,
+    diagnostics: Vec<Diagnostic>,
+    /// Globals of the command line and the first file, then of each further file.
+    scopes: Vec<Globals>,
+    drafts: Vec<Draft>,
+    /// What command-line options belong to.
+    target: Target,
+    /// Sections to keep; all if empty.
+    wanted: Vec<String>,
+    /// For each file what `--showcmd` shows of it.
+    files: Vec<Vec<Mark>>,
+}
+
+/// Global assignments and the settings they leave.
+#[derive(Default)]
+struct Globals {
+    list: Vec<Given>,
+    setting: Setting,
+}
+
+/// A job before its globals are complete.
+struct Draft {
+    name: String,
+    own: Vec<Given>,
+    setting: Setting,
+    /// Number of its globals, and how many of them it inherited.
+    scope: usize,
+    inherited: usize,
+    from_command_line: bool,
+    first_of_file: bool,
+    origin: Origin,
+}
+
+enum Target {
+    Globals,
+    Job(usize),
+    Nothing,
+}
+
+enum Mark {
+    Globals(usize),
+    Job(usize),
+}
+
+impl Builder {
+    /// An empty set.
+    pub fn new(environment: Environment) -> Builder {
+        Builder {
+            environment,
+            library: Library::default(),
+            diagnostics: Vec::new(),
+            scopes: vec![Globals::default()],
+            drafts: Vec::new(),
+            target: Target::Globals,
+            wanted: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// A job option of the command line; `name` without dashes and in full. It belongs to the job begun last,
+    /// else to the globals. Takes effect at once, in contrast to job files.
+    pub fn command_option(&mut self, name: &str, value: Option<&str>, argument: ArgOrigin) {
+        if name == Opt::Name.row().name
+            && let Some(job) = value
+        {
+            return self.begin_job(job, argument);
+        }
+        let (list, setting) = match self.target {
+            Target::Globals => {
+                let Globals { list, setting } = &mut self.scopes[0];
+                (list, setting)
+            }
+            Target::Job(at) => {
+                let Draft { own, setting, .. } = &mut self.drafts[at];
+                (own, setting)
+            }
+            Target::Nothing => return,
+        };
+        let line = Assignment {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+            origin: argument.origin(),
+            value_origin: argument.value_origin(value.unwrap_or("")),
+            literal: value.is_some_and(|value| argument.text.ends_with(value)),
+            keyword: false,
+            unset: Vec::new(),
+        };
+        let Some(opt) = Opt::from_name(name, &setting.engine) else {
+            self.diagnostics.push(unknown(&line, &setting.engine, true));
+            return;
+        };
+        match evaluate::assignment(opt, &line, setting, &self.environment) {
+            Ok((given, notice)) => {
+                list.push(given);
+                self.diagnostics.extend(notice);
+            }
+            Err(diagnostic) => self.diagnostics.push(*diagnostic),
+        }
+    }
+
+    /// `--name=`: begins a job; a name that begins with `global` reopens the globals.
+    pub fn begin_job(&mut self, name: &str, argument: ArgOrigin) {
+        if name.is_empty() {
+            let message = "option `name` requires a value";
+            self.diagnostics
+                .push(Diagnostic::error(message, argument.origin()).label("a job's name is expected"));
+            return;
+        }
+        if is_global(name) {
+            self.target = Target::Globals;
+            return;
+        }
+        if !self.wants(name) {
+            self.target = Target::Nothing;
+            return;
+        }
+        let given = Given {
+            opt: Opt::Name,
+            text: name.to_owned(),
+            value: Value::Text(name.to_owned()),
+            origin: argument.origin(),
+            value_origin: argument.value_origin(name),
+        };
+        self.target = Target::Job(self.drafts.len());
+        self.drafts.push(Draft {
+            name: name.to_owned(),
+            own: vec![given],
+            setting: self.scopes[0].setting.clone(),
+            scope: 0,
+            inherited: self.scopes[0].list.len(),
+            from_command_line: true,
+            first_of_file: false,
+            origin: argument.origin(),
+        });
+    }
+
+    /// `--section=`: only sections and jobs of these names count; globals always do.
+    pub fn sections(&mut self, names: Vec<String>) {
+        self.wanted.extend(names);
+    }
+
+    /// One job file.
+    pub fn file(&mut self, name: &str, text: &[u8]) {
+        let scope = self.files.len();
+        if scope > 0 {
+            self.scopes.push(Globals::default());
+        }
+        let source = self.library.add(name, text);
+        let sections = self.library.sections(source, &self.environment, &mut self.diagnostics);
+        let mut shown = Vec::new();
+        let mut first_of_file = true;
+        for section in sections {
+            if section.is_global() {
+                self.globals(section, scope);
+                shown.push(Mark::Globals(self.scopes[scope].list.len()));
+            } else if self.wants(&section.name) {
+                shown.push(Mark::Job(self.drafts.len()));
+                self.job(section, scope, std::mem::take(&mut first_of_file));
+            }
+        }
+        self.files.push(shown);
+    }
+
+    /// The engine in force for the next command-line option.
+    pub fn engine(&self) -> &str {
+        match self.target {
+            Target::Job(at) => &self.drafts[at].setting.engine,
+            Target::Globals | Target::Nothing => &self.scopes[0].setting.engine,
+        }
+    }
+
+    /// The jobs, or everything found wrong in all files.
+    pub fn finish(self) -> Result<JobSet, Problems> {
+        let mut seen = HashSet::new();
+        let mut diagnostics = self.diagnostics;
+        // a file included several times says the same thing several times
+        diagnostics.retain(|diagnostic| seen.insert(diagnostic.clone()));
+        if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            return Err(Problems { diagnostics, sources: self.library.sources });
+        }
+        let lists: Vec<Arc<[Given]>> = self.scopes.into_iter().map(|globals| globals.list.into()).collect();
+        let jobs = assemble(self.drafts, &lists);
+        let shown = self.files.into_iter().enumerate().map(|(file, marks)| {
+            let shown = marks.into_iter().map(|mark| match mark {
+                Mark::Globals(count) => Shown::Globals(Arc::clone(&lists[file]), count),
+                Mark::Job(at) => Shown::Job(at),
+            });
+            shown.collect()
+        });
+        Ok(JobSet {
+            files: shown.collect(),
+            jobs,
+            globals: lists[0].to_vec(),
+            warnings: diagnostics,
+            sources: self.library.sources,
+        })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
+    }
+
+    fn globals(&mut self, section: Section, scope: usize) {
+        let globals = &mut self.scopes[scope];
+        let before = self.diagnostics.len();
+        let given =
+            evaluate::section(&section.lines, &mut globals.setting, &self.environment, &mut self.diagnostics);
+        globals.list.extend(given);
+        self.note_dropped(before, section);
+    }
+
+    fn job(&mut self, section: Section, scope: usize, first_of_file: bool) {
+        let mut setting = self.scopes[scope].setting.clone();
+        let before = self.diagnostics.len();
+        let own = evaluate::section(&section.lines, &mut setting, &self.environment, &mut self.diagnostics);
+        self.drafts.push(Draft {
+            name: section.name.clone(),
+            own,
+            setting,
+            scope,
+            inherited: self.scopes[scope].list.len(),
+            from_command_line: false,
+            first_of_file,
+            origin: section.origin.clone(),
+        });
+        self.note_dropped(before, section);
+    }
+
+    /// Says which job is lost if there were errors since there were `before` diagnostics.
+    fn note_dropped(&mut self, before: usize, section: Section) {
+        if self.diagnostics[before..].iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            let message = format!("job {} dropped", section.name);
+            let note = Diagnostic { severity: Severity::Note, ..Diagnostic::error(message, section.origin) };
+            self.diagnostics.push(note);
+        }
+    }
+}
+
+/// Gives the jobs what they inherit; jobs that inherit the same share it.
+fn assemble(drafts: Vec<Draft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
+    let mut shared: Option<(usize, usize, Arc<Inherited>)> = None;
+    let mut jobs = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let inherited = match &shared {
+            Some((scope, count, inherited)) if (*scope, *count) == (draft.scope, draft.inherited) => {
+                Arc::clone(inherited)
+            }
+            before => {
+                let nothing = Inherited::default();
+                let shorter = before
+                    .as_ref()
+                    .filter(|(scope, ..)| *scope == draft.scope)
+                    .map_or(&nothing, |(.., all)| all);
+                Arc::new(Inherited::extend(shorter, &lists[draft.scope], draft.inherited))
+            }
+        };
+        shared = Some((draft.scope, draft.inherited, Arc::clone(&inherited)));
+        let own: Arc<[Given]> = draft.own.into();
+        jobs.push(Job {
+            name: draft.name,
+            options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into()),
+            own,
+            from_command_line: draft.from_command_line,
+            file_number: draft.scope,
+            first_of_file: draft.first_of_file,
+            origin: draft.origin,
+        });
+    }
+    jobs
+}
+
+#[cfg(test)]
+mod tests;

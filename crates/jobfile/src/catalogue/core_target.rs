@@ -1,0 +1,127 @@
+//! What a job runs on and the shape of its I/O: names, files, directions, sizes, blocks, randomness.
+//!
+//! One entry per option; the entry's form is explained in `macros.rs`. The text below is the arm of a macro
+//! that hands its rows, after those it was given, to the next part of the table.
+
+macro_rules! rows {
+    ($($before:tt)*) => {
+        $crate::catalogue::core_course::rows! {
+        $($before)*
+        [Core; "general" / "desc"] {
+            Description: "description", Str, Plain;
+                Works; "Free text shown with the job in the report; no effect on the run";
+            Name: "name", Str, Plain;
+                Works; "Job name used in reports, file names and log names";
+            WaitFor: "wait_for", Str, Plain;
+                NotYet; "Start only after every clone of the named job has exited";
+        }
+        [Core; "file" / "filename"] {
+            Filename: "filename", StrList, Plain;
+                Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' is stdin/stdout";
+        }
+        [Core; "file" / "io_basic"] {
+            Filetype: "filetype", Enum, Plain, default "none", words ["none", "file", "block", "char"];
+                OnlyOff(&["none"]); "Skip the stat call and treat every file of the job as this type";
+        }
+        [Core; "file" / "filename"] {
+            Directory: "directory", StrList, Plain;
+                Works; "Colon-separated directories prefixed to file names; clones are spread over them by job number";
+            FilenameFormat: "filename_format", Str, Plain, default "$jobname.$jobnum.$filenum";
+                OnlyOff(&["$jobname.$jobnum.$filenum"]); "Template for generated names; expands $jobname, $jobnum, $filenum, $clientuid";
+            UniqueFilename: "unique_filename", Bool, Plain, default "1";
+                NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
+            Lockfile: "lockfile", Enum, Plain, default "none", words ["none", "exclusive", "readwrite"], under "filename";
+                OnlyOff(&["none"]); "Serialise I/O to a file shared between jobs with an in-fio lock";
+            Opendir: "opendir", Str, Plain;
+                NotYet; "Add every file found below this directory to the job";
+        }
+        [Core; "io" / "io_basic"] {
+            Rw: "rw" | "readwrite", EnumArg, Plain, default "read", words ["read", "write", "trim", "randread", "randwrite", "randtrim", "rw", "readwrite" = "rw", "randrw", "trimwrite", "randtrimwrite"];
+                Works; "Direction and pattern of the workload";
+            RwSequencer: "rw_sequencer", Enum, Plain, default "sequential", words ["sequential", "identical"];
+                Works; "What a sequential group of I/Os inside an rw :NR workload does to the offset";
+            Ioengine: "ioengine", EnumArg, Plain, default "psync", words ["cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec", "falloc", "filecreate", "filedelete", "filestat", "ftruncate", "gfapi", "gfapi_async", "http", "ime_aio", "ime_psync", "ime_psyncv", "io_uring", "io_uring_cmd", "libaio", "libblkio", "libcufile", "libhdfs", "libhipfile", "libiscsi", "libpmem", "libzbc", "mmap", "mtd", "nbd", "net", "netsplice", "nfs", "null", "page_fault", "posixaio", "psync", "pvsync", "pvsync2", "rados", "rbd", "rdma", "sg", "solarisaio", "splice", "sync", "vsync", "windowsaio", "xnvme", "external"];
+                Works; "Method used to submit I/O";
+            Iodepth: "iodepth", Int, Count, default "1", min 1, max 4294967295;
+                Works; "I/O units kept in flight per job";
+            IodepthBatch: "iodepth_batch" | "iodepth_batch_submit", Int, Count, default "1", max 4294967295, under "iodepth";
+                Works; "I/Os to queue before each submission to the engine";
+            IodepthBatchCompleteMin: "iodepth_batch_complete_min" | "iodepth_batch_complete", Int, Count, default "1", max 4294967295, under "iodepth";
+                Works; "Fewest completions to wait for when reaping";
+            IodepthBatchCompleteMax: "iodepth_batch_complete_max", Int, Count, max 4294967295, under "iodepth";
+                Works; "Most completions to take in one reap";
+            IodepthLow: "iodepth_low", Int, Count, max 4294967295, under "iodepth";
+                Works; "After a full queue, refill only once this many remain in flight";
+            SerializeOverlap: "serialize_overlap", Bool, Plain, default "0", under "iodepth";
+                OnlyOff(&["0"]); "Hold back an I/O that overlaps one still in flight";
+            IoSubmitMode: "io_submit_mode", Enum, Plain, default "inline", words ["inline", "offload"];
+                OnlyOff(&["inline"]); "Submit from the job thread, or hand I/Os to a pool of worker threads";
+        }
+        [Core; "io" / "none"] {
+            Size: "size", SizeZone, Bytes;
+                Works; "Region of the files the job covers and, by default, its total I/O";
+            IoSize: "io_size" | "io_limit", SizeZone, Bytes;
+                Works; "Total bytes to transfer, independent of size; may wrap over the region";
+        }
+        [Core; "file" / "none"] {
+            FillDevice: "fill_device" | "fill_fs", Bool, Plain, default "0";
+                OnlyOff(&["0"]); "Write until the device or file system is full";
+            Filesize: "filesize", SizeRange, Bytes, min 1;
+                Works; "Size of each file; overrides the split of size over nrfiles";
+            FileAppend: "file_append", Bool, Plain, default "0";
+                OnlyOff(&["0"]); "Start at the current end of each file";
+        }
+        [Core; "io" / "none"] {
+            Offset: "offset" | "fileoffset", SizeZone, Bytes, default "0";
+                Works; "Start of the I/O region within each file";
+            OffsetAlign: "offset_align", Int, Bytes, default "0", max 4294967295;
+                OnlyOff(&["0"]); "Round a percentage-based start offset up to a multiple of this";
+            OffsetIncrement: "offset_increment", SizeZone, Bytes, default "0", under "offset";
+                Works; "Added to offset once per clone number, so clones get separate regions";
+            NumberIos: "number_ios", Int, Count, default "0";
+                Works; "Stop after this many I/Os";
+            NumRange: "num_range", Int, Count, default "1", max 256;
+                OnlyOff(&["1"]); "Ranges packed into one trim command";
+            Bs: "bs" | "blocksize", Size PerDirection, Bytes, default "4096", min 1, max 18446744073709551615, under "rw";
+                Works; "Block size per direction";
+            Ba: "ba" | "blockalign", Size PerDirection, Bytes, min 1, max 18446744073709551615, under "rw";
+                Works; "Alignment of random offsets";
+            Bsrange: "bsrange" | "blocksize_range", Range PerDirection, Bytes, under "rw";
+                Works; "Random block sizes between two bounds, in steps of the lower bound";
+            Bssplit: "bssplit", Bssplit PerDirection, Bytes, under "rw";
+                NotYet; "Weighted list of block sizes, size/percent joined by colons; blank percents share the rest";
+            BsUnaligned: "bs_unaligned" | "blocksize_unaligned", Flag, Plain, under "rw";
+                OnlyOff(&["0"]); "Allow bsrange to give any byte size instead of multiples of the minimum";
+            BsIsSeqRand: "bs_is_seq_rand", Bool, Plain, default "0", under "bs";
+                OnlyOff(&["0"]); "Use the read block size for sequential and the write one for random I/O";
+        }
+        [Core; "io" / "random"] {
+            Randrepeat: "randrepeat" | "allrandrepeat", Bool, Plain, default "1", under "rw";
+                Works; "Fixed seed, so random sequences repeat between runs";
+            Randseed: "randseed", Int, Plain, default "0x89", under "rw";
+                Works; "Seed for all random generators of the job";
+            Norandommap: "norandommap", Flag, Plain, under "rw";
+                Works; "Do not track visited blocks; random offsets may repeat or be missed";
+            Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
+                OnlyOff(&["0"]); "Carry on without the block map when it cannot be allocated";
+            Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
+                OnlyOff(&["0"]); "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
+            SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
+                OnlyOff(&["100"]); "Regions that sprandom divides the device into";
+            SprOp: "spr_op", Float, Plain, default "0.15", under "sprandom";
+                OnlyOff(&["0.15"]); "Over-provisioning ratio of the device, between 0 and 1";
+            SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
+                OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
+            RandomGenerator: "random_generator", Enum, Plain, default "tausworthe", words ["tausworthe", "lfsr", "tausworthe64"];
+                Works; "Generator behind random offsets";
+            RandomDistribution: "random_distribution", EnumArg, Plain, default "random", words ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
+                OnlyOff(&["random"]); "Statistical shape of random offsets";
+            RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
+                OnlyOff(&["0"]); "Move the sequence window forward after each cycle instead of repeating it in place";
+            PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;
+                OnlyOff(&["100", "100,100,100"]); "Share of a random workload that is really random; the rest is sequential";
+        }
+        }
+    };
+}
+pub(super) use rows;

@@ -1,0 +1,173 @@
+//! From the lines of a section to assignments: which option a name means, in which order they count, what
+//! values mean.
+
+use crate::catalogue::{Kind, Opt, Row, Scope, pool};
+use crate::diagnostic::Diagnostic;
+use crate::document::Assignment;
+use crate::environment::Environment;
+use crate::options::Given;
+use crate::suggest::nearest;
+use crate::value::{Fault, Piece, Value, evaluate, parse};
+
+/// The settings that later assignments are read by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The engine in force, by its canonical name.
+    pub(crate) engine: String,
+    /// What `k` means.
+    pub(crate) kb_base: u64,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting { engine: "psync".to_owned(), kb_base: 1024 }
+    }
+}
+
+/// Evaluates all lines of a section of a job file: the engine is the last one named, some options come first
+/// or last. `setting` is what the section starts from and is changed to what it leaves.
+pub(crate) fn section(
+    lines: &[Assignment],
+    setting: &mut Setting,
+    environment: &Environment,
+    wrong: &mut Vec<Diagnostic>,
+) -> Vec<Given> {
+    let engine = lines.iter().rev().find(|line| line.name == Opt::Ioengine.row().name);
+    let engine = engine.and_then(|line| {
+        parse(Opt::Ioengine.row(), line.value.as_deref(), 1024, &*environment.read_file).ok()
+    });
+    if let Some(Value::Word(name, _)) = engine {
+        setting.engine = name;
+    }
+    let mut found = Vec::with_capacity(lines.len());
+    let mut complaints = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        match Opt::from_name(&line.name, &setting.engine) {
+            Some(opt) => found.push((at, opt)),
+            None => complaints
+                .push((at, unknown(line, &setting.engine, complaints.len() + wrong.len() < SUGGESTIONS))),
+        }
+    }
+    found.sort_by_key(|(_, opt)| opt.row().turn());
+    let mut all = Vec::with_capacity(found.len());
+    for (at, opt) in found {
+        match assignment(opt, &lines[at], setting, environment) {
+            Ok((given, notice)) => {
+                all.push(given);
+                complaints.extend(notice.map(|notice| (at, notice)));
+            }
+            Err(diagnostic) => complaints.push((at, *diagnostic)),
+        }
+    }
+    complaints.sort_by_key(|(at, _)| *at);
+    wrong.extend(complaints.into_iter().map(|(_, diagnostic)| diagnostic));
+    all
+}
+
+/// With so many diagnostics nobody reads suggestions any more.
+const SUGGESTIONS: usize = 200;
+
+/// Evaluates one assignment, and changes `setting` if it is one that others are read by; also gives a notice
+/// if there is one to give.
+pub(crate) fn assignment(
+    opt: Opt,
+    line: &Assignment,
+    setting: &mut Setting,
+    environment: &Environment,
+) -> Result<(Given, Option<Diagnostic>), Box<Diagnostic>> {
+    let row = opt.row();
+    let computed = line.value.as_deref().filter(|_| line.keyword).and_then(|value| arithmetic(row, value));
+    let text = computed.as_deref().or(line.value.as_deref());
+    let value = parse(row, text, setting.kb_base, &*environment.read_file)
+        .map_err(|fault| Box::new(refusal(line, text.unwrap_or(""), fault)))?;
+    match (opt, &value) {
+        (Opt::KbBase, Value::Word(word, _)) => setting.kb_base = if word == "1000" { 1000 } else { 1024 },
+        (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
+        _ => {}
+    }
+    let notice = (row.kind == Kind::Ignored).then(|| {
+        let message = format!("option `{}` is deprecated and has no effect", line.name);
+        Diagnostic::warning(message, line.origin.clone())
+    });
+    let text = text.unwrap_or("").to_owned();
+    let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
+    Ok((Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() }, notice))
+}
+
+/// What is wrong with an option no table has for a job with `engine`.
+pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnostic {
+    let name = &line.name;
+    let mut owners: Vec<&str> = Vec::new();
+    for opt in Opt::named(name) {
+        if let Scope::Engines(engines) = opt.row().scope {
+            owners.extend(engines.iter().filter(|owner| !owners.contains(owner)).collect::<Vec<_>>());
+        }
+    }
+    if !owners.is_empty() {
+        let engines = if owners.len() > 1 { "engines" } else { "engine" };
+        let message =
+            format!("option `{name}` belongs to {engines} {}; this job uses {engine}", owners.join(", "));
+        return Diagnostic::error(message, line.origin.clone())
+            .label(format!("not an option of {engine}"))
+            .help(format!("choose the engine with `ioengine={}`, or remove the option", owners[0]));
+    }
+    let diagnostic = Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone());
+    let known_engine = Opt::Ioengine.row().choices.contains(&engine);
+    match suggest.then(|| nearest(name, pool(engine))).flatten() {
+        Some(word) => diagnostic.label(format!("did you mean `{word}`?")),
+        None if !known_engine => {
+            diagnostic.help(format!("private options of engine {engine} are not known here"))
+        }
+        None => diagnostic,
+    }
+}
+
+/// A fault of a value as a diagnostic.
+fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
+    let unset = line.unset.first().map(|name| format!("the variable `{name}` is not set"));
+    let (message, origin) = match fault.message {
+        Some(message) => (message, line.origin.clone()),
+        None => {
+            let message = format!("invalid value `{}` for option `{}`", shortened(text), line.name);
+            let characters = |range: &str| range.chars().count();
+            let start = characters(text.get(..fault.start).unwrap_or(""));
+            let length = characters(text.get(fault.start..fault.start + fault.length).unwrap_or(""));
+            let origin =
+                if line.literal { line.value_origin.part(start, length) } else { line.value_origin.clone() };
+            (message, origin)
+        }
+    };
+    let diagnostic = Diagnostic::error(message, origin).label(fault.label);
+    Diagnostic { help: unset.or(fault.help), ..diagnostic }
+}
+
+/// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,
+/// a path with slashes say, stays as it is.
+fn arithmetic(row: &Row, value: &str) -> Option<String> {
+    let numeric = matches!(
+        row.kind,
+        Kind::Int
+            | Kind::Size
+            | Kind::SizeZone
+            | Kind::SizeRange
+            | Kind::Time
+            | Kind::TimeRange
+            | Kind::Float
+            | Kind::FloatList
+            | Kind::CpuList
+    );
+    if !numeric || !value.contains(['+', '-', '*', '/']) {
+        return None;
+    }
+    let number = evaluate(Piece::whole(value), &|_| None).ok()?.number.whole()?;
+    // `0-$ncpus` is a range and not a difference
+    (row.kind != Kind::CpuList || number >= 0).then(|| number.to_string())
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

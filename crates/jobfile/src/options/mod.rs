@@ -1,0 +1,329 @@
+//! Everything in force for one job: what it inherited and what it says itself.
+//!
+//! A job shares the list of global assignments with all other jobs and only remembers how many of them it
+//! inherited, so that making a job costs nothing but its own lines. What inherited assignments amount to is
+//! worked out once per distinct set of globals.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::catalogue::{Kind, Multi, Opt, Scope, canonical_engine};
+use crate::origin::Origin;
+use crate::value::{Amount, Pattern, Split, Value};
+
+/// One assignment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// The option.
+    pub opt: Opt,
+    /// The value as echoed: expanded and trimmed, empty when there was none.
+    pub text: String,
+    /// What the text means.
+    pub value: Value,
+    /// Where the assignment stands: its option name.
+    pub origin: Origin,
+    /// Where the value stands; the name when there is none.
+    pub value_origin: Origin,
+}
+
+/// Everything in force for a job. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    inherited: Arc<Inherited>,
+    own: Arc<[Given]>,
+    engine: Option<Arc<str>>,
+}
+
+/// The first `count` assignments of a list of globals.
+#[derive(Debug, Default)]
+pub(crate) struct Inherited {
+    list: Arc<[Given]>,
+    count: usize,
+    /// For each option among them: its last assignment, and its value with earlier ones merged in.
+    effect: HashMap<Opt, (usize, Option<Value>)>,
+}
+
+/// A chosen word and what stood after its colon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice<'a> {
+    /// The word in its main spelling.
+    pub word: &'a str,
+    /// The text after the colon.
+    pub argument: Option<&'a str>,
+}
+
+/// A name of the job's file list with the directory that was in force when it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileName<'a> {
+    /// The first name of `directory`, if any had been given by then.
+    pub directory: Option<&'a str>,
+    /// The file's name.
+    pub name: &'a str,
+}
+
+impl Inherited {
+    /// The first `count` assignments of `list`, of which `shorter` holds fewer.
+    pub(crate) fn extend(shorter: &Inherited, list: &Arc<[Given]>, count: usize) -> Inherited {
+        let mut effect = shorter.effect.clone();
+        for (at, given) in list.iter().enumerate().take(count).skip(shorter.count) {
+            let before =
+                effect.get(&given.opt).map(|(last, merged)| merged.as_ref().unwrap_or(&list[*last].value));
+            let merged = before.and_then(|before| merge(before, &given.value, given.opt));
+            effect.insert(given.opt, (at, merged));
+        }
+        Inherited { list: Arc::clone(list), count, effect }
+    }
+}
+
+impl Options {
+    /// What a job has that inherits `inherited`, says `own` and uses `engine`.
+    pub(crate) fn new(inherited: Arc<Inherited>, own: Arc<[Given]>, engine: Arc<str>) -> Options {
+        Options { inherited, own, engine: Some(engine) }
+    }
+
+    /// The last assignment of `opt`.
+    pub fn given(&self, opt: Opt) -> Option<&Given> {
+        self.own
+            .iter()
+            .rev()
+            .find(|given| given.opt == opt)
+            .or_else(|| self.in_globals(opt).map(|(given, _)| given))
+    }
+
+    /// The last assignment among those of several options.
+    pub fn last_of(&self, opts: &[Opt]) -> Option<&Given> {
+        self.own.iter().rev().find(|given| opts.contains(&given.opt)).or_else(|| {
+            let positions =
+                opts.iter().filter(|&&opt| self.keeps(opt)).filter_map(|opt| self.inherited.effect.get(opt));
+            positions.map(|&(at, _)| at).max().map(|at| &self.inherited.list[at])
+        })
+    }
+
+    /// All assignments in the order they were evaluated, repetitions and inherited ones included.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Given> {
+        let inherited =
+            self.inherited.list[..self.inherited.count].iter().filter(|given| self.keeps(given.opt));
+        inherited.chain(self.own.iter())
+    }
+
+    /// Whether `opt` was given, by the job or by what it inherits from.
+    pub fn is_given(&self, opt: Opt) -> bool {
+        self.given(opt).is_some()
+    }
+
+    /// Value of a flag or bool.
+    pub fn switch(&self, opt: Opt) -> Option<bool> {
+        match self.given(opt)?.value {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
+    /// Value of a whole number.
+    pub fn int(&self, opt: Opt) -> Option<i64> {
+        match self.given(opt)?.value {
+            Value::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Value of a single size, in bytes.
+    pub fn size(&self, opt: Opt) -> Option<u64> {
+        match self.given(opt)?.value {
+            Value::Size(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Values per direction (read, write, trim), assignments merged in order; times are in µs.
+    pub fn rwt(&self, opt: Opt) -> [Option<u64>; 3] {
+        match self.merged(opt) {
+            Some(Value::Directions(values)) => values,
+            _ => [None; 3],
+        }
+    }
+
+    /// Value of a size that may be a percentage or zones.
+    pub fn amount(&self, opt: Opt) -> Option<Amount> {
+        match self.given(opt)?.value {
+            Value::Amount(amount) => Some(amount),
+            _ => None,
+        }
+    }
+
+    /// Ranges of bytes per direction (read, write, trim), assignments merged in order.
+    pub fn ranges(&self, opt: Opt) -> [Option<(u64, u64)>; 3] {
+        match self.merged(opt) {
+            Some(Value::Ranges(ranges)) => ranges,
+            _ => [None; 3],
+        }
+    }
+
+    /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
+    pub fn range(&self, opt: Opt) -> Option<(u64, u64)> {
+        match self.given(opt)?.value {
+            Value::Range(low, high) => Some((low, high)),
+            _ => None,
+        }
+    }
+
+    /// Value of a time, in µs.
+    pub fn time_us(&self, opt: Opt) -> Option<u64> {
+        match self.given(opt)?.value {
+            Value::Time(us) => Some(us),
+            _ => None,
+        }
+    }
+
+    /// Decimal numbers, in the order written.
+    pub fn floats(&self, opt: Opt) -> Option<&[f64]> {
+        match &self.given(opt)?.value {
+            Value::Floats(numbers, _) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// The most digits written after a point in a list of decimal numbers; 0 if it was not given.
+    pub fn float_precision(&self, opt: Opt) -> u8 {
+        match self.given(opt).map(|given| &given.value) {
+            Some(Value::Floats(_, digits)) => *digits,
+            _ => 0,
+        }
+    }
+
+    /// A chosen word in its main spelling, with its argument. For `ioengine` any name, as
+    /// [`canonical_engine`] has it.
+    pub fn choice(&self, opt: Opt) -> Option<Choice<'_>> {
+        match &self.given(opt)?.value {
+            Value::Word(word, argument) => Some(Choice { word, argument: argument.as_deref() }),
+            _ => None,
+        }
+    }
+
+    /// Chosen words of all assignments in table order, with the last assignment's argument.
+    pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<String>)> {
+        match self.merged(opt)? {
+            Value::Words(words, argument) => Some((words, argument)),
+            _ => None,
+        }
+    }
+
+    /// Value of a text; empty for a bare `write_bw_log` and the like.
+    pub fn text(&self, opt: Opt) -> Option<&str> {
+        match &self.given(opt)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Names of a colon list; `filename` and `opendir` add up over all assignments, of others the last
+    /// counts.
+    pub fn list(&self, opt: Opt) -> Vec<String> {
+        match self.merged(opt) {
+            Some(Value::List(names)) => names,
+            Some(Value::Text(name)) => vec![name],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The job's explicit file names, each with the directory in force when it was given.
+    pub fn filenames(&self) -> Vec<FileName<'_>> {
+        let mut directory = None;
+        let mut names = Vec::new();
+        for given in self.all() {
+            match (&given.value, given.opt) {
+                (Value::List(list), Opt::Directory) => directory = list.first().map(String::as_str),
+                (Value::List(list), Opt::Filename) => {
+                    names.extend(list.iter().map(|name| FileName { directory, name }));
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// CPU numbers or placement ids, ascending.
+    pub fn cpus(&self, opt: Opt) -> Option<Vec<u32>> {
+        match &self.given(opt)?.value {
+            Value::Numbers(numbers) => Some(numbers.clone()),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a pattern.
+    pub fn bytes(&self, opt: Opt) -> Option<&[u8]> {
+        self.pattern(opt).map(|pattern| pattern.bytes.as_slice())
+    }
+
+    /// A pattern with its places for offsets.
+    pub fn pattern(&self, opt: Opt) -> Option<&Pattern> {
+        match &self.given(opt)?.value {
+            Value::Pattern(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// Block sizes with shares per direction (read, write, trim).
+    pub fn splits(&self, opt: Opt) -> [Option<Vec<Split>>; 3] {
+        match self.merged(opt) {
+            Some(Value::Splits(splits)) => splits,
+            _ => [None, None, None],
+        }
+    }
+
+    /// The engine in force, as [`canonical_engine`] has it; psync when none was given.
+    pub fn engine(&self) -> &str {
+        canonical_engine(self.engine.as_deref().unwrap_or("psync"))
+    }
+
+    /// The value of `opt` with all assignments merged.
+    fn merged(&self, opt: Opt) -> Option<Value> {
+        let mut value = self.in_globals(opt).map(|(_, value)| value.clone());
+        for given in self.own.iter().filter(|given| given.opt == opt) {
+            let merged = value.as_ref().and_then(|before| merge(before, &given.value, opt));
+            value = Some(merged.unwrap_or_else(|| given.value.clone()));
+        }
+        value
+    }
+
+    fn in_globals(&self, opt: Opt) -> Option<(&Given, &Value)> {
+        let (at, merged) = self.inherited.effect.get(&opt).filter(|_| self.keeps(opt))?;
+        let given = &self.inherited.list[*at];
+        Some((given, merged.as_ref().unwrap_or(&given.value)))
+    }
+
+    /// Whether an inherited assignment counts: private options of an engine the job does not use are dropped.
+    fn keeps(&self, opt: Opt) -> bool {
+        matches!(opt.row().scope, Scope::Core) || opt.row().belongs_to(self.engine())
+    }
+}
+
+/// What a second assignment makes of the value before; `None` if it simply replaces it.
+fn merge(before: &Value, after: &Value, opt: Opt) -> Option<Value> {
+    let row = opt.row();
+    match (before, after) {
+        (Value::Directions(old), Value::Directions(new)) if row.multi != Multi::No => {
+            Some(Value::Directions(std::array::from_fn(|at| new[at].or(old[at]))))
+        }
+        (Value::Ranges(old), Value::Ranges(new)) => {
+            Some(Value::Ranges(std::array::from_fn(|at| new[at].or(old[at]))))
+        }
+        (Value::Splits(old), Value::Splits(new)) => {
+            Some(Value::Splits(std::array::from_fn(|at| new[at].clone().or_else(|| old[at].clone()))))
+        }
+        (Value::Words(old, _), Value::Words(new, argument)) if row.kind == Kind::EnumList => {
+            let either = row.choices.iter().copied().filter(|word| old.contains(word) || new.contains(word));
+            Some(Value::Words(either.collect(), argument.clone()))
+        }
+        (Value::List(old), Value::List(new)) if opt == Opt::Filename => {
+            Some(Value::List(old.iter().chain(new).cloned().collect()))
+        }
+        (Value::Text(old), Value::Text(new)) if opt == Opt::Opendir => {
+            Some(Value::List(vec![old.clone(), new.clone()]))
+        }
+        (Value::List(old), Value::Text(new)) if opt == Opt::Opendir => {
+            Some(Value::List(old.iter().chain(std::iter::once(new)).cloned().collect()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! The sections of a job file with their lines, included files spliced in.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::diagnostic::Diagnostic;
+use crate::document::{Assignment, Entry, entries};
+use crate::environment::Environment;
+use crate::origin::{Origin, Sources};
+
+/// A section and its lines in the order written.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    /// The name between the brackets.
+    pub(crate) name: String,
+    /// The line with the brackets.
+    pub(crate) origin: Origin,
+    /// The lines.
+    pub(crate) lines: Vec<Assignment>,
+}
+
+impl Section {
+    /// Whether it sets defaults for later sections.
+    pub(crate) fn is_global(&self) -> bool {
+        is_global(&self.name)
+    }
+}
+
+/// Whether a name means the globals.
+pub(crate) fn is_global(name: &str) -> bool {
+    name.starts_with("global")
+}
+
+/// Included files may include others this deep.
+const DEPTH: usize = 16;
+
+/// Reads job files and what they include.
+#[derive(Default)]
+pub(crate) struct Library {
+    /// The texts read so far.
+    pub(crate) sources: Sources,
+    /// Included files by the path they were found at, with their number.
+    included: HashMap<String, (u32, Rc<[Entry]>)>,
+}
+
+impl Library {
+    /// Adds a text; returns its number. What is not UTF-8 in it is marked with replacement characters.
+    pub(crate) fn add(&mut self, name: &str, text: &[u8]) -> u32 {
+        self.sources.add(name, String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// The sections of text number `source`; what is wrong with it goes to `wrong`.
+    pub(crate) fn sections(
+        &mut self,
+        source: u32,
+        environment: &Environment,
+        wrong: &mut Vec<Diagnostic>,
+    ) -> Vec<Section> {
+        let mut sections: Vec<Section> = Vec::new();
+        for entry in entries(&self.sources, source, environment) {
+            match entry {
+                Entry::Section(name, origin) => sections.push(Section { name, origin, lines: Vec::new() }),
+                Entry::Broken(diagnostic, section) => {
+                    if let Some(name) = section {
+                        // so that its lines are not complained about as well
+                        let origin = diagnostic.origin.clone();
+                        sections.push(Section { name, origin, lines: Vec::new() });
+                    }
+                    wrong.push(*diagnostic);
+                }
+                Entry::Include(name, origin) => match sections.last_mut() {
+                    Some(section) => {
+                        let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
+                        splice.include(&name, origin, &mut section.lines);
+                    }
+                    None => wrong.push(outside(&format!("include {name}"), origin)),
+                },
+                Entry::Assignment(line) => match sections.last_mut() {
+                    Some(section) => section.lines.push(line),
+                    None => {
+                        let value = line.value.map(|value| format!("={value}")).unwrap_or_default();
+                        wrong.push(outside(&format!("{}{value}", line.name), line.origin));
+                    }
+                },
+            }
+        }
+        sections
+    }
+}
+
+/// Splicing of included files into one section.
+struct Splice<'a> {
+    library: &'a mut Library,
+    environment: &'a Environment,
+    wrong: &'a mut Vec<Diagnostic>,
+    /// Numbers of the texts being read, innermost last.
+    stack: Vec<u32>,
+}
+
+impl Splice<'_> {
+    fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) {
+        let (source, entries) = match self.find(name) {
+            Ok(found) => found,
+            Err(why) => {
+                let message = format!("cannot read the include file `{name}`");
+                self.wrong.push(Diagnostic::error(message, origin).label(why.to_string()));
+                return;
+            }
+        };
+        if self.stack.contains(&source) || self.stack.len() > DEPTH {
+            let message = format!("the include file `{name}` leads back to itself, or is nested too deeply");
+            self.wrong.push(Diagnostic::error(message, origin));
+            return;
+        }
+        self.stack.push(source);
+        for entry in entries.iter().cloned() {
+            match entry {
+                Entry::Assignment(line) => lines.push(line),
+                Entry::Include(name, origin) => self.include(&name, origin, lines),
+                Entry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
+                Entry::Section(name, origin) => {
+                    let message = format!("no new sections in included files, found `[{name}]`");
+                    let label = "an included file holds options only";
+                    self.wrong.push(Diagnostic::error(message, origin).label(label));
+                    break;
+                }
+            }
+        }
+        self.stack.pop();
+    }
+
+    /// Looks for a file as named, then beside the file that names it.
+    fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[Entry]>)> {
+        let includer = self.stack.last().map_or("", |&source| self.library.sources.name(source));
+        let beside = includer.rsplit_once('/').map(|(directory, _)| format!("{directory}/{name}"));
+        let first = self.read(name.to_owned());
+        match (first, beside) {
+            (Err(_), Some(path)) => self.read(path),
+            (first, _) => first,
+        }
+    }
+
+    fn read(&mut self, path: String) -> std::io::Result<(u32, Rc<[Entry]>)> {
+        if let Some(found) = self.library.included.get(&path) {
+            return Ok(found.clone());
+        }
+        let text = (self.environment.read_file)(Path::new(&path))?;
+        let source = self.library.add(&path, &text);
+        let found = (source, Rc::from(entries(&self.library.sources, source, self.environment)));
+        self.library.included.insert(path, found.clone());
+        Ok(found)
+    }
+}
+
+fn outside(line: &str, origin: Origin) -> Diagnostic {
+    Diagnostic::error(format!("option `{line}` outside of a [] job section"), origin)
+        .label("no section has begun yet")
+        .help("begin a section first: `[global]` for defaults, any other name for a job")
+}

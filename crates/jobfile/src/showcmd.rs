@@ -1,0 +1,106 @@
+//! `--showcmd`: job files as command lines.
+
+use crate::catalogue::Opt;
+use crate::jobs::{JobSet, Shown};
+use crate::options::Given;
+
+/// One line per job file: sections as `--name=`, options under their main names in the order they count. Jobs
+/// of the command line are not shown.
+pub fn showcmd(jobs: &JobSet) -> String {
+    let mut text = String::new();
+    for file in &jobs.files {
+        text.push_str("fio ");
+        for section in file {
+            match section {
+                Shown::Globals(list, count) => list[..*count].iter().for_each(|given| show(given, &mut text)),
+                Shown::Job(at) => {
+                    if let Some(job) = jobs.jobs.get(*at) {
+                        text.push_str(&format!("--name={} ", job.name));
+                        job.own.iter().for_each(|given| show(given, &mut text));
+                    }
+                }
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn show(given: &Given, text: &mut String) {
+    text.push_str("--");
+    text.push_str(given.opt.row().name);
+    match (given.opt, given.text.as_str()) {
+        (_, "") => {}
+        (Opt::Description, value) => text.push_str(&format!("=\"{value}\"")),
+        (_, value) => text.push_str(&format!("={value}")),
+    }
+    text.push(' ');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::ArgOrigin;
+    use crate::{Builder, Environment};
+
+    fn shown(arguments: &[(&str, &str)], files: &[&str]) -> String {
+        let mut builder = Builder::new(Environment { ncpus: 2, ..Environment::default() });
+        for (name, value) in arguments {
+            builder.command_option(
+                name,
+                Some(value),
+                ArgOrigin { index: 1, text: format!("--{name}={value}") },
+            );
+        }
+        for file in files {
+            builder.file("j.fio", file.as_bytes());
+        }
+        let jobs = builder.finish().map_err(|problems| problems.render(false));
+        showcmd(&jobs.expect("the file is fine"))
+    }
+
+    #[test]
+    fn options_appear_in_evaluation_order_under_main_names() {
+        assert_eq!(
+            shown(
+                &[],
+                &[
+                    "[a]\nuserspace_reap\nfilename=x\nblocksize=1k\nioengine=libaio\nlockfile=none\nkb_base=1000\n"
+                ]
+            ),
+            "fio --name=a --lockfile=none --kb_base=1000 --bs=1k --ioengine=libaio --filename=x --userspace_reap \n"
+        );
+    }
+
+    #[test]
+    fn globals_accumulate_and_flags_stand_alone() {
+        let file = "[global]\nbs=4k\n[a]\nsize=4k\nnorandommap\nthread=0\n[globalx]\nbs=8k\n[b c]\ndescription=x y\n";
+        assert_eq!(
+            shown(&[("iodepth", "3")], &[file]),
+            "fio --iodepth=3 --bs=4k --name=a --size=4k --norandommap --thread=0 --iodepth=3 --bs=4k --bs=8k \
+             --name=b c --description=\"x y\" \n"
+        );
+    }
+
+    #[test]
+    fn arithmetic_with_keywords_is_done_and_paths_are_left_alone() {
+        assert_eq!(
+            shown(
+                &[],
+                &["[a]\niodepth=($ncpus+1)*2\nsize=$pagesize*4-1\nbs=$pagesize/3\nfilename=/x/$ncpus\n"]
+            ),
+            "fio --name=a --iodepth=6 --size=16383 --bs=1365 --filename=/x/2 \n"
+        );
+    }
+
+    #[test]
+    fn each_file_has_a_line_and_jobs_of_the_command_line_have_none() {
+        assert_eq!(
+            shown(
+                &[("iodepth", "3"), ("name", "x"), ("bs", "1k")],
+                &["[c]\nsize=8k\n", "[global]\nbs=2k\n[d]\n"]
+            ),
+            "fio --name=c --size=8k \nfio --bs=2k --name=d \n"
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! 'Did you mean': the nearest known word.
+
+/// The word nearest to `typed`, if one is so near that a slip of the keyboard is likely; the first of equals.
+pub(crate) fn nearest(typed: &str, words: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    // names are short: a long text is none of them misspelt
+    if typed.len() > 64 {
+        return None;
+    }
+    let length = typed.chars().count();
+    // where nothing of the word is left, it was not meant
+    let allowed = length.div_ceil(3).min(length.saturating_sub(1));
+    let distances = words.map(|word| (strsim::damerau_levenshtein(typed, word), word));
+    let best = distances.min_by_key(|&(distance, _)| distance)?;
+    (best.0 <= allowed).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+    use crate::catalogue::pool;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        for (typed, want) in [
+            ("iodpeth", Some("iodepth")),
+            ("siz", Some("size")),
+            ("block_size", Some("blocksize")),
+            ("runtimes", Some("runtime")),
+            ("rwmixraed", Some("rwmixread")),
+            ("quantum_flux", None),
+            ("7", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, pool("psync")), want, "{typed}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Arithmetic in parentheses: `(2*1k)`, `(10k)k`, `(1.5s)`.
+//!
+//! Loosest first: `+ -`, unit suffixes, `* /`, `^` (from the right), `%`, unary minus. Integers stay
+//! integers. The same evaluator, without suffixes, serves lines that use `$ncpus` and the like.
+
+use super::fault::{Fault, Piece};
+
+/// A number on its way through an expression.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    /// Whole.
+    Whole(i128),
+    /// With a fraction.
+    Real(f64),
+}
+
+/// What an expression came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Outcome {
+    /// The number.
+    pub(crate) number: Number,
+    /// Whether a suffix took part, so that the number is in bytes (or µs) and no longer in the option's own
+    /// unit.
+    pub(crate) suffixed: bool,
+}
+
+/// How many operators may nest.
+const DEPTH: usize = 64;
+
+/// Evaluates the whole of `piece`; `unit` gives the factor of a suffix, `None` if there is no such suffix.
+pub(crate) fn evaluate(piece: Piece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Outcome, Fault> {
+    let mut parser = Parser { piece, at: 0, unit, suffixed: false, depth: 0 };
+    let number = parser.expression(0)?;
+    parser.blanks();
+    if parser.at < piece.text.len() {
+        return Err(parser.fault("an operator is expected here"));
+    }
+    Ok(Outcome { number, suffixed: parser.suffixed })
+}
+
+impl Number {
+    /// The number as a whole one, if it is one.
+    pub(crate) fn whole(self) -> Option<i128> {
+        match self {
+            Number::Whole(number) => Some(number),
+            Number::Real(number) if number.fract() == 0.0 && number.abs() < 1e18 => Some(number as i128),
+            Number::Real(_) => None,
+        }
+    }
+
+    /// The number as a decimal one.
+    pub(crate) fn real(self) -> f64 {
+        match self {
+            Number::Whole(number) => number as f64,
+            Number::Real(number) => number,
+        }
+    }
+}
+
+struct Parser<'a> {
+    piece: Piece<'a>,
+    at: usize,
+    unit: &'a dyn Fn(&str) -> Option<u64>,
+    suffixed: bool,
+    depth: usize,
+}
+
+/// How tightly a suffix binds: between `+` and `*`.
+const SUFFIX: u8 = 3;
+
+impl Parser<'_> {
+    /// Reads operators that bind at least as tightly as `least`.
+    fn expression(&mut self, least: u8) -> Result<Number, Fault> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(self.fault("too deeply nested"));
+        }
+        let mut left = self.operand()?;
+        loop {
+            self.blanks();
+            let Some(sign) = self.peek() else { break };
+            if sign.is_ascii_alphabetic() {
+                if SUFFIX < least {
+                    break;
+                }
+                left = self.suffix(left)?;
+                continue;
+            }
+            // the second figure is what the right side must bind with: higher than the first joins from the
+            // left
+            let (binds, right) = match sign {
+                '+' | '-' => (1, 2),
+                '*' | '/' => (4, 5),
+                '^' => (6, 6),
+                '%' => (7, 8),
+                _ => break,
+            };
+            if binds < least {
+                break;
+            }
+            let operator = self.piece.part(self.at, self.at + 1);
+            self.at += 1;
+            let right = self.expression(right)?;
+            left = apply(sign, left, right).map_err(|why| operator.fault(why))?;
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<Number, Fault> {
+        self.blanks();
+        match self.peek() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.expression(0)?;
+                self.blanks();
+                if self.peek() != Some(')') {
+                    return Err(self.fault("`)` is expected here"));
+                }
+                self.at += 1;
+                Ok(inner)
+            }
+            Some('-') => {
+                self.at += 1;
+                Ok(match self.expression(9)? {
+                    Number::Whole(number) => Number::Whole(-number),
+                    Number::Real(number) => Number::Real(-number),
+                })
+            }
+            Some(digit) if digit.is_ascii_digit() || digit == '.' => self.literal(),
+            _ => Err(self.fault("a number is expected here")),
+        }
+    }
+
+    fn literal(&mut self) -> Result<Number, Fault> {
+        let rest = &self.piece.text[self.at..];
+        if let Some(digits) = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X")) {
+            let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
+            let text = self.piece.part(self.at, self.at + 2 + length);
+            self.at += 2 + length;
+            let number = i64::from_str_radix(&digits[..length], 16);
+            return number.map(|number| Number::Whole(number.into())).map_err(|_| text.fault("not a number"));
+        }
+        let bytes = rest.as_bytes();
+        let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let mut length = run(0);
+        let mut real = false;
+        if bytes.get(length) == Some(&b'.') {
+            (length, real) = (run(length + 1), true);
+        }
+        // an `e` is an exponent only with digits behind it
+        if matches!(bytes.get(length), Some(b'e' | b'E')) {
+            let signed = length + 1 + usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
+            if run(signed) > signed {
+                (length, real) = (run(signed), true);
+            }
+        }
+        let text = self.piece.part(self.at, self.at + length);
+        self.at += length;
+        let number = if real {
+            text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real)
+        } else {
+            text.text.parse::<i64>().ok().map(|number| Number::Whole(number.into()))
+        };
+        number.ok_or_else(|| text.fault("not a number, or too large"))
+    }
+
+    fn suffix(&mut self, left: Number) -> Result<Number, Fault> {
+        let length = self.piece.text[self.at..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let suffix = self.piece.part(self.at, self.at + length);
+        let factor = (self.unit)(&suffix.text.to_ascii_lowercase());
+        let factor = factor.ok_or_else(|| suffix.fault("unknown suffix"))?;
+        self.at += length;
+        self.suffixed = true;
+        apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.fault(why))
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.piece.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.piece.text[self.at..].chars().next()
+    }
+
+    /// A fault of the next character.
+    fn fault(&self, label: &str) -> Fault {
+        let length = self.peek().map_or(0, char::len_utf8);
+        self.piece.part(self.at, self.at + length).fault(label)
+    }
+}
+
+fn apply(sign: char, left: Number, right: Number) -> Result<Number, &'static str> {
+    const LARGE: &str = "the result is too large";
+    if let (Number::Whole(left), Number::Whole(right)) = (left, right) {
+        let result = match sign {
+            '+' => left.checked_add(right),
+            '-' => left.checked_sub(right),
+            '*' => left.checked_mul(right),
+            '/' | '%' if right == 0 => return Err("division by zero"),
+            '/' => left.checked_div(right),
+            '%' => left.checked_rem(right),
+            _ if right < 0 => return apply(sign, Number::Real(left as f64), Number::Real(right as f64)),
+            _ => u32::try_from(right).ok().and_then(|right| left.checked_pow(right)),
+        };
+        // well below the limit, so that a sign can be turned without a check
+        return result.filter(|result| result.abs() < 1 << 100).map(Number::Whole).ok_or(LARGE);
+    }
+    let (left, right) = (left.real(), right.real());
+    let result = match sign {
+        '+' => left + right,
+        '-' => left - right,
+        '*' => left * right,
+        '/' | '%' if right == 0.0 => return Err("division by zero"),
+        '/' => left / right,
+        '%' => left % right,
+        _ => left.powf(right),
+    };
+    if result.is_finite() { Ok(Number::Real(result)) } else { Err(LARGE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::number::size_factor;
+
+    fn eval(text: &str) -> Result<Number, String> {
+        let unit = |suffix: &str| size_factor(suffix, 1024);
+        evaluate(Piece::whole(text), &unit).map(|outcome| outcome.number).map_err(|fault| fault.label)
+    }
+
+    #[test]
+    fn operators_bind_as_documented() {
+        for (text, want) in [
+            ("(2+3k)", 3074),
+            ("(2*3k)", 6144),
+            ("(2^3k)", 8192),
+            ("(2*10%4)", 4),
+            ("(2^3^2)", 512),
+            ("((1+3) * 1k)", 4096),
+            ("(10k)k", 10 << 20),
+            ("(4kib)", 4000),
+            ("(7/2*2)", 6),
+            ("(0x10k)", 16384),
+            ("(2^12+4k)", 8192),
+            ("(8k-2k)", 6144),
+            ("(-3+5)", 2),
+            ("(10-2-3)", 5),
+            ("(2k*3)", 6144),
+        ] {
+            assert_eq!(eval(text), Ok(Number::Whole(want)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fraction_times_a_suffix_is_not_cut_first() {
+        assert_eq!(eval("(2.5k)").map(Number::whole), Ok(Some(2560)));
+        assert_eq!(eval("(1e3)").map(Number::whole), Ok(Some(1000)));
+        assert_eq!(eval("(1.3)").map(Number::whole), Ok(None));
+    }
+
+    #[test]
+    fn nonsense_is_refused_where_it_stands() {
+        for (text, at, why) in [
+            ("(1+", 3, "a number is expected here"),
+            ("()", 1, "a number is expected here"),
+            ("(2**3)", 3, "a number is expected here"),
+            ("(2/0)", 2, "division by zero"),
+            ("(4foo)", 2, "unknown suffix"),
+            ("(1)2", 3, "an operator is expected here"),
+            ("(9999^99)", 5, "the result is too large"),
+        ] {
+            let fault = evaluate(Piece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
+            assert_eq!((fault.start, fault.label.as_str()), (at, why), "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_not_a_crash() {
+        assert_eq!(eval(&"(".repeat(100_000)), Err("too deeply nested".to_owned()));
+        assert_eq!(eval(&format!("({})", "-".repeat(100_000))), Err("too deeply nested".to_owned()));
+    }
+}

@@ -1,0 +1,79 @@
+//! What is wrong with a value, and which part of it.
+
+/// Why a value was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{label}")]
+pub(crate) struct Fault {
+    /// Byte offset of the offending part within the value text.
+    pub(crate) start: usize,
+    /// Bytes of the offending part.
+    pub(crate) length: usize,
+    /// The reason, short.
+    pub(crate) label: String,
+    /// What to write instead.
+    pub(crate) help: Option<String>,
+    /// What is wrong when it is not the value: takes the place of the usual message.
+    pub(crate) message: Option<String>,
+}
+
+/// A part of a value text that remembers where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    /// The part itself.
+    pub(crate) text: &'a str,
+    /// Byte offset within the value text.
+    pub(crate) at: usize,
+}
+
+impl Fault {
+    /// The same with advice.
+    pub(crate) fn help(self, help: impl Into<String>) -> Fault {
+        Fault { help: Some(help.into()), ..self }
+    }
+}
+
+impl<'a> Piece<'a> {
+    /// The whole of a value text.
+    pub(crate) fn whole(text: &'a str) -> Piece<'a> {
+        Piece { text, at: 0 }
+    }
+
+    /// The bytes from `start` to `end` of this piece, which must be character boundaries.
+    pub(crate) fn part(self, start: usize, end: usize) -> Piece<'a> {
+        Piece { text: &self.text[start..end], at: self.at + start }
+    }
+
+    /// Without blanks at both ends.
+    pub(crate) fn trim(self) -> Piece<'a> {
+        let left = self.text.trim_start();
+        Piece { text: left.trim_end(), at: self.at + self.text.len() - left.len() }
+    }
+
+    /// Without a separator that ends it: lists may have one behind their last element.
+    pub(crate) fn without_last(self, separator: char) -> Piece<'a> {
+        Piece { text: self.text.strip_suffix(separator).unwrap_or(self.text), ..self }
+    }
+
+    /// What stands before and after the first `separator`.
+    pub(crate) fn cut(self, separator: char) -> (Piece<'a>, Option<Piece<'a>>) {
+        match self.text.find(separator) {
+            Some(at) => (self.part(0, at), Some(self.part(at + separator.len_utf8(), self.text.len()))),
+            None => (self, None),
+        }
+    }
+
+    /// The pieces between `separator`s.
+    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
+        let mut rest = Some(self);
+        std::iter::from_fn(move || {
+            let (piece, after) = rest?.cut(separator);
+            rest = after;
+            Some(piece)
+        })
+    }
+
+    /// A fault of this piece.
+    pub(crate) fn fault(self, label: impl Into<String>) -> Fault {
+        Fault { start: self.at, length: self.text.len(), label: label.into(), help: None, message: None }
+    }
+}

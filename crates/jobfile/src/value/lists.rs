@@ -1,0 +1,151 @@
+//! Lists: decimal numbers, names, CPUs, ids, NUMA nodes, error numbers.
+
+use super::Value;
+use super::errno::ERRORS;
+use super::expression;
+use super::fault::{Fault, Piece};
+use super::number::size_factor;
+use crate::catalogue::{Kind, Row};
+
+/// Longest list of decimal numbers.
+const FLOATS: usize = 20;
+/// CPU numbers end here.
+const CPUS: u32 = 1024;
+/// Longest list of placement ids.
+const IDS: usize = 128;
+
+/// Decimal numbers joined by `:`.
+pub(crate) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
+    let most = if row.kind == Kind::Float { 1 } else { FLOATS };
+    let mut numbers = Vec::new();
+    let mut digits = 0;
+    for piece in Piece::whole(text).trim().without_last(':').split(':') {
+        if numbers.len() == most {
+            return Err(piece.fault(match most {
+                1 => "one number is expected".to_owned(),
+                _ => format!("at most {most} numbers are possible"),
+            }));
+        }
+        let number = decimal(piece)?;
+        if row.min.is_some_and(|min| number < min as f64) || row.max.is_some_and(|max| number > max as f64) {
+            let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
+            return Err(piece.trim().fault(format!("must lie between {min} and {max}")));
+        }
+        let fraction = piece.text.trim().split_once('.').map_or("", |(_, fraction)| fraction);
+        digits = digits.max(fraction.bytes().take_while(u8::is_ascii_digit).count());
+        numbers.push(number);
+    }
+    Ok(Value::Floats(numbers, u8::try_from(digits).unwrap_or(u8::MAX)))
+}
+
+/// One decimal number or expression.
+pub(crate) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
+    let piece = piece.trim();
+    if piece.text.starts_with('(') {
+        return Ok(expression::evaluate(piece, &|suffix| size_factor(suffix, 1024))?.number.real());
+    }
+    // Rust also reads `inf`, `nan` and the like
+    let plain = piece.text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let number = piece.text.parse::<f64>().ok().filter(|number| plain && number.is_finite());
+    number.ok_or_else(|| piece.fault("a number is expected"))
+}
+
+/// Names joined by `:`, where `\:` is a colon; empty ones are skipped.
+pub(crate) fn names(text: &str) -> Result<Value, Fault> {
+    let whole = Piece::whole(text).trim();
+    let mut names = Vec::new();
+    let mut name = String::new();
+    let mut signs = whole.text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' if signs.peek() == Some(&':') => name.extend(signs.next()),
+            ':' => names.push(std::mem::take(&mut name)),
+            _ => name.push(sign),
+        }
+    }
+    names.push(name);
+    names.retain(|name| !name.is_empty());
+    if names.is_empty() { Err(whole.fault("a name is expected")) } else { Ok(Value::List(names)) }
+}
+
+/// CPU numbers and ranges by comma.
+pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
+    let mut cpus = Vec::new();
+    for piece in Piece::whole(text).split(',') {
+        let (first, last) = span(piece, "a CPU number is expected")?;
+        if last >= CPUS {
+            return Err(piece.trim().fault(format!("CPU numbers end at {}", CPUS - 1)));
+        }
+        cpus.extend(first..=last);
+    }
+    Ok(Value::Numbers(sorted(cpus)))
+}
+
+/// Placement ids and ranges by comma.
+pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
+    let mut ids = Vec::new();
+    if text.is_empty() {
+        return Ok(Value::Numbers(ids));
+    }
+    for piece in Piece::whole(text).split(',') {
+        let (first, last) = span(piece, "a placement id is expected")?;
+        if last > 0xffff {
+            return Err(piece.trim().fault("placement ids end at 65535"));
+        }
+        ids.extend(first..=last);
+        if ids.len() > IDS {
+            return Err(piece.trim().fault(format!("at most {IDS} ids are possible")));
+        }
+    }
+    Ok(Value::Numbers(sorted(ids)))
+}
+
+/// NUMA nodes as libnuma writes them: `0-1,3`, `all`, with `!` or `+` in front.
+pub(crate) fn nodes(piece: Piece<'_>) -> Result<Value, Fault> {
+    let piece = piece.trim();
+    let list = piece.text.trim_start_matches(['!', '+']);
+    let start = piece.text.len() - list.len();
+    if list != "all" {
+        for node in piece.part(start, piece.text.len()).split(',') {
+            span(node, "a node number is expected")?;
+        }
+    }
+    Ok(Value::Text(piece.text.to_owned()))
+}
+
+/// Error names or numbers joined by `:`, for read, write and verify by comma.
+pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
+    let mut errors = [Vec::new(), Vec::new(), Vec::new()];
+    for (at, list) in Piece::whole(text).split(',').enumerate() {
+        let Some(errors) = errors.get_mut(at) else {
+            return Err(list.fault("three lists (read, write, verify) are possible"));
+        };
+        for name in list.split(':').map(Piece::trim).filter(|name| !name.text.is_empty()) {
+            let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
+            let number = known.or_else(|| name.text.trim_start_matches('-').parse().ok());
+            errors.push(
+                number.ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
+            );
+        }
+    }
+    Ok(Value::Errors(errors))
+}
+
+/// `n` or `n-m`.
+fn span(piece: Piece<'_>, what: &str) -> Result<(u32, u32), Fault> {
+    let piece = piece.trim();
+    let (first, last) = piece.cut('-');
+    let number = |piece: Piece<'_>| piece.trim().text.parse::<u32>().map_err(|_| piece.fault(what));
+    let first = number(first)?;
+    let last = last.map_or(Ok(first), number)?;
+    if last < first {
+        return Err(piece.fault("the range runs backwards"));
+    }
+    Ok((first, last))
+}
+
+fn sorted(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}

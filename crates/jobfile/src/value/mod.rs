@@ -1,0 +1,185 @@
+//! What a value text means: one type for all values, and the parser that picks the grammar of the row.
+
+mod errno;
+mod expression;
+mod fault;
+mod lists;
+mod number;
+mod pattern;
+mod shape;
+mod split;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::io;
+use std::path::Path;
+
+pub(crate) use expression::evaluate;
+pub(crate) use fault::{Fault, Piece};
+use number::Reader;
+
+use crate::catalogue::{Kind, Opt, Row, Scope};
+
+/// Reads a file for a pattern.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+
+/// A parsed value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Accepted and meaningless: an ignored option.
+    Nothing,
+    /// Flag or bool.
+    Switch(bool),
+    /// Whole number.
+    Int(i64),
+    /// Bytes.
+    Size(u64),
+    /// A number per direction (read, write, trim); `None` where the text left one alone. Times are in µs.
+    Directions([Option<u64>; 3]),
+    /// Bytes, percent or zones.
+    Amount(Amount),
+    /// A range of bytes per direction.
+    Ranges([Option<(u64, u64)>; 3]),
+    /// A range of bytes, or of µs.
+    Range(u64, u64),
+    /// Microseconds.
+    Time(u64),
+    /// Decimal numbers, and the most digits that stood after a point.
+    Floats(Vec<f64>, u8),
+    /// A word of the choices in its main spelling (or an engine's name), and what stood after its colon.
+    Word(String, Option<String>),
+    /// Several words of the choices, and what stood after the colon.
+    Words(Vec<&'static str>, Option<String>),
+    /// Text.
+    Text(String),
+    /// Texts of a colon list.
+    List(Vec<String>),
+    /// CPU or placement numbers, ascending, each once.
+    Numbers(Vec<u32>),
+    /// Bytes of a pattern.
+    Pattern(Pattern),
+    /// Block sizes with their shares, per direction.
+    Splits([Option<Vec<Split>>; 3]),
+    /// Error numbers per direction.
+    Errors([Vec<i32>; 3]),
+}
+
+/// A size that may depend on the file or on the device's zones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// Bytes.
+    Bytes(u64),
+    /// Percent, 0 to 100.
+    Percent(u8),
+    /// Whole zones.
+    Zones(u64),
+}
+
+/// One block size of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// Block size in bytes.
+    pub bytes: u64,
+    /// Share in percent; `None` shares what the others leave.
+    pub percent: Option<u8>,
+}
+
+/// A fill pattern: bytes to repeat, with places for the block's offset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pattern {
+    /// The bytes; zeroes where an offset goes.
+    pub bytes: Vec<u8>,
+    /// Where in `bytes` an 8-byte block offset (`%o`) goes.
+    pub offsets: Vec<usize>,
+}
+
+/// The most bytes a file name may have.
+const NAME: usize = 4095;
+
+/// Reads the value of one assignment; `text` is `None` for a bare option name.
+pub(crate) fn parse(
+    row: &'static Row,
+    text: Option<&str>,
+    kb_base: u64,
+    read_file: ReadFile<'_>,
+) -> Result<Value, Fault> {
+    let Some(text) = text else { return bare(row) };
+    if text.is_empty() {
+        return empty(row);
+    }
+    // private options of engines do not know kb_base
+    let kb_base = if matches!(row.scope, Scope::Engines(_)) { 1024 } else { kb_base };
+    let reader = Reader { row, kb_base };
+    match row.kind {
+        Kind::Flag | Kind::Bool => reader.switch(text),
+        Kind::Int | Kind::Size | Kind::Time => reader.value(text),
+        Kind::SizeZone => reader.amount(text),
+        Kind::SizeRange | Kind::TimeRange => reader.bounds(text),
+        Kind::Range => reader.ranges(text),
+        Kind::Float | Kind::FloatList => lists::floats(row, text),
+        Kind::Str | Kind::OptStr => plain(row, text).map(|()| Value::Text(text.to_owned())),
+        Kind::StrList => plain(row, text).and_then(|()| lists::names(text)),
+        Kind::Enum | Kind::EnumArg => words::choice(row, kb_base, text),
+        Kind::EnumList | Kind::WordList => words::choices(row, text),
+        Kind::Bssplit => split::blocks(row, kb_base, text),
+        Kind::PrioBssplit => split::priorities(row, kb_base, text),
+        Kind::ModeSplit => words::mode_split(row, text),
+        Kind::Pattern => pattern::pattern(text, row.opt == Opt::VerifyPattern, read_file),
+        Kind::CpuList => lists::cpus(text),
+        Kind::NodeList => lists::nodes(Piece::whole(text)),
+        Kind::IdList => lists::ids(text),
+        Kind::NumaPolicy => words::numa_policy(row, text),
+        Kind::ErrorList => lists::errors(text),
+        Kind::Deprecated => Err(withdrawn(row)),
+        Kind::Ignored => Ok(Value::Nothing),
+    }
+}
+
+/// An option name without `=`.
+fn bare(row: &'static Row) -> Result<Value, Fault> {
+    match row.kind {
+        Kind::Flag => Ok(Value::Switch(true)),
+        Kind::OptStr => Ok(Value::Text(String::new())),
+        Kind::Deprecated => Err(withdrawn(row)),
+        _ => Err(missing(row, format!("option `{}` requires a value", row.name))),
+    }
+}
+
+/// An option name with nothing behind its `=`.
+fn empty(row: &'static Row) -> Result<Value, Fault> {
+    match row.kind {
+        Kind::OptStr => Ok(Value::Text(String::new())),
+        Kind::Bssplit => split::blocks(row, 1024, ""),
+        Kind::ErrorList => lists::errors(""),
+        Kind::IdList => lists::ids(""),
+        Kind::Deprecated => Err(withdrawn(row)),
+        Kind::Flag => Err(missing(row, format!("option `{}` has an empty value", row.name))
+            .help(format!("write `{}` alone to switch it on, `{}=0` to switch it off", row.name, row.name))),
+        _ => Err(missing(row, format!("option `{}` has an empty value", row.name))),
+    }
+}
+
+fn missing(row: &'static Row, message: String) -> Fault {
+    let label = match row.default {
+        "" => "a value is expected".to_owned(),
+        default => format!("a value is expected, for example `{}={default}`", row.name),
+    };
+    let help = (!row.choices.is_empty()).then(|| format!("choices are {}", row.choices.join(", ")));
+    Fault { start: 0, length: 0, label, help, message: Some(message) }
+}
+
+fn withdrawn(row: &'static Row) -> Fault {
+    let label = "no longer supported".to_owned();
+    let help = (row.opt == Opt::PercentageSequential).then(|| "use `percentage_random`".to_owned());
+    let message = Some(format!("option `{}` is deprecated and was removed", row.name));
+    Fault { start: 0, length: 0, label, help, message }
+}
+
+/// Limits on text that is taken as it is.
+fn plain(row: &'static Row, text: &str) -> Result<(), Fault> {
+    if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > NAME {
+        return Err(Piece::whole(text).fault(format!("{} bytes long, the most is {NAME}", text.len())));
+    }
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! Whole numbers, sizes and times: suffixes, limits, values per direction, ranges.
+//!
+//! Blanks around a number are fine. Anything behind it that is not a known suffix is refused: guessing what
+//! `10sec` or `1.5g` means has ruined measurements.
+
+use super::expression::{self, Outcome};
+use super::fault::{Fault, Piece};
+use super::{Amount, Value};
+use crate::catalogue::{Kind, Multi, Opt, Row, Unit};
+
+/// Reads the numbers of one row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    /// The option's row.
+    pub(crate) row: &'a Row,
+    /// What `k` means: 1024 or 1000.
+    pub(crate) kb_base: u64,
+}
+
+impl Reader<'_> {
+    /// The value of a row of kind int, size or time.
+    pub(crate) fn value(self, text: &str) -> Result<Value, Fault> {
+        if self.row.multi != Multi::No {
+            return self
+                .directions(text, |piece| self.limited(piece).map(|number| number as u64))
+                .map(Value::Directions);
+        }
+        let number = self.limited(self.single(text)?)?;
+        Ok(match self.row.kind {
+            Kind::Time => Value::Time(number as u64),
+            Kind::Size => Value::Size(number as u64),
+            _ => Value::Int(number),
+        })
+    }
+
+    /// A flag or a bool.
+    pub(crate) fn switch(self, text: &str) -> Result<Value, Fault> {
+        let piece = Piece::whole(text).trim();
+        let number = match piece.text {
+            "yes" | "true" | "on" | "no" | "false" | "off" => {
+                return Err(piece.fault("words are not accepted here").help("write 1 for on or 0 for off"));
+            }
+            _ => self.number(piece)?,
+        };
+        if self.row.kind == Kind::Bool && number > 1 {
+            return Err(piece.fault("the maximum is 1").help("write 1 for on or 0 for off"));
+        }
+        if number < 0 {
+            return Err(piece.fault("must not be negative"));
+        }
+        Ok(Value::Switch(number != 0))
+    }
+
+    /// A size, a percentage or a number of zones.
+    pub(crate) fn amount(self, text: &str) -> Result<Value, Fault> {
+        let piece = self.single(text)?;
+        let amount = if let Some(digits) = piece.text.strip_suffix('%') {
+            let percent = piece.part(0, digits.len());
+            match percent.text.parse::<u8>() {
+                Ok(number) if number <= 100 => Amount::Percent(number),
+                _ => return Err(piece.fault("a percentage is a whole number from 0 to 100")),
+            }
+        } else if let Some(digits) = piece.text.strip_suffix('z') {
+            match digits.parse::<u64>() {
+                Ok(zones) if !digits.starts_with('+') => Amount::Zones(zones),
+                _ => return Err(piece.fault("a whole number is expected before `z`")),
+            }
+        } else {
+            Amount::Bytes(self.limited(piece)? as u64)
+        };
+        Ok(Value::Amount(amount))
+    }
+
+    /// One value or `low-high`, in bytes or µs; the bounds are put in order.
+    pub(crate) fn bounds(self, text: &str) -> Result<Value, Fault> {
+        let pieces = pieces(text, 2);
+        if let [_, _, extra, ..] = pieces[..] {
+            return Err(extra.fault("one value or two are possible"));
+        }
+        let mut bounds = Vec::with_capacity(2);
+        for piece in pieces {
+            bounds.push(self.limited(piece.trim())? as u64);
+        }
+        let (low, high) = (bounds[0], bounds[bounds.len() - 1]);
+        Ok(Value::Range(low.min(high), low.max(high)))
+    }
+
+    /// `low-high` or `low:high`, up to three of them by comma.
+    pub(crate) fn ranges(self, text: &str) -> Result<Value, Fault> {
+        let list = pieces_by_comma(text, 3);
+        let ranges = fill(text, list, 3, |piece| {
+            let Some(at) = separator(piece.text, |sign, first| sign == ':' || sign == '-' && !first) else {
+                return Err(piece
+                    .fault("two bounds are expected")
+                    .help("write `low-high`, for example `4k-64k`"));
+            };
+            let low = self.limited(piece.part(0, at).trim())? as u64;
+            let high = self.limited(piece.part(at + 1, piece.text.len()).trim())? as u64;
+            match (low.min(high), low.max(high)) {
+                (0, _) => Err(piece.fault("a block must have at least 1 byte")),
+                bounds => Ok(bounds),
+            }
+        })?;
+        Ok(Value::Ranges(ranges))
+    }
+
+    /// Up to three values, each read by `read`.
+    pub(crate) fn directions<T: Clone>(
+        self,
+        text: &str,
+        read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+    ) -> Result<[Option<T>; 3], Fault> {
+        let most = self.row.multi.directions();
+        fill(text, pieces(text, most), most, read)
+    }
+
+    /// A number within the row's limits, in bytes, µs or as it is.
+    pub(crate) fn limited(self, piece: Piece<'_>) -> Result<i64, Fault> {
+        let number = self.number(piece)?;
+        // limits of times are in the option's own unit
+        let scale = if matches!(self.row.kind, Kind::Time | Kind::TimeRange) {
+            i128::from(self.own_unit())
+        } else {
+            1
+        };
+        let (min, max) = (self.row.min.unwrap_or(0), self.row.max.unwrap_or(i64::MAX.into()));
+        if i128::from(number) < min * scale {
+            return Err(piece.fault(match self.row.min {
+                None => "must not be negative".to_owned(),
+                Some(min) => format!("the minimum is {min}"),
+            }));
+        }
+        if i128::from(number) > max * scale {
+            return Err(piece.fault(format!("the maximum is {max}")));
+        }
+        if self.row.opt == Opt::ReplayAlign && number != 0 && !(number as u64).is_power_of_two() {
+            return Err(piece.fault("must be a power of 2"));
+        }
+        Ok(number)
+    }
+
+    /// A number with its suffix applied, without regard to limits.
+    pub(crate) fn number(self, piece: Piece<'_>) -> Result<i64, Fault> {
+        let piece = piece.trim();
+        let time = matches!(self.row.kind, Kind::Time | Kind::TimeRange);
+        let outcome = if piece.text.starts_with('(') {
+            let unit = |suffix: &str| if time { time_factor(suffix) } else { self.factor(suffix) };
+            expression::evaluate(piece, &unit)?
+        } else {
+            self.literal(piece, time)?
+        };
+        let own = if time && !outcome.suffixed { self.own_unit() } else { 1 };
+        let number = match outcome.number {
+            expression::Number::Whole(number) => number.checked_mul(own.into()),
+            expression::Number::Real(number) => {
+                let scaled = expression::Number::Real(number * own as f64).whole();
+                Some(scaled.ok_or_else(|| piece.fault("the result is not a whole number"))?)
+            }
+        };
+        let number = number.and_then(|number| i64::try_from(number).ok());
+        number.ok_or_else(|| piece.fault("too large").help("numbers go up to 9223372036854775807"))
+    }
+
+    /// Digits and a suffix.
+    fn literal(self, piece: Piece<'_>, time: bool) -> Result<Outcome, Fault> {
+        let text = piece.text;
+        let signed = usize::from(text.starts_with(['-', '+']));
+        let hex = text[signed..].starts_with("0x") || text[signed..].starts_with("0X");
+        let start = signed + if hex { 2 } else { 0 };
+        let is_digit = |byte: &u8| if hex { byte.is_ascii_hexdigit() } else { byte.is_ascii_digit() };
+        let end = start + text[start..].bytes().take_while(|byte| is_digit(byte)).count();
+        if end == start {
+            return Err(piece.fault("a number is expected"));
+        }
+        let magnitude = i128::from_str_radix(&text[start..end], if hex { 16 } else { 10 });
+        let magnitude = magnitude.ok().filter(|&number| number <= i64::MAX.into());
+        let magnitude = magnitude.ok_or_else(|| piece.fault("too large"))?;
+        let number = if text.starts_with('-') { -magnitude } else { magnitude };
+
+        let rest = piece.part(end, text.len());
+        let suffix = if time { rest.trim() } else { rest };
+        if suffix.text.is_empty() {
+            return Ok(Outcome { number: expression::Number::Whole(number), suffixed: false });
+        }
+        if suffix.text.starts_with('.') {
+            let help = format!("whole numbers only; an expression may have fractions: `({text})`");
+            return Err(suffix.fault("a fraction is not possible here").help(help));
+        }
+        let lower = suffix.text.to_ascii_lowercase();
+        let factor = if time { time_factor(&lower) } else { self.factor(&lower) };
+        let factor = factor.ok_or_else(|| self.unknown_suffix(suffix, time))?;
+        let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
+        Ok(Outcome { number: expression::Number::Whole(number), suffixed: true })
+    }
+
+    fn unknown_suffix(self, suffix: Piece<'_>, time: bool) -> Fault {
+        let fault = |why: &str| suffix.fault(why.to_owned());
+        if time {
+            return fault("unknown time suffix")
+                .help("known are d, h, m, s, ms, us, msec and usec, one per value");
+        }
+        match suffix.text {
+            "z" => return fault("`z` (zones) is not applicable to this option"),
+            "%" => return fault("a percentage is not applicable to this option"),
+            _ => {}
+        }
+        let unit = match self.row.unit {
+            Unit::Milliseconds => Some("milliseconds"),
+            Unit::Microseconds => Some("microseconds"),
+            Unit::Seconds => Some("seconds"),
+            _ => None,
+        };
+        match unit.filter(|_| time_factor(&suffix.text.to_ascii_lowercase()).is_some()) {
+            Some(unit) => fault("no time suffixes here")
+                .help(format!("this option counts {unit}; write the number only")),
+            None => fault("unknown suffix")
+                .help("known are k, m, g, t and p, also as kb, mb ... and kib, mib ..."),
+        }
+    }
+
+    /// The only piece of a value that is a single number.
+    fn single<'t>(self, text: &'t str) -> Result<Piece<'t>, Fault> {
+        match pieces(text, 1)[..] {
+            [piece] => Ok(piece.trim()),
+            _ => Err(Piece::whole(text).trim().fault("one number is expected")),
+        }
+    }
+
+    fn factor(self, suffix: &str) -> Option<u64> {
+        let bytes = matches!(self.row.unit, Unit::Bytes | Unit::BytesPerSecond);
+        if suffix == "b" && bytes { Some(1) } else { size_factor(suffix, self.kb_base) }
+    }
+
+    /// Microseconds that a bare number of this row's unit counts.
+    fn own_unit(self) -> u64 {
+        match self.row.unit {
+            Unit::Seconds => 1_000_000,
+            Unit::Milliseconds => 1_000,
+            _ => 1,
+        }
+    }
+}
+
+/// The factor of a lower-case size suffix. With a base of 1024 `k` is 1024 and `kib` 1000, with 1000 the
+/// other way round; `ki` is 1024 with both.
+pub(crate) fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
+    let (letter, tail) = suffix.split_at_checked(1)?;
+    let power = "kmgtp".find(letter)? as u32 + 1;
+    let base = match tail {
+        "" | "b" => kb_base,
+        "i" => 1024,
+        "ib" if kb_base == 1024 => 1000,
+        "ib" => 1024,
+        _ => return None,
+    };
+    base.checked_pow(power)
+}
+
+/// Microseconds that a lower-case time suffix stands for.
+pub(crate) fn time_factor(suffix: &str) -> Option<u64> {
+    Some(match suffix {
+        "d" => 86_400_000_000,
+        "h" => 3_600_000_000,
+        "m" => 60_000_000,
+        "s" => 1_000_000,
+        "ms" | "msec" => 1_000,
+        "us" | "usec" => 1,
+        _ => return None,
+    })
+}
+
+/// Splits at the next `,`, if there is none at the next `:`, else at the next `-` that does not begin the
+/// rest; never inside parentheses. No more than `most` pieces and an uncut rest.
+fn pieces(text: &str, most: usize) -> Vec<Piece<'_>> {
+    let mut list = Vec::new();
+    let mut rest = Piece::whole(text);
+    while list.len() < most {
+        let at = separator(rest.text, |sign, _| sign == ',')
+            .or_else(|| separator(rest.text, |sign, _| sign == ':'))
+            .or_else(|| separator(rest.text, |sign, first| sign == '-' && !first));
+        let Some(at) = at else { break };
+        list.push(rest.part(0, at));
+        rest = rest.part(at + 1, rest.text.len());
+    }
+    list.push(rest);
+    list
+}
+
+/// Splits at commas outside parentheses into no more than `most` pieces and an uncut rest.
+pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<Piece<'_>> {
+    let mut list = Vec::new();
+    let mut rest = Piece::whole(text);
+    while list.len() < most {
+        let Some(at) = separator(rest.text, |sign, _| sign == ',') else { break };
+        list.push(rest.part(0, at));
+        rest = rest.part(at + 1, rest.text.len());
+    }
+    list.push(rest);
+    list
+}
+
+/// Gives the directions their pieces: an empty one leaves its direction alone, the last one also serves those
+/// after it.
+pub(crate) fn fill<T: Clone>(
+    text: &str,
+    pieces: Vec<Piece<'_>>,
+    most: usize,
+    read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+) -> Result<[Option<T>; 3], Fault> {
+    if let Some(extra) = pieces.get(most).filter(|extra| !extra.text.is_empty()) {
+        return Err(extra.fault(if most == 2 {
+            "two values (read, write) are possible"
+        } else {
+            "three values (read, write, trim) are possible"
+        }));
+    }
+    let mut values = [None, None, None];
+    let mut last = None;
+    for (at, value) in values.iter_mut().enumerate().take(most) {
+        if let Some(piece) = pieces.get(at) {
+            let piece = piece.trim();
+            last = if piece.text.is_empty() { None } else { Some(read(piece)?) };
+        }
+        *value = last.clone();
+    }
+    if values.iter().all(Option::is_none) {
+        return Err(Piece::whole(text).fault("no direction gets a value"));
+    }
+    Ok(values)
+}
+
+/// Byte offset of the first separator outside parentheses; `wanted` is told the character and whether it is
+/// the first.
+fn separator(text: &str, wanted: impl Fn(char, bool) -> bool) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut first = true;
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && wanted(sign, first) => return Some(at),
+            _ => {}
+        }
+        first &= sign.is_whitespace();
+    }
+    None
+}

@@ -1,0 +1,100 @@
+//! Fill patterns: decimal and hexadecimal numbers, `"text"`, `'file'` and `%o`, one behind the other.
+
+use std::path::Path;
+
+use super::fault::{Fault, Piece};
+use super::{Pattern, ReadFile, Value};
+
+/// Most bytes a file may contribute.
+const FILE: usize = 128 << 20;
+
+/// Reads a pattern; `formats` allows `%o`.
+pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadFile<'_>) -> Result<Value, Fault> {
+    let mut pattern = Pattern::default();
+    let mut rest = Piece::whole(text).trim();
+    while let Some(first) = rest.text.chars().next() {
+        let length = match first {
+            '"' | '\'' => {
+                let Some(end) = rest.text[1..].find(first) else {
+                    return Err(rest.fault("the closing quote is missing"));
+                };
+                let inside = rest.part(1, 1 + end);
+                if inside.text.is_empty() {
+                    return Err(rest.part(0, 2).fault("nothing between the quotes"));
+                }
+                if first == '"' {
+                    pattern.bytes.extend(inside.text.bytes());
+                } else {
+                    pattern.bytes.extend(file(inside, read_file)?);
+                }
+                end + 2
+            }
+            '%' if formats && rest.text.starts_with("%o") => {
+                pattern.offsets.push(pattern.bytes.len());
+                pattern.bytes.extend([0; 8]);
+                2
+            }
+            '0' if rest.text.starts_with("0x") || rest.text.starts_with("0X") => {
+                hexadecimal(rest, &mut pattern.bytes)?
+            }
+            '0'..='9' | '-' | '+' => decimal(rest, &mut pattern.bytes)?,
+            blank if blank.is_whitespace() => blank.len_utf8(),
+            other => {
+                let help = "write numbers, 0x hexadecimal digits, \"text\" or 'file'";
+                return Err(rest.part(0, other.len_utf8()).fault("not part of a pattern").help(help));
+            }
+        };
+        rest = rest.part(length, rest.text.len());
+    }
+    if pattern.bytes.is_empty() {
+        return Err(Piece::whole(text).fault("an empty pattern"));
+    }
+    Ok(Value::Pattern(pattern))
+}
+
+/// Pairs of digits; of an odd number the first stands alone.
+fn hexadecimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
+    let mut digits: Vec<u8> =
+        piece.text[2..].chars().map_while(|sign| sign.to_digit(16)).map(|digit| digit as u8).collect();
+    // the 0 of a following 0x belongs to that
+    if digits.last() == Some(&0) && digits.len() > 1 && piece.text[2 + digits.len()..].starts_with(['x', 'X'])
+    {
+        digits.pop();
+    }
+    if digits.is_empty() {
+        return Err(piece.part(0, 2).fault("hexadecimal digits are expected"));
+    }
+    let (alone, pairs) = digits.split_at(digits.len() % 2);
+    bytes.extend(alone);
+    bytes.extend(pairs.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]));
+    Ok(2 + digits.len())
+}
+
+/// The shortest little-endian form, at least one byte; always four bytes for a negative number.
+fn decimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
+    let sign = usize::from(piece.text.starts_with(['-', '+']));
+    let mut length = sign + piece.text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    // as with hexadecimal digits, the 0 of a following 0x belongs to that
+    if piece.text[length..].starts_with(['x', 'X'])
+        && piece.text[sign..length].len() > 1
+        && piece.text[..length].ends_with('0')
+    {
+        length -= 1;
+    }
+    let number = piece.part(0, length);
+    let value = number.text.parse::<i32>().map_err(|_| number.fault("a number of 32 bits is expected"))?;
+    let all = value.to_le_bytes();
+    let used = if value < 0 { 4 } else { all.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1) };
+    bytes.extend(&all[..used]);
+    Ok(length)
+}
+
+fn file(name: Piece<'_>, read_file: ReadFile<'_>) -> Result<Vec<u8>, Fault> {
+    let content =
+        read_file(Path::new(name.text)).map_err(|why| name.fault(format!("cannot be read: {why}")))?;
+    match content.len() {
+        0 => Err(name.fault("the file is empty")),
+        length if length > FILE => Err(name.fault("the file is larger than 128 MiB")),
+        _ => Ok(content),
+    }
+}

@@ -1,0 +1,113 @@
+//! Values that are words of a closed list, some with an argument after a colon.
+
+use super::Value;
+use super::fault::{Fault, Piece};
+use super::shape;
+use crate::catalogue::{Kind, Opt, Row, canonical_engine};
+use crate::suggest::nearest;
+
+/// Exactly one of the choices; enum_arg rows may add `:argument`, which is checked.
+pub(crate) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
+    let whole = Piece::whole(text).trim();
+    let (word, argument) = if row.kind == Kind::EnumArg { whole.cut(':') } else { (whole, None) };
+    if row.opt == Opt::Ioengine {
+        return engine(word, argument);
+    }
+    let main = find(row, word)?;
+    shape::check(row, kb_base, main, argument, whole)?;
+    Ok(Value::Word(main.to_owned(), argument.map(|argument| argument.text.to_owned())))
+}
+
+/// Choices joined by commas; `sync_file_range` may end in `:N`.
+pub(crate) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
+    let (list, argument) = Piece::whole(text).trim().cut(':');
+    if let Some(argument) = argument {
+        let counted =
+            row.opt == Opt::SyncFileRange && argument.text.parse::<u32>().is_ok_and(|number| number > 0);
+        if !counted {
+            let why = if row.opt == Opt::SyncFileRange {
+                "a number of writes is expected"
+            } else {
+                "nothing may follow"
+            };
+            return Err(argument.fault(why));
+        }
+    }
+    let mut given = Vec::new();
+    for word in list.split(',') {
+        given.push(find(row, word.trim())?);
+    }
+    let words = row.choices.iter().copied().filter(|word| given.contains(word)).collect();
+    Ok(Value::Words(words, argument.map(|argument| argument.text.to_owned())))
+}
+
+/// A word, or several with shares: `word/percent:word/percent`.
+pub(crate) fn mode_split(row: &'static Row, text: &str) -> Result<Value, Fault> {
+    let whole = Piece::whole(text).trim();
+    let mut sum = 0_u32;
+    for entry in whole.split(':') {
+        let (word, percent) = entry.cut('/');
+        find(row, word.trim())?;
+        if let Some(percent) = percent {
+            match percent.text.trim().parse::<u32>() {
+                Ok(number) if number <= 100 => sum += number,
+                _ => return Err(percent.fault("a whole number from 0 to 100 is expected")),
+            }
+        } else if whole.text.contains(':') {
+            return Err(entry
+                .fault("each word of a mix needs a share")
+                .help("write `word/percent:word/percent`"));
+        }
+    }
+    if whole.text.contains(':') && sum != 100 {
+        return Err(whole.fault(format!("the shares add up to {sum}, not to 100")));
+    }
+    Ok(Value::Text(whole.text.to_owned()))
+}
+
+/// `mode` or `mode:nodes`, with nodes where the mode wants them.
+pub(crate) fn numa_policy(row: &'static Row, text: &str) -> Result<Value, Fault> {
+    let whole = Piece::whole(text).trim();
+    let (mode, nodes) = whole.cut(':');
+    let main = find(row, mode)?;
+    match (main, nodes) {
+        ("default" | "local", Some(nodes)) => return Err(nodes.fault(format!("`{main}` takes no nodes"))),
+        ("prefer" | "bind", None) => {
+            return Err(whole.fault(format!("`{main}` needs nodes")).help(format!("write `{main}:0`")));
+        }
+        ("prefer", Some(nodes)) if nodes.text.parse::<u32>().is_err() => {
+            return Err(nodes.fault("`prefer` takes one node"));
+        }
+        (_, Some(nodes)) => super::lists::nodes(nodes).map(drop)?,
+        _ => {}
+    }
+    Ok(Value::Word(main.to_owned(), nodes.map(|nodes| nodes.text.to_owned())))
+}
+
+/// Any name is an engine's as far as parsing goes; whether there is one is found out when it is started.
+fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> {
+    match (word.text, argument) {
+        ("", _) => Err(word.fault("an engine's name is expected")),
+        ("external", None) => {
+            Err(word.fault("a path is expected").help("write `external:/path/to/engine.so`"))
+        }
+        _ => {
+            Ok(Value::Word(canonical_engine(word.text).to_owned(), argument.map(|path| path.text.to_owned())))
+        }
+    }
+}
+
+/// The main spelling of a word.
+fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
+    if let Some((_, main)) = row.same.iter().find(|(other, _)| *other == word.text) {
+        return Ok(main);
+    }
+    if let Some(main) = row.choices.iter().find(|choice| **choice == word.text) {
+        return Ok(main);
+    }
+    let label = match nearest(word.text, row.choices.iter().copied()) {
+        Some(choice) => format!("did you mean `{choice}`?"),
+        None => "not one of the choices".to_owned(),
+    };
+    Err(word.fault(label).help(format!("choices are {}", row.choices.join(", "))))
+}

@@ -1,0 +1,139 @@
+//! Which engine a job uses and what its private options say.
+
+use ferrio_jobfile::{Diagnostic, Job, Opt, Origin};
+
+use crate::findings::Findings;
+use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
+
+/// All engines of this program.
+pub const ENGINES: [EngineKind; 9] = [
+    EngineKind::IoUring,
+    EngineKind::Libaio,
+    EngineKind::Mmap,
+    EngineKind::Null,
+    EngineKind::Psync,
+    EngineKind::Pvsync,
+    EngineKind::Pvsync2,
+    EngineKind::Sync,
+    EngineKind::Vsync,
+];
+
+/// The job's engine; `None` (and a refusal) for one this program does not have.
+pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
+    let name = job.options.engine();
+    let known = ENGINES.into_iter().find(|engine| engine.name() == name);
+    if known.is_none() {
+        let origin =
+            job.options.given(Opt::Ioengine).map_or(Origin::Builtin, |given| given.value_origin.clone());
+        let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
+        let label = if Opt::Ioengine.row().choices.contains(&name) {
+            "not implemented yet"
+        } else {
+            "no such engine"
+        };
+        findings.refuse(
+            Diagnostic::error(format!("engine {name} not loadable"), origin)
+                .label(label)
+                .help(format!("engines are {}", names.join(", "))),
+        );
+    }
+    known
+}
+
+/// Private options; those of other engines are not among the job's options.
+pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
+    let switch = |opt| job.options.switch(opt).unwrap_or(false);
+    let int = |opt| job.options.int(opt);
+    let count = |opt| int(opt).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let base = EngineOptions::default();
+    match engine {
+        EngineKind::IoUring => {
+            let sqthread_poll = switch(Opt::SqthreadPollIoUring);
+            EngineOptions {
+                hipri: switch(Opt::HipriIoUring),
+                fixedbufs: switch(Opt::Fixedbufs),
+                registerfiles: switch(Opt::Registerfiles) || sqthread_poll,
+                sqthread_poll,
+                sqthread_poll_cpu: int(Opt::SqthreadPollCpu).and_then(|n| u32::try_from(n).ok()),
+                nonvectored: int(Opt::Nonvectored)
+                    .and_then(|n| i32::try_from(n).ok())
+                    .unwrap_or(base.nonvectored),
+                force_async: count(Opt::ForceAsync),
+                nowait: switch(Opt::NowaitIoUring),
+                uncached: count(Opt::UncachedIoUring) > 0,
+                ..base
+            }
+        }
+        EngineKind::Libaio => EngineOptions {
+            userspace_reap: switch(Opt::UserspaceReap),
+            nowait: switch(Opt::NowaitLibaio),
+            libaio_vectored: switch(Opt::LibaioVectored),
+            libaio_backend: match job.options.choice(Opt::LibaioBackend).map(|choice| choice.word) {
+                Some("kernel") => LibaioBackend::Kernel,
+                Some("io_uring") => LibaioBackend::IoUring,
+                _ => LibaioBackend::Auto,
+            },
+            ..base
+        },
+        EngineKind::Pvsync2 => EngineOptions {
+            hipri: switch(Opt::HipriPvsync2),
+            hipri_percentage: int(Opt::HipriPercentage)
+                .and_then(|n| u32::try_from(n).ok())
+                .unwrap_or(base.hipri_percentage),
+            nowait: switch(Opt::NowaitPvsync2),
+            uncached: count(Opt::UncachedPvsync2) > 0,
+            ..base
+        },
+        EngineKind::Mmap => EngineOptions { thp: count(Opt::Thp) > 0, ..base },
+        EngineKind::Sync | EngineKind::Psync | EngineKind::Vsync | EngineKind::Pvsync | EngineKind::Null => {
+            base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::{EngineKind, LibaioBackend};
+    use crate::testing::{problems_of, refusals, spec_of};
+
+    #[test]
+    fn an_unknown_engine_is_refused_with_the_list_of_those_there_are() {
+        let problems = problems_of("[a]\nioengine=foo\nsize=4k\n");
+        assert_eq!(problems[0].message, "engine foo not loadable");
+        assert_eq!(problems[0].label, "no such engine");
+        let help = problems[0].help.as_deref().unwrap();
+        assert_eq!(help, "engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, vsync");
+    }
+
+    #[test]
+    fn an_engine_of_fio_that_is_missing_here_is_said_to_be_missing() {
+        assert_eq!(refusals("[a]\nioengine=splice\nsize=4k\n"), ["engine splice not loadable"]);
+        assert_eq!(problems_of("[a]\nioengine=splice\nsize=4k\n")[0].label, "not implemented yet");
+    }
+
+    #[test]
+    fn old_names_and_suffixes_are_understood() {
+        assert_eq!(spec_of("[a]\nioengine=aiofoo\nsize=4k\n").engine, EngineKind::Libaio);
+        assert_eq!(spec_of("[a]\nioengine=linuxaio\nsize=4k\n").engine, EngineKind::Libaio);
+        assert_eq!(spec_of("[a]\nsize=4k\n").engine, EngineKind::Psync);
+    }
+
+    #[test]
+    fn a_polling_submission_thread_registers_files_and_ends_slat() {
+        let spec = spec_of("[a]\nioengine=io_uring\nsqthread_poll\nsize=4k\nslat_percentiles=1\n");
+        assert!(spec.engine_options.registerfiles && spec.engine_options.sqthread_poll);
+        assert!(!spec.measure.slat && !spec.measure.slat_percentiles);
+    }
+
+    #[test]
+    fn an_engine_reads_its_own_options_whatever_name_others_share() {
+        let libaio =
+            spec_of("[a]\nioengine=libaio\nlibaio_backend=io_uring\nnowait=1\nsize=4k\n").engine_options;
+        assert_eq!(
+            (libaio.libaio_backend, libaio.nowait, libaio.hipri),
+            (LibaioBackend::IoUring, true, false)
+        );
+        let pvsync2 = spec_of("[a]\nioengine=pvsync2\nhipri\nhipri_percentage=30\nsize=4k\n").engine_options;
+        assert_eq!((pvsync2.hipri, pvsync2.hipri_percentage), (true, 30));
+    }
+}

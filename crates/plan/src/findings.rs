@@ -1,0 +1,42 @@
+//! What planning has to say: refusals that stop everything, and notes that do not.
+
+use ferrio_jobfile::{Diagnostic, Origin};
+
+/// Collects refusals and notes of all jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) notes: Vec<String>,
+    warnings_fatal: bool,
+}
+
+impl Findings {
+    pub(crate) fn new(warnings_fatal: bool) -> Self {
+        Findings { warnings_fatal, ..Findings::default() }
+    }
+
+    /// Nothing will run. A global option that is wrong for ten jobs is told once.
+    pub(crate) fn refuse(&mut self, problem: Diagnostic) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// A refusal under `--warnings-fatal`, else a note.
+    pub(crate) fn warn(&mut self, message: &str, origin: &Origin) {
+        if self.warnings_fatal {
+            self.refuse(
+                Diagnostic::error(message, origin.clone()).help("warnings are fatal (--warnings-fatal)"),
+            );
+        } else {
+            self.note(message.to_owned());
+        }
+    }
+
+    /// Something to know; said once however many jobs it concerns.
+    pub(crate) fn note(&mut self, line: String) {
+        if !self.notes.contains(&line) {
+            self.notes.push(line);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! From drafts to the jobs of the run: clones, numbers, report groups, and the files each of them finds.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use ferrio_jobfile::{Diagnostic, Job, Opt};
+
+use crate::findings::Findings;
+use crate::names;
+use crate::probe::{Found, probe};
+use crate::resolve::{Draft, value_origin};
+use crate::sizes::{self, Candidate};
+use crate::spec::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, SetupError};
+
+/// Most jobs of one run, clones included.
+const MAX_JOBS: usize = 4088;
+/// Most files of one job.
+const MAX_FILES: u32 = 1 << 24;
+
+/// Builds the jobs in creation order.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    pub(crate) jobs: Vec<PlannedJob>,
+    group: u32,
+    /// Jobs in the current group, and what the first of them that asks for group reporting says of `lat_percentiles`.
+    filled: bool,
+    lat_percentiles: Option<bool>,
+    /// Sizes that files will have once the jobs so far are laid out.
+    laid_out: HashMap<PathBuf, Option<u64>>,
+}
+
+impl Groups {
+    /// Adds all clones of a job.
+    pub(crate) fn add(&mut self, job: &Job, draft: &Draft, findings: &mut Findings) {
+        let switch = |opt| job.options.switch(opt).unwrap_or(false);
+        let stonewall = switch(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file);
+        if (stonewall || switch(Opt::NewGroup)) && self.filled {
+            self.group += 1;
+            self.lat_percentiles = None;
+        }
+        self.filled = true;
+        self.check_group(job, &draft.spec, findings);
+        let Some(clones) = self.clones(job, findings) else { return };
+        if names::count(job) > MAX_FILES {
+            let message = format!("too many files, the most is {MAX_FILES}");
+            findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Nrfiles)));
+            return;
+        }
+        // The original first, then the others from the highest number down.
+        for clone in std::iter::once(0).chain((1..clones).rev()) {
+            let mut spec = draft.spec.clone();
+            spec.clone = clone;
+            spec.clones = clones;
+            spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
+            spec.group = self.group;
+            spec.stonewall = stonewall && clone == 0;
+            let setup_error = self.find_files(job, draft, &mut spec, findings).err();
+            self.jobs.push(PlannedJob { spec, setup_error });
+        }
+    }
+
+    /// Jobs that report as one must agree on what latency their percentiles are of.
+    fn check_group(&mut self, job: &Job, spec: &JobSpec, findings: &mut Findings) {
+        if !spec.group_reporting {
+            return;
+        }
+        let first = *self.lat_percentiles.get_or_insert(spec.measure.lat_percentiles);
+        if first != spec.measure.lat_percentiles {
+            let message = format!("lat_percentiles in job: {} differs from group", job.name);
+            let origin =
+                job.options.given(Opt::LatPercentiles).map_or(&job.origin, |given| &given.value_origin);
+            findings.refuse(Diagnostic::error(message, origin.clone()));
+        }
+    }
+
+    fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
+        let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
+        let free = MAX_JOBS - self.jobs.len();
+        match u32::try_from(clones) {
+            Ok(clones) if clones > 0 && clones as usize <= free => Some(clones),
+            _ => {
+                let origin = job.options.given(Opt::Numjobs).map_or(&job.origin, |given| &given.value_origin);
+                let label = if clones == 0 {
+                    "at least 1".to_owned()
+                } else {
+                    format!("{free} are left of {MAX_JOBS}")
+                };
+                let problem = Diagnostic::error("error: maximum number of jobs reached.", origin.clone());
+                findings.refuse(problem.label(label));
+                None
+            }
+        }
+    }
+
+    fn find_files(
+        &mut self,
+        job: &Job,
+        draft: &Draft,
+        spec: &mut JobSpec,
+        findings: &mut Findings,
+    ) -> Result<(), SetupError> {
+        let mut candidates = Vec::new();
+        for path in names::paths(job, spec.clone) {
+            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&spec.name, &path)? };
+            let earlier = self.laid_out.get(&path).copied();
+            let size_by_then = earlier.unwrap_or(found.size);
+            candidates.push(Candidate { path, found, size_by_then, shared: earlier.is_some() });
+        }
+        let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates)?;
+        for note in regions.notes {
+            findings.note(note);
+        }
+        for file in regions.files.iter().filter(|file| file.kind == FileKind::Regular) {
+            let after = size_after_layout(spec, file, self.laid_out.get(&file.path).copied());
+            self.laid_out.insert(file.path.clone(), after);
+        }
+        spec.files = regions.files;
+        spec.limits.size = regions.size;
+        spec.limits.io_size = regions.io_size;
+        Ok(())
+    }
+}
+
+/// What later jobs will find: plain writers get a new file with reserved space only, everyone else one full of data.
+fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>>) -> Option<u64> {
+    let before = before.unwrap_or(file.found);
+    if !file.extend || spec.readonly {
+        return before;
+    }
+    let does = |direction| spec.rw.does(direction);
+    let with_data =
+        does(Direction::Read) || (does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
+    let reserved = !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep);
+    let starts_anew = does(Direction::Write);
+    match (with_data || reserved, starts_anew) {
+        (true, _) => Some(file.offset + file.size),
+        (false, true) => Some(0),
+        (false, false) => Some(before.unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

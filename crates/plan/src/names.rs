@@ -1,0 +1,124 @@
+//! Which files a clone of a job uses: explicit lists, a device the job is named after, or names made from a format.
+
+use std::fs;
+use std::path::PathBuf;
+
+use ferrio_jobfile::{Job, Opt, Value};
+
+/// fio's default for `filename_format`.
+const FORMAT: &str = "$jobname.$jobnum.$filenum";
+
+/// Paths of one clone, in file order, directories included.
+pub(crate) fn paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+    let explicit = job.options.filenames();
+    let count = count(job);
+    if !explicit.is_empty() {
+        let joined = explicit.iter().map(|file| join(file.directory, file.name));
+        return joined.take(count as usize).collect();
+    }
+    if count == 1 && is_special(&job.name) {
+        return vec![PathBuf::from(&job.name)];
+    }
+    let directories = job.options.list(Opt::Directory);
+    let directory = match directories.len() {
+        0 => None,
+        many => directories.get(clone as usize % many).map(String::as_str),
+    };
+    let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT);
+    (0..count).map(|number| join(directory, &expand(format, &job.name, clone, number))).collect()
+}
+
+/// `nrfiles` in force: a list of names sets it to its length, a later `nrfiles` counts again.
+pub(crate) fn count(job: &Job) -> u32 {
+    let (mut count, mut listed) = (1, 0_u32);
+    for given in job.options.all() {
+        match (given.opt, &given.value) {
+            (Opt::Filename, Value::List(names)) => {
+                listed = listed.saturating_add(u32::try_from(names.len()).unwrap_or(u32::MAX));
+                count = listed;
+            }
+            (Opt::Nrfiles, Value::Int(number)) => count = u32::try_from(*number).unwrap_or(u32::MAX),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// fio puts the directory before absolute names, too.
+fn join(directory: Option<&str>, name: &str) -> PathBuf {
+    match directory {
+        Some(directory) => PathBuf::from(format!("{directory}/{name}")),
+        None => PathBuf::from(name),
+    }
+}
+
+/// A job named after something that exists and is no regular file means that thing.
+fn is_special(name: &str) -> bool {
+    !name.is_empty() && fs::symlink_metadata(name).is_ok_and(|found| !found.is_file())
+}
+
+/// Keywords are replaced one after the other over the whole text, whatever their case.
+fn expand(format: &str, job: &str, clone: u32, file: u32) -> String {
+    let text = replace(format, "$jobname", job);
+    let text = replace(&text, "$jobnum", &clone.to_string());
+    let text = replace(&text, "$filenum", &file.to_string());
+    replace(&text, "$clientuid", "")
+}
+
+fn replace(text: &str, keyword: &str, value: &str) -> String {
+    // Lower-casing ASCII keeps byte positions.
+    let lower = text.to_ascii_lowercase();
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, found) in lower.match_indices(keyword) {
+        out.push_str(&text[done..at]);
+        out.push_str(value);
+        done = at + found.len();
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{command_line_of, jobs_of};
+
+    fn names(text: &str, clone: u32) -> Vec<String> {
+        let set = jobs_of(text);
+        paths(&set.jobs[0], clone).iter().map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn generated_names_carry_job_clone_and_file() {
+        assert_eq!(names("[j]\nnrfiles=2\n", 3), ["j.3.0", "j.3.1"]);
+        assert_eq!(names("[fm]\nfilename_format=X.$jobname.$JOBNUM.$filenum\n", 1), ["X.fm.1.0"]);
+        assert_eq!(names("[q$jobnum]\n", 0), ["q0.0.0"]);
+        assert_eq!(names("[j]\nnrfiles=0\n", 0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_clone_takes_its_directory_by_number_but_listed_files_always_the_first() {
+        assert_eq!(names("[k]\ndirectory=d1:d2\n", 2), ["d1/k.2.0"]);
+        assert_eq!(names("[k]\ndirectory=d1:d2\n", 1), ["d2/k.1.0"]);
+        assert_eq!(names("[k]\nfilename=aa:/bb\ndirectory=d1:d2\n", 1), ["d1/aa", "d1//bb"]);
+    }
+
+    #[test]
+    fn listed_files_accumulate_and_set_nrfiles() {
+        assert_eq!(names("[global]\nfilename=a\n[j]\nfilename=b:q:q\nnrfiles=9\n", 0), ["a", "b", "q", "q"]);
+    }
+
+    #[test]
+    fn on_the_command_line_order_counts() {
+        let set =
+            command_line_of(&[("name", "a"), ("filename", "x:y:z"), ("directory", "d"), ("nrfiles", "2")]);
+        assert_eq!(paths(&set.jobs[0], 0), [PathBuf::from("x"), PathBuf::from("y")]);
+    }
+
+    #[test]
+    fn a_job_named_after_a_directory_means_that_directory() {
+        assert_eq!(names("[/tmp]\n", 0), ["/tmp"]);
+        assert_eq!(names("[/tmp]\nnrfiles=2\n", 0), ["/tmp.0.0", "/tmp.0.1"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! What the machine says about a path: what kind of thing it is and how large.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+
+use crate::spec::{FileKind, SetupError};
+
+/// What was found at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: FileKind,
+    /// Bytes; `None` when nothing is there or the size cannot be known.
+    pub(crate) size: Option<u64>,
+}
+
+impl Found {
+    /// A file of an engine that touches none.
+    pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None };
+}
+
+/// Looks at one path of job `name`; symbolic links are followed.
+pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Found { kind: FileKind::Regular, size: None });
+        }
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            let message =
+                format!("{name}: cannot look at {}: {}", path.display(), Errno::from_raw(errno).desc());
+            return Err(SetupError { errno, func: "fstat", message });
+        }
+    };
+    let kind = metadata.file_type();
+    if kind.is_block_device() {
+        Ok(Found { kind: FileKind::Block, size: Some(device_size(name, path)?) })
+    } else if kind.is_char_device() {
+        Ok(Found { kind: FileKind::Char, size: None })
+    } else if kind.is_dir() {
+        let message = format!("{name}: {} is a directory: name a file or a device", path.display());
+        Err(SetupError { errno: libc::EISDIR, func: "unlink", message })
+    } else if kind.is_file() {
+        Ok(Found { kind: FileKind::Regular, size: Some(metadata.len()) })
+    } else {
+        let message = format!("{name}: failed to get file size of {}", path.display());
+        Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })
+    }
+}
+
+/// The end of an opened block device is its size.
+fn device_size(name: &str, path: &Path) -> Result<u64, SetupError> {
+    let end = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0)));
+    match end {
+        Ok(0) => {
+            let message = format!("{name}: zero sized block device?");
+            Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })
+        }
+        Ok(size) => Ok(size),
+        Err(error) => {
+            let message = format!("fio: failed opening blockdev {} for size check", path.display());
+            Err(SetupError { errno: error.raw_os_error().unwrap_or(libc::EIO), func: "open", message })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        fs::write(&file, b"12345").unwrap();
+        assert_eq!(probe("a", &file), Ok(Found { kind: FileKind::Regular, size: Some(5) }));
+        assert_eq!(probe("a", &dir.path().join("none")), Ok(Found { kind: FileKind::Regular, size: None }));
+        assert_eq!(probe("a", Path::new("/dev/null")), Ok(Found { kind: FileKind::Char, size: None }));
+        assert_eq!(probe("a", dir.path()).unwrap_err().errno, libc::EISDIR);
+        assert_eq!(probe("a", &file.join("below")).unwrap_err().errno, libc::ENOTDIR);
+        let fifo = dir.path().join("p");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let refused = probe("a", &fifo).unwrap_err();
+        assert_eq!(refused.message, format!("a: failed to get file size of {}", fifo.display()));
+    }
+}

@@ -1,0 +1,318 @@
+//! One job: from its options to the resolved spec, everything but files, numbers and groups.
+
+use std::time::Duration;
+
+use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Options, Origin, Row, Value};
+
+use crate::findings::Findings;
+use crate::sizes::{Extent, Sizing};
+use crate::spec::{
+    BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
+    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange,
+};
+use crate::{Machine, PlanOptions, buffers, engine, measure, postfix, rules};
+
+/// A job before its clones are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) spec: JobSpec,
+    pub(crate) sizing: Sizing,
+}
+
+/// Resolves a job, or says why not.
+pub(crate) fn resolve(
+    job: &Job,
+    machine: &Machine,
+    plan: &PlanOptions,
+    findings: &mut Findings,
+) -> Option<Draft> {
+    let engine = engine::kind(job, findings)?;
+    let options = &job.options;
+    let base = JobSpec::bare(options.text(Opt::Name).unwrap_or(&job.name));
+    let switch = |opt, default| options.switch(opt).unwrap_or(default);
+    let rw = read_write(options);
+    let mut spec = JobSpec {
+        description: options.text(Opt::Description).map(|text| cut(text, 255)),
+        group_reporting: switch(Opt::GroupReporting, false),
+        thread: switch(Opt::Thread, false),
+        rw,
+        rw_postfix: rw_postfix(options, rw, findings),
+        sequencer: match word(options, Opt::RwSequencer) {
+            Some("identical") => Sequencer::Identical,
+            _ => Sequencer::Sequential,
+        },
+        rwmixread: rwmixread(options),
+        block: block_sizes(options),
+        random_map: !switch(Opt::Norandommap, false),
+        generator: generator(options, findings),
+        seeding: seeding(options),
+        buffer: buffers::content(job),
+        engine,
+        engine_options: engine::options(job, engine),
+        depth: depth(options),
+        direct: direct(options),
+        open_sync: match word(options, Opt::Sync) {
+            Some("sync") => OpenSync::Sync,
+            Some("dsync") => OpenSync::Dsync,
+            _ => OpenSync::None,
+        },
+        invalidate: switch(Opt::Invalidate, base.invalidate),
+        fadvise: fadvise(options),
+        limits: limits(options),
+        rates: Rates { bytes: directions(options, Opt::Rate), iops: directions(options, Opt::RateIops) },
+        durability: durability(options),
+        overwrite: switch(Opt::Overwrite, false),
+        fallocate: fallocate(options),
+        create_fsync: switch(Opt::CreateFsync, base.create_fsync),
+        create_serialize: switch(Opt::CreateSerialize, base.create_serialize),
+        create_on_open: switch(Opt::CreateOnOpen, false),
+        create_only: switch(Opt::CreateOnly, false),
+        readonly: plan.readonly,
+        unlink: switch(Opt::Unlink, false),
+        cpus_allowed: options.cpus(Opt::CpusAllowed).unwrap_or_default(),
+        nice: options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
+        measure: measure::measure(job, base.measure.clone()),
+        logs: measure::logs(job, &base.name),
+        units: measure::units(options, base.units),
+        options: echo(&job.own),
+        ..base
+    };
+    let sizing = sizing(options, &spec, findings);
+    rules::apply(job, &mut spec, &sizing, machine, findings);
+    Some(Draft { spec, sizing })
+}
+
+/// Options as the report repeats them.
+pub(crate) fn echo(given: &[Given]) -> Vec<(String, String)> {
+    given.iter().map(|given| (given.opt.row().name.to_owned(), given.text.clone())).collect()
+}
+
+/// Where the value of an option was given last.
+pub(crate) fn value_origin(options: &Options, opt: Opt) -> Origin {
+    options.given(opt).map_or(Origin::Builtin, |given| given.value_origin.clone())
+}
+
+fn word(options: &Options, opt: Opt) -> Option<&str> {
+    options.choice(opt).map(|choice| choice.word)
+}
+
+/// A 32-bit count; what does not fit is the largest one.
+fn count(options: &Options, opt: Opt) -> Option<u32> {
+    options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
+}
+
+fn read_write(options: &Options) -> ReadWrite {
+    match word(options, Opt::Rw) {
+        Some("write") => ReadWrite::Write,
+        Some("trim") => ReadWrite::Trim,
+        Some("randread") => ReadWrite::RandRead,
+        Some("randwrite") => ReadWrite::RandWrite,
+        Some("randtrim") => ReadWrite::RandTrim,
+        Some("rw") => ReadWrite::Mixed,
+        Some("randrw") => ReadWrite::RandMixed,
+        Some("trimwrite") => ReadWrite::TrimWrite,
+        Some("randtrimwrite") => ReadWrite::RandTrimWrite,
+        _ => ReadWrite::Read,
+    }
+}
+
+fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPostfix {
+    let argument = options.choice(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
+    let Some(text) = argument else { return RwPostfix::None };
+    let kb_base = if word(options, Opt::KbBase) == Some("1000") { 1000 } else { 1024 };
+    match postfix::number(&text, kb_base) {
+        Some(every) if rw.is_random() => match u32::try_from(every) {
+            Ok(every) if every > 0 => return RwPostfix::Every(every),
+            _ => {}
+        },
+        Some(0) => return RwPostfix::None,
+        Some(hole) => return RwPostfix::Hole(hole),
+        None => {}
+    }
+    let message = format!("{} postfix parsing failed: `{text}`", rw.name());
+    let help = if rw.is_random() {
+        "write a count from 1 to 4294967295"
+    } else {
+        "write a number of bytes, like `-4k`"
+    };
+    findings.refuse(Diagnostic::error(message, value_origin(options, Opt::Rw)).help(help));
+    RwPostfix::None
+}
+
+/// `rwmixread` and `rwmixwrite` are two names for one number; the last one given counts.
+fn rwmixread(options: &Options) -> u32 {
+    match options.last_of(&[Opt::Rwmixread, Opt::Rwmixwrite]) {
+        Some(Given { opt, value: Value::Int(percent), .. }) => {
+            let percent = u32::try_from(*percent).unwrap_or(0).min(100);
+            if *opt == Opt::Rwmixread { percent } else { 100 - percent }
+        }
+        _ => 50,
+    }
+}
+
+/// `direct` and `buffered` are one switch; the last one given counts.
+fn direct(options: &Options) -> bool {
+    match options.last_of(&[Opt::Direct, Opt::Buffered]) {
+        Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
+        _ => false,
+    }
+}
+
+/// `bsrange` beats `bs` in either order; a bound of 0 is no bound.
+fn block_sizes(options: &Options) -> PerDirection<BlockSizes> {
+    let fixed = options.rwt(Opt::Bs);
+    let ranges = options.ranges(Opt::Bsrange);
+    let aligned = options.rwt(Opt::Ba);
+    PerDirection(std::array::from_fn(|at| {
+        let bs = fixed[at].unwrap_or(4096);
+        let (low, high) = ranges[at].unwrap_or((0, 0));
+        let min = if low > 0 { low } else { bs };
+        let max = if high > 0 { high.max(min) } else { bs.max(min) };
+        BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
+    }))
+}
+
+fn generator(options: &Options, findings: &mut Findings) -> Generator {
+    match word(options, Opt::RandomGenerator) {
+        Some("lfsr") => {
+            let origin = value_origin(options, Opt::RandomGenerator);
+            let message = "option `random_generator=lfsr` is not implemented yet";
+            findings
+                .refuse(Diagnostic::error(message, origin).help("`tausworthe` and `tausworthe64` are there"));
+            Generator::Tausworthe32
+        }
+        Some("tausworthe64") => Generator::Tausworthe64,
+        _ => Generator::Tausworthe32,
+    }
+}
+
+/// A given seed is used whatever `randrepeat` says.
+fn seeding(options: &Options) -> Seeding {
+    match (options.int(Opt::Randseed), options.switch(Opt::Randrepeat)) {
+        (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
+        (None, Some(false)) => Seeding::FromSystem,
+        (None, _) => Seeding::Repeatable,
+    }
+}
+
+/// Batches of 0 or above the depth are as large as the depth.
+fn depth(options: &Options) -> Depth {
+    let iodepth = count(options, Opt::Iodepth).unwrap_or(1).max(1);
+    let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
+    let complete_min = count(options, Opt::IodepthBatchCompleteMin).unwrap_or(1);
+    Depth {
+        iodepth,
+        batch: up_to_depth(count(options, Opt::IodepthBatch).unwrap_or(1)),
+        complete_min,
+        complete_max: count(options, Opt::IodepthBatchCompleteMax).unwrap_or(0).max(complete_min),
+        low: up_to_depth(count(options, Opt::IodepthLow).unwrap_or(0)),
+    }
+}
+
+fn fadvise(options: &Options) -> Fadvise {
+    match word(options, Opt::FadviseHint) {
+        Some("0") => Fadvise::None,
+        Some("random") => Fadvise::Random,
+        Some("sequential") => Fadvise::Sequential,
+        Some("noreuse") => Fadvise::NoReuse,
+        _ => Fadvise::ByPattern,
+    }
+}
+
+fn fallocate(options: &Options) -> Fallocate {
+    match word(options, Opt::Fallocate) {
+        Some("none") => Fallocate::None,
+        Some("posix") => Fallocate::Posix,
+        Some("keep") => Fallocate::Keep,
+        Some("truncate") => Fallocate::Truncate,
+        _ => Fallocate::Native,
+    }
+}
+
+/// Sizes are filled in when the files are known.
+fn limits(options: &Options) -> Limits {
+    let time = |opt| Duration::from_micros(options.time_us(opt).unwrap_or(0));
+    let (low, high) = options.range(Opt::Startdelay).unwrap_or((0, 0));
+    Limits {
+        size: 0,
+        io_size: None,
+        number_ios: options.int(Opt::NumberIos).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
+        loops: count(options, Opt::Loops).unwrap_or(1).max(1),
+        runtime: time(Opt::Runtime),
+        time_based: options.switch(Opt::TimeBased).unwrap_or(false),
+        ramp_time: time(Opt::RampTime),
+        startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
+    }
+}
+
+fn directions(options: &Options, opt: Opt) -> PerDirection<u64> {
+    PerDirection(options.rwt(opt).map(|value| value.unwrap_or(0)))
+}
+
+fn durability(options: &Options) -> Durability {
+    let switch = |opt| options.switch(opt).unwrap_or(false);
+    Durability {
+        fsync: count(options, Opt::Fsync).unwrap_or(0),
+        fdatasync: count(options, Opt::Fdatasync).unwrap_or(0),
+        sync_file_range: sync_file_range(options),
+        end_fsync: switch(Opt::EndFsync),
+        fsync_on_close: switch(Opt::FsyncOnClose),
+    }
+}
+
+fn sync_file_range(options: &Options) -> SyncFileRange {
+    let Some((words, argument)) = options.words(Opt::SyncFileRange) else { return SyncFileRange::default() };
+    let flags = words.iter().fold(0, |flags, word| {
+        flags
+            | match *word {
+                "wait_before" => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
+                "write" => libc::SYNC_FILE_RANGE_WRITE,
+                _ => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+            }
+    });
+    SyncFileRange { flags, every: argument.and_then(|n| n.parse().ok()).unwrap_or(1) }
+}
+
+fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing {
+    let mut extent = |opt: Opt| match options.amount(opt)? {
+        ferrio_jobfile::Amount::Bytes(bytes) => Some(Extent::Bytes(bytes)),
+        ferrio_jobfile::Amount::Percent(percent) => Some(Extent::Percent(percent)),
+        ferrio_jobfile::Amount::Zones(_) => {
+            let Row { name, .. } = opt.row();
+            let message =
+                format!("option `{name}` in zones needs zonemode=zbd, which is not implemented yet");
+            findings
+                .refuse(Diagnostic::error(message, value_origin(options, opt)).help("give bytes or percent"));
+            None
+        }
+    };
+    let size = extent(Opt::Size);
+    let io_size = extent(Opt::IoSize);
+    let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
+    let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));
+    let filesize = options.range(Opt::Filesize);
+    if filesize.is_some_and(|(low, high)| low != high) {
+        let message = "option `filesize` with a range is not implemented yet";
+        findings
+            .refuse(Diagnostic::error(message, value_origin(options, Opt::Filesize)).help("give one size"));
+    }
+    Sizing {
+        size,
+        io_size,
+        filesize: filesize.map(|(low, _)| low),
+        offset,
+        offset_increment,
+        offset_align: options.int(Opt::OffsetAlign).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
+        min_block: spec.min_block(),
+        lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
+    }
+}
+
+/// At most `bytes` bytes of a text, never half a character.
+fn cut(text: &str, bytes: usize) -> String {
+    let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! How large the I/O region of each file of a clone is, and which files must grow for it.
+//!
+//! Follows the order of fio's manual: a size split over the files, or the size of each file, or what is there; moved and cut by
+//! offsets. Pure arithmetic on what was found.
+
+use std::path::PathBuf;
+
+use crate::probe::Found;
+use crate::spec::{FileKind, FileSpec, SetupError};
+
+/// A size in bytes, or as a share of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Bytes(u64),
+    Percent(u8),
+}
+
+/// What a job says about sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizing {
+    pub(crate) size: Option<Extent>,
+    pub(crate) io_size: Option<Extent>,
+    /// Bytes of each file.
+    pub(crate) filesize: Option<u64>,
+    pub(crate) offset: Extent,
+    /// Added once per clone number.
+    pub(crate) offset_increment: Extent,
+    /// Offsets in percent are rounded up to this, 0 for the smallest block size.
+    pub(crate) offset_align: u64,
+    /// Smallest block size of any direction.
+    pub(crate) min_block: u64,
+    /// False when files appear only when opened, or not at all.
+    pub(crate) lays_out: bool,
+}
+
+/// One file with what is there now, and what will be there when the jobs before this one have laid out theirs.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) found: Found,
+    pub(crate) size_by_then: Option<u64>,
+    pub(crate) shared: bool,
+}
+
+/// Regions of all files of a clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Regions {
+    pub(crate) files: Vec<FileSpec>,
+    /// Bytes of the job's region.
+    pub(crate) size: u64,
+    /// Bytes to transfer, when that differs from the region.
+    pub(crate) io_size: Option<u64>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Sizes the files of clone `clone` of job `name`.
+pub(crate) fn regions(
+    name: &str,
+    clone: u32,
+    sizing: &Sizing,
+    candidates: Vec<Candidate>,
+) -> Result<Regions, SetupError> {
+    let known = candidates.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
+    let sized = matches!(sizing.size, Some(Extent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
+    if known == 0 && !sized {
+        return Err(failure(format!("{name}: you need to specify size=")));
+    }
+    let mut regions = Regions::default();
+    let mut shares = Shares::new(sizing, candidates.len() as u64);
+    let mut total = 0_u64;
+    for file in candidates {
+        let region = region(name, clone, sizing, &mut shares, file)?;
+        if region.size == 0 {
+            regions.notes.push(format!("file {} may be ignored", region.path.display()));
+        }
+        total = total.saturating_add(region.size);
+        regions.files.push(region);
+    }
+    regions.size = match sizing.size {
+        Some(Extent::Bytes(size)) if size > 0 => size.min(total),
+        _ => total,
+    };
+    regions.io_size = match sizing.io_size {
+        Some(Extent::Bytes(bytes)) => Some(bytes).filter(|&bytes| bytes > 0),
+        Some(Extent::Percent(percent)) => Some(share(regions.size, percent)).filter(|&bytes| bytes > 0),
+        None => None,
+    };
+    let scaled_too_far = matches!(sizing.io_size, Some(Extent::Percent(_)))
+        && regions.io_size.is_some_and(|bytes| bytes < sizing.min_block);
+    if !regions.files.is_empty() && (regions.size < sizing.min_block || scaled_too_far) {
+        // fio leaves the error number empty here.
+        let message = "fio: blocksize is larger than data set range".to_owned();
+        return Err(SetupError { errno: 0, func: "total_file_size", message });
+    }
+    Ok(regions)
+}
+
+/// Hands out `size` file by file; what does not divide goes to the first files in units of the smallest block size.
+struct Shares {
+    each: u64,
+    left: u64,
+    unit: u64,
+}
+
+impl Shares {
+    fn new(sizing: &Sizing, files: u64) -> Self {
+        let size = match sizing.size {
+            Some(Extent::Bytes(bytes)) => bytes,
+            _ => 0,
+        };
+        let files = files.max(1);
+        Shares { each: size / files, left: size % files, unit: sizing.min_block.max(1) }
+    }
+
+    fn next(&mut self) -> u64 {
+        let extra = if self.left >= self.unit { self.unit } else { 0 };
+        self.left -= extra;
+        self.each + extra
+    }
+}
+
+fn region(
+    name: &str,
+    clone: u32,
+    sizing: &Sizing,
+    shares: &mut Shares,
+    file: Candidate,
+) -> Result<FileSpec, SetupError> {
+    let real = file.size_by_then.unwrap_or(0);
+    let kind = file.found.kind;
+    let offset = offset(clone, sizing, real);
+    let beyond = || failure(format!("{name}: you need to specify valid offset="));
+    let share_of_size = shares.next();
+    let mut size = match (sizing.filesize, sizing.size) {
+        (Some(filesize), _) => filesize.checked_sub(offset).ok_or_else(beyond)?,
+        (None, Some(Extent::Percent(percent))) if percent < 100 => {
+            let rest = real.checked_sub(offset).ok_or_else(beyond)?;
+            let part = share(real, percent).min(rest);
+            part - part % sizing.min_block.max(1)
+        }
+        (None, Some(Extent::Bytes(_))) if share_of_size > 0 => share_of_size,
+        _ => real.checked_sub(offset).ok_or_else(beyond)?,
+    };
+    if kind == FileKind::Block {
+        if offset > real {
+            return Err(failure(format!("{name}: offset extends end ({offset} > {real})")));
+        }
+        size = size.min(real - offset);
+    }
+    let end = offset.saturating_add(size);
+    let extend = kind == FileKind::Regular && sizing.lays_out && end > real;
+    Ok(FileSpec {
+        path: file.path,
+        kind,
+        offset,
+        size,
+        real_size: if kind == FileKind::Block { real } else { end.max(real) },
+        found: file.found.size,
+        extend,
+        shared_layout: file.shared,
+    })
+}
+
+fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
+    let bytes = |extent| match extent {
+        Extent::Bytes(bytes) => bytes,
+        Extent::Percent(percent) => share(real, percent),
+    };
+    let sum =
+        bytes(sizing.offset).saturating_add(bytes(sizing.offset_increment).saturating_mul(u64::from(clone)));
+    let in_percent = |extent| matches!(extent, Extent::Percent(_));
+    if in_percent(sizing.offset) || in_percent(sizing.offset_increment) {
+        let align = if sizing.offset_align > 0 { sizing.offset_align } else { sizing.min_block.max(1) };
+        sum.checked_next_multiple_of(align).unwrap_or(sum)
+    } else {
+        sum
+    }
+}
+
+/// `percent` of `bytes`, rounded down.
+fn share(bytes: u64, percent: u8) -> u64 {
+    u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}
+
+fn failure(message: String) -> SetupError {
+    SetupError { errno: libc::EINVAL, func: "total_file_size", message }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+use super::*;
+
+const K: u64 = 1024;
+
+const SIZING: Sizing = Sizing {
+    size: None,
+    io_size: None,
+    filesize: None,
+    offset: Extent::Bytes(0),
+    offset_increment: Extent::Bytes(0),
+    offset_align: 0,
+    min_block: 4 * K,
+    lays_out: true,
+};
+
+fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
+    let file = |(at, &size): (usize, &Option<u64>)| Candidate {
+        path: PathBuf::from(format!("f{at}")),
+        found: Found { kind, size },
+        size_by_then: size,
+        shared: false,
+    };
+    sizes.iter().enumerate().map(file).collect()
+}
+
+/// `(offset, size, real_size, extend)` of each file, and the job's size.
+fn sized(sizing: Sizing, clone: u32, sizes: &[Option<u64>]) -> (Vec<(u64, u64, u64, bool)>, u64) {
+    let found = regions("a", clone, &sizing, files(FileKind::Regular, sizes)).unwrap();
+    (found.files.iter().map(|f| (f.offset, f.size, f.real_size, f.extend)).collect(), found.size)
+}
+
+fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
+    let error = regions("a", 0, &sizing, files(kind, sizes)).unwrap_err();
+    (error.errno, error.message)
+}
+
+#[test]
+fn size_is_split_evenly_without_rounding_to_blocks() {
+    let sizing = Sizing { size: Some(Extent::Bytes(18 * K)), ..SIZING };
+    let (found, size) = sized(sizing, 0, &[None; 4]);
+    assert_eq!(found, [(0, 4608, 4608, true); 4]);
+    assert_eq!(size, 18 * K);
+}
+
+#[test]
+fn a_remainder_larger_than_a_block_goes_to_the_first_files() {
+    let sizing = Sizing { size: Some(Extent::Bytes(10)), min_block: 2, ..SIZING };
+    let (found, size) = sized(sizing, 0, &[None; 4]);
+    assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), [4, 2, 2, 2]);
+    assert_eq!(size, 10);
+}
+
+#[test]
+fn filesize_sets_each_file_and_size_caps_the_job() {
+    let sizing = Sizing { size: Some(Extent::Bytes(12 * K)), filesize: Some(8 * K), ..SIZING };
+    let (found, size) = sized(sizing, 0, &[None, Some(8 * K), Some(64 * K)]);
+    assert_eq!(found, [(0, 8192, 8192, true), (0, 8192, 8192, false), (0, 8192, 65536, false)]);
+    assert_eq!(size, 12 * K);
+}
+
+#[test]
+fn filesize_counts_from_the_start_of_the_file() {
+    let sizing = Sizing { filesize: Some(16 * K), offset: Extent::Bytes(4 * K), ..SIZING };
+    assert_eq!(sized(sizing, 0, &[Some(8 * K)]), (vec![(4096, 12288, 16384, true)], 12288));
+    let far = Sizing { offset: Extent::Bytes(20 * K), ..sizing };
+    assert_eq!(refused(far, FileKind::Regular, &[None]).1, "a: you need to specify valid offset=");
+}
+
+#[test]
+fn without_a_size_the_existing_file_is_used_from_the_offset_on() {
+    let sizing = Sizing { offset: Extent::Bytes(16 * K), ..SIZING };
+    assert_eq!(sized(sizing, 0, &[Some(64 * K)]), (vec![(16384, 49152, 65536, false)], 49152));
+    assert_eq!(sized(Sizing { size: Some(Extent::Percent(100)), ..sizing }, 0, &[Some(64 * K)]).1, 49152);
+}
+
+#[test]
+fn a_share_of_the_file_is_cut_at_its_end_and_rounded_down_to_blocks() {
+    let half = Sizing { size: Some(Extent::Percent(50)), ..SIZING };
+    assert_eq!(sized(half, 0, &[Some(64 * K)]).1, 32 * K);
+    assert_eq!(sized(Sizing { size: Some(Extent::Percent(33)), ..SIZING }, 0, &[Some(64 * K)]).1, 20 * K);
+    let late = Sizing { offset: Extent::Bytes(48 * K), ..half };
+    assert_eq!(sized(late, 0, &[Some(64 * K)]).1, 16 * K);
+}
+
+#[test]
+fn offsets_in_percent_are_rounded_up_and_plain_ones_never_aligned() {
+    let third = Sizing { offset: Extent::Percent(33), min_block: 16 * K, ..SIZING };
+    assert_eq!(sized(third, 0, &[Some(64 * K)]), (vec![(32 * K, 32 * K, 64 * K, false)], 32 * K));
+    let aligned = Sizing { offset_align: 1000, ..third };
+    assert_eq!(sized(aligned, 0, &[Some(64 * K)]).0[0].0, 22000);
+    let plain = Sizing { offset: Extent::Bytes(10 * K), size: Some(Extent::Bytes(20 * K)), ..third };
+    assert_eq!(sized(plain, 0, &[None]), (vec![(10240, 20480, 30720, true)], 20480));
+}
+
+#[test]
+fn each_clone_starts_further_in_by_the_increment() {
+    let sizing = Sizing { offset_increment: Extent::Percent(25), size: Some(Extent::Bytes(8 * K)), ..SIZING };
+    let starts = [0, 1, 2].map(|clone| sized(sizing, clone, &[Some(64 * K)]).0[0].0);
+    assert_eq!(starts, [0, 16 * K, 32 * K]);
+}
+
+#[test]
+fn nothing_known_means_a_size_is_needed() {
+    let want = (libc::EINVAL, "a: you need to specify size=".to_owned());
+    assert_eq!(refused(SIZING, FileKind::Regular, &[None]), want);
+    assert_eq!(refused(SIZING, FileKind::Regular, &[Some(0)]), want);
+    assert_eq!(refused(SIZING, FileKind::Char, &[None]), want);
+    let half = Sizing { size: Some(Extent::Percent(50)), ..SIZING };
+    assert_eq!(refused(half, FileKind::Pretend, &[None]), want);
+}
+
+#[test]
+fn a_region_below_one_block_fails_without_an_error_number() {
+    let want = (0, "fio: blocksize is larger than data set range".to_owned());
+    assert_eq!(refused(SIZING, FileKind::Regular, &[Some(2 * K)]), want);
+    let scaled = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(Extent::Percent(10)), ..SIZING };
+    assert_eq!(refused(scaled, FileKind::Regular, &[None]), want);
+}
+
+#[test]
+fn io_size_is_bytes_or_a_share_of_the_region() {
+    let io_size = |io_size| {
+        let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
+        regions("a", 0, &sizing, files(FileKind::Regular, &[None])).unwrap().io_size
+    };
+    assert_eq!(io_size(Extent::Bytes(100 * K)), Some(100 * K));
+    assert_eq!(io_size(Extent::Bytes(K)), Some(K));
+    assert_eq!(io_size(Extent::Percent(50)), Some(4 * K));
+    assert_eq!(io_size(Extent::Percent(0)), None);
+}
+
+#[test]
+fn a_block_device_does_not_grow() {
+    let sizing = Sizing { size: Some(Extent::Bytes(64 * K)), offset: Extent::Bytes(16 * K), ..SIZING };
+    let found = regions("a", 0, &sizing, files(FileKind::Block, &[Some(32 * K)])).unwrap();
+    assert_eq!(
+        (found.files[0].size, found.files[0].real_size, found.files[0].extend),
+        (16 * K, 32 * K, false)
+    );
+    let far = Sizing { offset: Extent::Bytes(48 * K), ..sizing };
+    assert_eq!(refused(far, FileKind::Block, &[Some(32 * K)]).1, "a: offset extends end (49152 > 32768)");
+}
+
+#[test]
+fn engines_without_files_take_their_size_from_the_job() {
+    let sizing = Sizing { size: Some(Extent::Bytes(K * K)), lays_out: false, ..SIZING };
+    let found = regions("a", 0, &sizing, files(FileKind::Pretend, &[None])).unwrap();
+    assert_eq!((found.files[0].size, found.files[0].real_size, found.files[0].extend), (K * K, K * K, false));
+}
+
+#[test]
+fn a_file_with_an_empty_region_is_told_about() {
+    let found = regions("a", 0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)])).unwrap();
+    assert_eq!(found.notes, ["file f1 may be ignored"]);
+    assert_eq!(found.size, 8 * K);
+}
+
+#[test]
+fn no_files_at_all_means_nothing_to_do() {
+    let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), ..SIZING };
+    assert_eq!(regions("a", 0, &sizing, Vec::new()).unwrap(), Regions::default());
+}

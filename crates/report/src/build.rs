@@ -1,0 +1,337 @@
+//! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
+
+use std::time::Duration;
+
+use ferrio_plan::{JobSpec, OptionEcho, Plan};
+use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_stats::{DirectionStats, JobStats, Latency};
+
+use crate::ReportOptions;
+use crate::ctime::ctime;
+use crate::errors::error_message;
+use crate::model::{
+    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
+    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SyncReport, TargetReport, TextFigures,
+    ToleratedErrors,
+};
+use crate::num::{per_second, percent};
+
+/// fio keeps this many bytes of a job name.
+const NAME_BYTES: usize = 127;
+/// fio gives no estimate before this many seconds.
+pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
+/// Value of the last bucket of fio's histogram, which holds everything from 2^34 ns.
+const LAST_BIN_NS: u64 = 17_112_760_320;
+
+const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+const LATENCY_LABELS: [&str; 12] =
+    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
+
+impl RunReport {
+    /// Works out the report of a run.
+    #[must_use]
+    pub fn new(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Self {
+        let entries = entries(plan, result);
+        let groups = groups(&entries);
+        let elapsed = seconds_rounded_up(result.elapsed);
+        let jobs = entries
+            .iter()
+            .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
+            .collect();
+        RunReport {
+            version: options.version.clone(),
+            timestamp: options.time.timestamp().as_second(),
+            timestamp_ms: options.time.timestamp().as_millisecond(),
+            time: ctime(&options.time),
+            global_options: echo(&plan.globals),
+            jobs,
+            disk_util: disks(&result.disks),
+            groups,
+        }
+    }
+}
+
+/// The jobs of one report entry with their figures summed up; never empty.
+struct Entry<'a> {
+    jobs: Vec<(&'a JobSpec, &'a JobResult)>,
+    merged: Option<JobStats>,
+}
+
+impl<'a> Entry<'a> {
+    fn first(&self) -> (&'a JobSpec, &'a JobResult) {
+        self.jobs[0]
+    }
+
+    fn last(&self) -> &'a JobSpec {
+        self.jobs[self.jobs.len() - 1].0
+    }
+
+    fn stats(&self) -> &JobStats {
+        self.merged.as_ref().unwrap_or(&self.first().1.stats)
+    }
+}
+
+/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own.
+fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    for (spec, job) in plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs) {
+        match entries.last_mut() {
+            Some(entry)
+                if spec.group_reporting
+                    && entry.last().group_reporting
+                    && entry.last().group == spec.group =>
+            {
+                let first = &entry.jobs[0].1.stats;
+                entry.merged.get_or_insert_with(|| first.clone()).merge(&job.stats);
+                entry.jobs.push((spec, job));
+            }
+            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: None }),
+        }
+    }
+    entries
+}
+
+fn groups(entries: &[Entry<'_>]) -> Vec<GroupReport> {
+    let mut groups: Vec<GroupReport> = Vec::new();
+    for entry in entries {
+        let spec = entry.first().0;
+        let at = groups.iter().position(|group| group.id == spec.group).unwrap_or_else(|| {
+            groups.push(GroupReport { id: spec.group, units: spec.units, directions: [None; 3] });
+            groups.len() - 1
+        });
+        groups[at].units = spec.units;
+        for (sum, figures) in groups[at].directions.iter_mut().zip(&entry.stats().directions) {
+            if figures.runtime_ms > 0 {
+                add_to_group(sum, figures);
+            }
+        }
+    }
+    groups
+}
+
+fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
+    let (bytes, runtime) = (figures.bytes, figures.runtime_ms);
+    let bw = per_second(bytes, runtime);
+    let first =
+        GroupDirection { bytes: 0, bw, bw_min: bw, bw_max: bw, runtime_min: runtime, runtime_max: runtime };
+    let group = sum.get_or_insert(first);
+    group.bytes += bytes;
+    group.bw_min = group.bw_min.min(bw);
+    group.bw_max = group.bw_max.max(bw);
+    group.runtime_min = group.runtime_min.min(runtime);
+    group.runtime_max = group.runtime_max.max(runtime);
+    group.bw = per_second(group.bytes, group.runtime_max);
+}
+
+fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: bool) -> JobReport {
+    let stats = entry.stats();
+    let (first, first_result) = entry.first();
+    let last = entry.last();
+    let group = groups.iter().find(|group| group.id == last.group);
+    let direction = |index: usize| {
+        let group = group.and_then(|group| group.directions[index]);
+        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, bins)
+    };
+    let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
+    let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
+    let ios = stats.total_ios();
+    JobReport {
+        jobname: cut(&first.name, NAME_BYTES).to_owned(),
+        groupid: first.group,
+        job_start: start,
+        error: error.map_or(stats.first_error, |error| error.errno),
+        eta: if elapsed < ETA_AFTER_SECONDS { ETA_UNKNOWN } else { 0 },
+        elapsed,
+        job_options: echo(&last.options),
+        directions: DirectionReports { read: direction(0), write: direction(1), trim: direction(2) },
+        sync: sync_report(stats, last, bins),
+        job_runtime: stats.job_runtime_ms,
+        usr_cpu: percent(stats.usage.user_us / 1000, stats.job_runtime_ms),
+        sys_cpu: percent(stats.usage.system_us / 1000, stats.job_runtime_ms),
+        ctx: stats.usage.context_switches,
+        majf: stats.usage.major_faults,
+        minf: stats.usage.minor_faults,
+        iodepth_level: shares(&LEVEL_LABELS, &stats.depth.0, ios, 0.1),
+        iodepth_submit: shares(&BATCH_LABELS, &stats.submit.0, stats.submit.0.iter().sum(), 0.1),
+        iodepth_complete: shares(&BATCH_LABELS, &stats.complete.0, stats.complete.0.iter().sum(), 0.1),
+        latency_ns: shares(&LATENCY_LABELS, stats.latency_buckets.ns(), ios, 0.01),
+        latency_us: shares(&LATENCY_LABELS, stats.latency_buckets.us(), ios, 0.01),
+        latency_ms: shares(&LATENCY_LABELS, stats.latency_buckets.ms(), ios, 0.01),
+        tolerated: (stats.total_errors > 0)
+            .then_some(ToleratedErrors { total_err: stats.total_errors, first_error: stats.first_error }),
+        target: (start > 0).then_some(TargetReport {
+            latency_depth: last.depth.iodepth,
+            latency_target: 0,
+            latency_target_ns: 0,
+            latency_percentile: 100.0,
+            latency_window: 0,
+            latency_window_us: 0,
+        }),
+        desc: first.description.clone(),
+        text: TextFigures {
+            jobs: entry.jobs.len(),
+            pid: first_result.pid,
+            error_message: error.map(error_message),
+            units: first.units,
+            percentile_precision: last.measure.percentile_precision,
+        },
+    }
+}
+
+fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins: bool) -> DirectionReport {
+    let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
+    let measure = &spec.measure;
+    let latency = |latency: Option<&Latency>, percentiles: bool| {
+        latency.map(|l| latency_report(l, &measure.percentiles, percentiles, bins)).unwrap_or_default()
+    };
+    DirectionReport {
+        io_bytes: stats.bytes,
+        io_kbytes: stats.bytes >> 10,
+        bw_bytes,
+        bw: bw_bytes / 1024,
+        iops: if stats.runtime_ms == 0 { 0.0 } else { 1000.0 * stats.ios as f64 / stats.runtime_ms as f64 },
+        runtime: stats.runtime_ms,
+        total_ios: stats.ios,
+        short_ios: stats.short,
+        drop_ios: 0,
+        slat_ns: latency(stats.slat.as_deref(), measure.slat_percentiles),
+        clat_ns: latency(stats.clat.as_deref(), measure.clat_percentiles),
+        lat_ns: latency(stats.lat(), measure.lat_percentiles),
+        bw_min: stats.bw.min,
+        bw_max: stats.bw.max,
+        bw_agg: if stats.bw.samples == 0 { 0.0 } else { share_of_group(stats.bw.mean, group_bw) },
+        bw_mean: finite(stats.bw.mean),
+        bw_dev: finite(stats.bw.stddev()),
+        bw_samples: stats.bw.samples,
+        iops_min: stats.iops.min,
+        iops_max: stats.iops.max,
+        iops_mean: finite(stats.iops.mean),
+        iops_stddev: finite(stats.iops.stddev()),
+        iops_samples: stats.iops.samples,
+    }
+}
+
+/// A mean bandwidth in KiB/s as percent of the group's in bytes per second, at most 100.
+fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
+    let group_kib = group_bw as f64 / 1024.0;
+    if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
+}
+
+fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
+    let total_ios = stats.sync.ios;
+    let Some(latency) = stats.sync.latency.as_deref() else {
+        return SyncReport { total_ios, ..SyncReport::default() };
+    };
+    let measure = &spec.measure;
+    let switched_on = measure.clat_percentiles || measure.lat_percentiles;
+    SyncReport {
+        total_ios,
+        lat_ns: latency_report(latency, &measure.percentiles, switched_on, bins),
+        percentiles: percentiles(&latency.fio_bins(), latency, &measure.percentiles),
+    }
+}
+
+fn latency_report(latency: &Latency, list: &[f64], with_percentiles: bool, with_bins: bool) -> LatencyReport {
+    let mut report = LatencyReport {
+        min: latency.min(),
+        max: latency.max(),
+        mean: finite(latency.mean()),
+        stddev: finite(latency.stddev()),
+        samples: latency.count(),
+        ..LatencyReport::default()
+    };
+    if with_percentiles {
+        let bins = latency.fio_bins();
+        report.percentile = percentiles(&bins, latency, list);
+        if with_bins {
+            report.bins = Pairs(bins);
+        }
+    }
+    report
+}
+
+/// For each listed percentage the value of the first of fio's buckets that reaches it. Above fio's range the finer histogram
+/// answers, so that nothing clips.
+fn percentiles(bins: &[(u64, u64)], latency: &Latency, list: &[f64]) -> Percentiles {
+    let Some(&(largest, _)) = bins.last() else {
+        return Percentiles::default();
+    };
+    let samples = latency.count() as f64;
+    let value = |percent: f64| {
+        let wanted = percent / 100.0 * samples;
+        let mut seen = 0;
+        let reached = bins.iter().find(|&&(_, count)| {
+            seen += count;
+            seen as f64 >= wanted
+        });
+        match reached.map_or(largest, |&(value, _)| value) {
+            LAST_BIN_NS => latency.percentile(percent),
+            value => value,
+        }
+    };
+    Percentiles(list.iter().map(|&percent| (percent, value(percent))).collect())
+}
+
+/// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
+fn shares(labels: &[&'static str], counts: &[u64], whole: u64, floor: f64) -> Shares {
+    let share = |count| if count == 0 { 0.0 } else { percent(count, whole).max(floor) };
+    Pairs(labels.iter().zip(counts).map(|(&label, &count)| (label, share(count))).collect())
+}
+
+fn disks(usage: &[DiskUsage]) -> Vec<DiskReport> {
+    let slaves = |index: usize| usage.iter().skip(index + 1).take(usage[index].slaves);
+    (0..usage.len()).map(|index| disk_report(&usage[index], &slaves(index).collect::<Vec<_>>())).collect()
+}
+
+fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {
+    let mean = |figure: fn(&DiskUsage) -> u64| {
+        slaves.iter().map(|s| figure(s)).sum::<u64>() / slaves.len().max(1) as u64
+    };
+    DiskReport {
+        name: disk.name.clone(),
+        read_ios: disk.ios[0],
+        write_ios: disk.ios[1],
+        read_sectors: disk.sectors[0],
+        write_sectors: disk.sectors[1],
+        read_merges: disk.merges[0],
+        write_merges: disk.merges[1],
+        read_ticks: disk.ticks[0],
+        write_ticks: disk.ticks[1],
+        in_queue: disk.in_queue,
+        util: finite(disk.util).min(100.0),
+        slaves: (!slaves.is_empty()).then(|| SlaveMeans {
+            aggr_read_ios: mean(|d| d.ios[0]),
+            aggr_write_ios: mean(|d| d.ios[1]),
+            aggr_read_sectors: mean(|d| d.sectors[0]),
+            aggr_write_sectors: mean(|d| d.sectors[1]),
+            aggr_read_merges: mean(|d| d.merges[0]),
+            aggr_write_merges: mean(|d| d.merges[1]),
+            aggr_read_ticks: mean(|d| d.ticks[0]),
+            aggr_write_ticks: mean(|d| d.ticks[1]),
+            aggr_in_queue: mean(|d| d.in_queue),
+            aggr_util: slaves.iter().map(|d| finite(d.util)).fold(0.0, f64::max).min(100.0),
+        }),
+    }
+}
+
+fn echo(options: &OptionEcho) -> Pairs<String, String> {
+    Pairs(options.clone())
+}
+
+/// The longest start of `text` that fits into `bytes` bytes without splitting a character.
+fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
+}
+
+fn seconds_rounded_up(time: Duration) -> u64 {
+    u64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u64::MAX)
+}
+
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! How long the run will still take, estimated the way fio does: whole seconds, pessimistic, and silent for the first moments.
+
+use std::time::Duration;
+
+use ferrio_plan::{Direction, JobSpec, Plan};
+use ferrio_runner::{JobProgress, JobState, Progress};
+
+use crate::build::ETA_AFTER_SECONDS;
+
+/// A look that comes at most this late counts as if it came in time: looks are aimed at whole seconds, and rounding up a
+/// fraction of a millisecond would make the clock of the line run one second ahead.
+const LATE: Duration = Duration::from_millis(100);
+
+/// Seconds since the start, rounded up.
+pub(crate) fn seconds(elapsed: Duration) -> u64 {
+    let ms = elapsed.saturating_sub(LATE).as_millis();
+    u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX)
+}
+
+/// Seconds until the last job ends; `None` while the run is too young to tell.
+pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
+    if seconds(progress.elapsed) < ETA_AFTER_SECONDS {
+        return None;
+    }
+    let jobs = || plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs);
+    let ended: u64 =
+        jobs().filter(|(_, job)| has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
+    let (mut longest, mut waiting) = (0, 0u64);
+    for (spec, job) in jobs() {
+        let eta = job_remaining(spec, job, ended);
+        if job.state == JobState::NotCreated && spec.stonewall {
+            waiting = waiting.saturating_add(eta);
+        } else {
+            longest = longest.max(eta);
+        }
+    }
+    Some(longest.saturating_add(waiting))
+}
+
+/// True for states that a job never leaves.
+pub(crate) const fn has_ended(state: JobState) -> bool {
+    matches!(state, JobState::Reaped | JobState::Failed)
+}
+
+fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
+    let elapsed = seconds(job.elapsed);
+    match job.state {
+        JobState::Running => running_remaining(spec, job, elapsed, ended),
+        JobState::Ramp => not_running_remaining(spec).saturating_sub(elapsed),
+        JobState::NotCreated | JobState::Initialized | JobState::SettingUp => not_running_remaining(spec),
+        JobState::Fsyncing | JobState::Finishing | JobState::Reaped | JobState::Failed => 0,
+    }
+}
+
+/// From the share done so far. The limit counts the time of jobs that have ended, as fio's does.
+fn running_remaining(spec: &JobSpec, job: &JobProgress, elapsed: u64, ended: u64) -> u64 {
+    let runtime = spec.limits.runtime.as_secs();
+    let moved: u64 = job.bytes.iter().sum();
+    let mut done = match expected_bytes(spec) {
+        0 => 1.0,
+        expected => (moved as f64 / expected as f64).min(1.0),
+    };
+    if spec.limits.time_based && runtime > 0 {
+        done = done.min(elapsed as f64 / runtime as f64);
+    }
+    let eta = if done == 0.0 {
+        runtime
+    } else {
+        // The small addition keeps a quotient that is whole but for rounding from losing a second.
+        ((elapsed as f64 / done + 1e-6) as u64).saturating_sub(elapsed)
+    };
+    if runtime == 0 { eta } else { eta.min((runtime + ended).saturating_sub(elapsed)) }
+}
+
+/// From the settings: the run time or the bytes at the limited rate, whichever is shorter.
+fn not_running_remaining(spec: &JobSpec) -> u64 {
+    let limits = &spec.limits;
+    let delay = limits.startdelay.1.as_secs();
+    let by_time = (limits.runtime > Duration::ZERO)
+        .then(|| limits.runtime.as_secs() + limits.ramp_time.as_secs() + delay);
+    let rate: u64 =
+        Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| spec.rates.bytes[d]).sum();
+    let by_rate = expected_bytes(spec).checked_div(rate).map(|seconds| seconds.saturating_add(delay));
+    by_time.into_iter().chain(by_rate).min().unwrap_or(0)
+}
+
+fn expected_bytes(spec: &JobSpec) -> u64 {
+    let limits = &spec.limits;
+    limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops))
+}
+
+/// `00m:02s`, with hours and days only when there are any.
+pub(crate) fn clock_text(seconds: u64) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+    let mut text = String::new();
+    if days > 0 {
+        text.push_str(&format!("{days:02}d:"));
+    }
+    if days > 0 || hours > 0 {
+        text.push_str(&format!("{hours:02}h:"));
+    }
+    text.push_str(&format!("{:02}m:{:02}s", seconds / 60 % 60, seconds % 60));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrio_plan::PlannedJob;
+
+    fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
+        JobProgress {
+            state,
+            elapsed: Duration::from_secs(seconds),
+            bytes: [bytes, 0, 0],
+            ios: [0; 3],
+            open_files: 1,
+        }
+    }
+
+    fn spec(size: u64, runtime: u64) -> JobSpec {
+        let mut spec = JobSpec::bare("a");
+        spec.limits.size = size;
+        spec.limits.runtime = Duration::from_secs(runtime);
+        spec
+    }
+
+    fn remaining_of(specs: &[JobSpec], elapsed: u64, jobs: &[JobProgress]) -> Option<u64> {
+        let jobs_planned =
+            specs.iter().map(|spec| PlannedJob { spec: spec.clone(), setup_error: None }).collect();
+        let plan = Plan { jobs: jobs_planned, ..Plan::default() };
+        remaining(&plan, &Progress { elapsed: Duration::from_secs(elapsed), jobs: jobs.to_vec() })
+    }
+
+    #[test]
+    fn nothing_is_known_for_three_seconds() {
+        let running = |seconds| [job(JobState::Running, seconds, 1)];
+        assert_eq!(remaining_of(&[spec(4, 0)], 2, &running(2)), None);
+        assert_eq!(remaining_of(&[spec(4, 0)], 3, &running(3)), Some(9));
+    }
+
+    #[test]
+    fn a_look_a_little_late_does_not_count_as_a_second() {
+        assert_eq!(
+            [2000, 2060, 2100, 2102, 3050].map(|ms| seconds(Duration::from_millis(ms))),
+            [2, 2, 2, 3, 3]
+        );
+    }
+
+    #[test]
+    fn the_share_done_decides_within_the_run_time() {
+        assert_eq!(remaining_of(&[spec(400, 0)], 4, &[job(JobState::Running, 4, 300)]), Some(1));
+        assert_eq!(remaining_of(&[spec(1 << 40, 10)], 4, &[job(JobState::Running, 4, 300)]), Some(6));
+        assert_eq!(remaining_of(&[spec(1 << 40, 10)], 4, &[job(JobState::Running, 4, 0)]), Some(6));
+        assert_eq!(remaining_of(&[spec(100, 0)], 4, &[job(JobState::Running, 4, 500)]), Some(0));
+    }
+
+    #[test]
+    fn a_time_based_job_runs_its_time_even_when_its_size_is_done() {
+        let mut timed = spec(100, 10);
+        timed.limits.time_based = true;
+        assert_eq!(remaining_of(&[timed.clone()], 4, &[job(JobState::Running, 4, 900)]), Some(6));
+        for runtime in 3..200 {
+            timed.limits.runtime = Duration::from_secs(runtime);
+            for elapsed in 3..=runtime {
+                let left = remaining_of(&[timed.clone()], elapsed, &[job(JobState::Running, elapsed, 900)]);
+                assert_eq!(left, Some(runtime - elapsed), "{elapsed} of {runtime} s");
+            }
+        }
+    }
+
+    #[test]
+    fn waiting_groups_add_up_and_parallel_jobs_do_not() {
+        let mut second = spec(1 << 40, 4);
+        second.stonewall = true;
+        let jobs =
+            [job(JobState::Running, 3, 9), job(JobState::Running, 3, 9), job(JobState::NotCreated, 0, 0)];
+        assert_eq!(remaining_of(&[spec(1 << 40, 4), spec(1 << 40, 5), second], 3, &jobs), Some(2 + 4));
+    }
+
+    #[test]
+    fn ramp_and_delay_count_before_the_job_runs() {
+        let mut spec = spec(1 << 40, 10);
+        spec.limits.ramp_time = Duration::from_secs(5);
+        assert_eq!(remaining_of(std::slice::from_ref(&spec), 3, &[job(JobState::Ramp, 3, 9)]), Some(12));
+        spec.limits.startdelay = (Duration::from_secs(7), Duration::from_secs(7));
+        assert_eq!(remaining_of(&[spec], 3, &[job(JobState::Initialized, 0, 0)]), Some(22));
+    }
+
+    #[test]
+    fn a_rate_limit_tells_how_long_a_waiting_job_will_take() {
+        let mut limited = spec(1000, 0);
+        limited.rates.bytes.0 = [50, 70, 0];
+        assert_eq!(remaining_of(&[limited], 3, &[job(JobState::Initialized, 0, 0)]), Some(20));
+    }
+
+    #[test]
+    fn hours_and_days_show_only_when_there_are_any() {
+        let texts = [2, 61, 3600, 90_061].map(clock_text);
+        assert_eq!(texts, ["00m:02s", "01m:01s", "01h:00m:00s", "01d:01h:01m:01s"]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The JSON document in fio's layout: two blanks per level, ` : ` between key and value, floats with six decimals.
+//!
+//! Unlike fio's own writer it always escapes what JSON wants escaped, so a hostile job name cannot break the document.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+use crate::model::RunReport;
+
+/// The document, newline at the end included.
+#[must_use]
+pub fn to_json(report: &RunReport) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, Layout::default());
+    // Writing to memory cannot fail, and all keys of the tree are strings or integers.
+    let written = report.serialize(&mut serializer);
+    debug_assert!(written.is_ok(), "{written:?}");
+    bytes.push(b'\n');
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// fio's layout as a formatter for serde_json.
+#[derive(Default)]
+struct Layout {
+    level: usize,
+    /// The object or array being written has no member yet.
+    empty: bool,
+}
+
+impl Layout {
+    fn open(&mut self, out: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        self.level += 1;
+        self.empty = true;
+        out.write_all(bracket)
+    }
+
+    fn close(&mut self, out: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        self.level -= 1;
+        if self.empty {
+            out.write_all(b"\n")?;
+        }
+        self.empty = false;
+        self.start_line(out)?;
+        out.write_all(bracket)
+    }
+
+    fn member(&mut self, out: &mut (impl io::Write + ?Sized), first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        self.start_line(out)
+    }
+
+    fn start_line(&self, out: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
+        write!(out, "\n{:width$}", "", width = 2 * self.level)
+    }
+}
+
+impl Formatter for Layout {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        write!(out, "{value:.6}")
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"{")
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b" : ")
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, _out: &mut W) -> io::Result<()> {
+        self.empty = false;
+        Ok(())
+    }
+
+    fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"[")
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, _out: &mut W) -> io::Result<()> {
+        self.empty = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Pairs;
+
+    fn laid_out(value: &impl Serialize) -> String {
+        let mut bytes = Vec::new();
+        value.serialize(&mut Serializer::with_formatter(&mut bytes, Layout::default())).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn members_stand_on_lines_of_their_own() {
+        let value = Pairs(vec![("a", vec![1, 2]), ("b", vec![3])]);
+        assert_eq!(laid_out(&value), "{\n  \"a\" : [\n    1,\n    2\n  ],\n  \"b\" : [\n    3\n  ]\n}");
+    }
+
+    #[test]
+    fn an_empty_bracket_holds_an_empty_line() {
+        assert_eq!(laid_out(&Pairs::<&str, u64>(vec![])), "{\n\n}");
+        let nested = Pairs(vec![("a", Vec::<u64>::new()), ("b", vec![])]);
+        assert_eq!(laid_out(&nested), "{\n  \"a\" : [\n\n  ],\n  \"b\" : [\n\n  ]\n}");
+        assert_eq!(laid_out(&vec![Vec::<u64>::new()]), "[\n  [\n\n  ]\n]");
+    }
+
+    #[test]
+    fn floats_have_six_decimals_and_no_exponent() {
+        assert_eq!(
+            laid_out(&Pairs(vec![("f", 1e9), ("g", 1e-9)])),
+            "{\n  \"f\" : 1000000000.000000,\n  \"g\" : 0.000000\n}"
+        );
+    }
+
+    #[test]
+    fn repeated_keys_are_kept() {
+        let value = Pairs(vec![("bs", "4k"), ("bs", "8k")]);
+        assert_eq!(laid_out(&value), "{\n  \"bs\" : \"4k\",\n  \"bs\" : \"8k\"\n}");
+    }
+
+    #[test]
+    fn hostile_text_parses_back() {
+        let text = "q\" b\\ tab\t nl\n nul\0 bell\x07 del\x7f é 日本 \u{2028}";
+        let json = laid_out(&Pairs(vec![(text, text)]));
+        let back: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).unwrap();
+        assert_eq!(back[text], text);
+        assert!(json.contains("é") && json.contains("b\\\\"), "only what must be escaped is: {json}");
+    }
+}

@@ -1,0 +1,223 @@
+//! The live line: what all jobs do right now, rewritten in place while they run.
+//!
+//! A state machine over looks at the run: it decides when a line is due and keeps the counters of the previous line. Time comes
+//! with each look; nothing here reads a clock or writes to a terminal.
+
+use std::time::Duration;
+
+use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite};
+use ferrio_runner::{JobProgress, JobState, Progress};
+
+use crate::eta;
+use crate::num::{Prefixes, Unit, num, num_of_kilo, percent};
+
+/// Figures of the live line when it is rewritten: four, whatever the jobs say.
+const FIGURES: u8 = 4;
+
+/// Composes the live line of one run.
+#[derive(Debug)]
+pub struct LiveLine {
+    interval: Duration,
+    newline: Option<Duration>,
+    /// The look that rates are measured from: the last line, or the start until something was moved.
+    from: Look,
+    /// Length of the last complete line, to be blanked out by a shorter one.
+    length: usize,
+    percent_shown: bool,
+    /// When lines began to be counted for the next newline.
+    mark: Option<Duration>,
+    newline_due: bool,
+}
+
+/// Sums over all jobs at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    elapsed: Duration,
+    bytes: [u64; 3],
+    ios: [u64; 3],
+}
+
+impl Look {
+    fn of(progress: &Progress) -> Self {
+        let sum = |counters: fn(&JobProgress) -> &[u64; 3]| {
+            [0, 1, 2].map(|direction| progress.jobs.iter().map(|job| counters(job)[direction]).sum())
+        };
+        Look { elapsed: progress.elapsed, bytes: sum(|job| &job.bytes), ios: sum(|job| &job.ios) }
+    }
+}
+
+impl LiveLine {
+    /// A line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`) a line is left standing each
+    /// time that much has passed.
+    #[must_use]
+    pub fn new(interval: Duration, newline: Option<Duration>) -> Self {
+        LiveLine {
+            interval,
+            newline,
+            from: Look::default(),
+            length: 0,
+            percent_shown: false,
+            mark: None,
+            newline_due: false,
+        }
+    }
+
+    /// The bytes to print for this look, carriage return included; `None` when no line is due or no job is left.
+    pub fn update(&mut self, plan: &Plan, progress: &Progress) -> Option<String> {
+        let since = progress.elapsed.saturating_sub(self.from.elapsed);
+        let due = since.as_micros() * 100 > self.interval.as_micros() * 95;
+        if !due || progress.jobs.iter().all(|job| eta::has_ended(job.state)) {
+            return None;
+        }
+        let look = Look::of(progress);
+        let (line, complete) = self.compose(plan, progress, &look, since);
+        let text =
+            format!("{}{line:length$}\r", if self.newline_due { "\n" } else { "" }, length = self.length);
+        if complete {
+            self.length = line.len();
+        }
+        self.mark_newline(progress.elapsed);
+        if look.bytes.iter().any(|&bytes| bytes > 0) {
+            self.from = look;
+        }
+        Some(text)
+    }
+
+    fn mark_newline(&mut self, now: Duration) {
+        self.newline_due = false;
+        let Some(newline) = self.newline else {
+            return;
+        };
+        let mark = *self.mark.get_or_insert(now);
+        if now.saturating_sub(mark) > newline {
+            self.newline_due = true;
+            self.mark = Some(now);
+        }
+    }
+
+    /// The line, and whether it has all parts.
+    fn compose(&mut self, plan: &Plan, progress: &Progress, look: &Look, since: Duration) -> (String, bool) {
+        let jobs: Vec<(&JobSpec, &JobProgress)> =
+            plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
+        let running: Vec<(&JobSpec, &JobProgress)> =
+            jobs.iter().copied().filter(|(_, job)| is_running(job.state)).collect();
+        let files: u32 = running
+            .iter()
+            .filter(|(_, job)| job.state != JobState::Ramp)
+            .map(|(_, job)| job.open_files)
+            .sum();
+        let mut line = format!("Jobs: {} (f={files}){}", running.len(), limits(&running));
+        let remaining = eta::remaining(plan, progress).filter(|_| !running.is_empty());
+        let Some(remaining) = remaining else {
+            return (line, false);
+        };
+        let done = self.percent_done(progress, &running, remaining);
+        line.push_str(&format!(": [{}][{done}]", states(&jobs)));
+        line.push_str(&rates(&self.from, look, since));
+        line.push_str(&format!("[eta {}]", eta::clock_text(remaining)));
+        (line, true)
+    }
+
+    fn percent_done(
+        &mut self,
+        progress: &Progress,
+        running: &[(&JobSpec, &JobProgress)],
+        remaining: u64,
+    ) -> String {
+        let all_ramp = running.iter().all(|(_, job)| job.state == JobState::Ramp);
+        if all_ramp || (remaining == 0 && !self.percent_shown) {
+            return "-.-%".to_owned();
+        }
+        self.percent_shown = true;
+        let elapsed = eta::seconds(progress.elapsed);
+        let setting_up = progress.jobs.iter().filter(|job| job.state == JobState::SettingUp).count();
+        let ready = 1.0 - setting_up as f64 / running.len() as f64;
+        format!("{:.1}%", percent(elapsed, elapsed.saturating_add(remaining)) * ready.max(0.0))
+    }
+}
+
+const fn is_running(state: JobState) -> bool {
+    matches!(state, JobState::Ramp | JobState::Running | JobState::Fsyncing | JobState::Finishing)
+}
+
+/// The sum of the rate limits of all running jobs, lowest and highest allowed rate.
+fn limits(running: &[(&JobSpec, &JobProgress)]) -> String {
+    let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
+        let of_job = |spec: &JobSpec| -> u64 {
+            Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| limit(spec, d)).sum()
+        };
+        running.iter().map(|(spec, _)| of_job(spec)).sum()
+    };
+    let bytes = sum(|spec, direction| spec.rates.bytes[direction]);
+    let iops = sum(|spec, direction| spec.rates.iops[direction]);
+    if bytes > 0 {
+        let text = |rate| num(rate, FIGURES, Prefixes::Binary, Unit::BytesPerSecond);
+        format!(", {}-{}", text(0), text(bytes))
+    } else if iops > 0 {
+        format!(", 0-{iops} IOPS")
+    } else {
+        String::new()
+    }
+}
+
+/// One letter per job in order, equal neighbours condensed: `m(2),_(1)`.
+fn states(jobs: &[(&JobSpec, &JobProgress)]) -> String {
+    let letters: Vec<char> = jobs.iter().map(|(spec, job)| letter(spec, job.state)).collect();
+    let runs: Vec<String> =
+        letters.chunk_by(|a, b| a == b).map(|run| format!("{}({})", run[0], run.len())).collect();
+    runs.join(",")
+}
+
+fn letter(spec: &JobSpec, state: JobState) -> char {
+    match state {
+        JobState::NotCreated => 'P',
+        JobState::Initialized | JobState::SettingUp => 'I',
+        JobState::Ramp => '/',
+        JobState::Running => workload_letter(spec),
+        JobState::Fsyncing => 'F',
+        JobState::Finishing => 'f',
+        JobState::Reaped => '_',
+        JobState::Failed => 'X',
+    }
+}
+
+/// What a running job does; capitals are sequential. A mix of one kind only counts as that kind.
+fn workload_letter(spec: &JobSpec) -> char {
+    let sequential = match spec.rw {
+        ReadWrite::Read | ReadWrite::RandRead => 'R',
+        ReadWrite::Write | ReadWrite::RandWrite | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite => 'W',
+        ReadWrite::Trim | ReadWrite::RandTrim => 'D',
+        ReadWrite::Mixed | ReadWrite::RandMixed => match spec.rwmixread {
+            100 => 'R',
+            0 => 'W',
+            _ => 'M',
+        },
+    };
+    if spec.rw.is_random() { sequential.to_ascii_lowercase() } else { sequential }
+}
+
+/// Both rate brackets, or nothing when nothing moved.
+fn rates(from: &Look, to: &Look, since: Duration) -> String {
+    let ms = since.as_millis().max(1);
+    let rate = |from: u64, to: u64| {
+        u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
+    };
+    let (mut bandwidths, mut iops) = (Vec::new(), Vec::new());
+    for (index, name) in ["r", "w", "t"].into_iter().enumerate() {
+        let kib = rate(from.bytes[index], to.bytes[index]) / 1024;
+        let ios = rate(from.ios[index], to.ios[index]);
+        if kib > 0 || ios > 0 {
+            let bandwidth = num_of_kilo(kib, FIGURES, Prefixes::Binary, Unit::BytesPerSecond);
+            bandwidths.push(format!("{name}={bandwidth}"));
+            iops.push(format!("{name}={}", num(ios, FIGURES, Prefixes::Decimal, Unit::None)));
+        }
+    }
+    if iops.is_empty() {
+        String::new()
+    } else {
+        format!("[{}][{} IOPS]", bandwidths.join(","), iops.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests;

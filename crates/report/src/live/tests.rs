@@ -1,0 +1,166 @@
+use super::*;
+use ferrio_plan::PlannedJob;
+
+const MIB: u64 = 1 << 20;
+
+fn timed(name: &str, rw: ReadWrite, seconds: u64) -> JobSpec {
+    let mut spec = JobSpec::bare(name);
+    spec.rw = rw;
+    spec.limits.size = 100 << 30;
+    spec.limits.runtime = Duration::from_secs(seconds);
+    spec.limits.time_based = true;
+    spec
+}
+
+fn plan(specs: Vec<JobSpec>) -> Plan {
+    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
+    Plan { jobs, ..Plan::default() }
+}
+
+/// Two random mixed jobs of 5 s and a sequential writer of 4 s limited to 1 MiB/s.
+fn example() -> Plan {
+    let mut limited = timed("b", ReadWrite::Write, 4);
+    limited.rates.bytes.0 = [MIB; 3];
+    plan(vec![timed("a", ReadWrite::RandMixed, 5), timed("a", ReadWrite::RandMixed, 5), limited])
+}
+
+fn job(state: JobState, ms: u64, read_ios: u64, write_ios: u64) -> JobProgress {
+    JobProgress {
+        state,
+        elapsed: Duration::from_millis(ms),
+        bytes: [read_ios * 4096, write_ios * 4096, 0],
+        ios: [read_ios, write_ios, 0],
+        open_files: 1,
+    }
+}
+
+fn look(ms: u64, jobs: &[JobProgress]) -> Progress {
+    Progress { elapsed: Duration::from_millis(ms), jobs: jobs.to_vec() }
+}
+
+fn live() -> LiveLine {
+    LiveLine::new(Duration::from_secs(1), None)
+}
+
+#[test]
+fn the_line_of_a_mixed_run_develops_as_fio_shows_it() {
+    use JobState::{Reaped, Running};
+    let (plan, mut live) = (example(), live());
+    let mut line = |ms, first: (u64, u64), second: (u64, u64), third: (JobState, u64)| {
+        let jobs = [
+            job(Running, ms, first.0, first.1),
+            job(Running, ms, second.0, second.1),
+            job(third.0, ms.min(4000), 0, third.1),
+        ];
+        live.update(&plan, &look(ms, &jobs))
+    };
+    let short = Some("Jobs: 3 (f=3), 0B/s-1024KiB/s\r".to_owned());
+    assert_eq!(line(1000, (490, 500), (490, 500), (Running, 256)), short);
+    assert_eq!(line(2000, (980, 1000), (980, 1000), (Running, 512)), short);
+    assert_eq!(
+        line(3000, (1463, 1502), (1463, 1502), (Running, 769)).unwrap(),
+        "Jobs: 3 (f=3), 0B/s-1024KiB/s: [m(2),W(1)][60.0%][r=3864KiB/s,w=5044KiB/s][r=966,w=1261 IOPS][eta 00m:02s]\r"
+    );
+    assert_eq!(
+        line(4000, (1950, 2002), (1950, 2002), (Running, 1026)).unwrap(),
+        "Jobs: 3 (f=3), 0B/s-1024KiB/s: [m(2),W(1)][80.0%][r=3896KiB/s,w=5028KiB/s][r=974,w=1257 IOPS][eta 00m:01s]\r"
+    );
+    assert_eq!(
+        line(5000, (2430, 2520), (2430, 2520), (Reaped, 1030)).unwrap(),
+        "Jobs: 2 (f=2): [m(2),_(1)][55.6%][r=3840KiB/s,w=4160KiB/s][r=960,w=1040 IOPS][eta 00m:04s]                \r"
+    );
+}
+
+#[test]
+fn a_line_comes_once_per_interval_and_never_after_the_end() {
+    let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
+    let mut printed = |ms, state| live.update(&plan, &look(ms, &[job(state, ms, ms, 0)])).is_some();
+    let running = [250, 500, 750, 950, 951, 1500, 1901, 1902].map(|ms| printed(ms, JobState::Running));
+    assert_eq!(running, [false, false, false, false, true, false, false, true]);
+    assert!(!printed(9000, JobState::Reaped));
+}
+
+#[test]
+fn while_nothing_moves_every_look_after_the_first_second_prints() {
+    let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
+    let mut printed = |ms, ios| live.update(&plan, &look(ms, &[job(JobState::Ramp, ms, ios, 0)]));
+    assert_eq!(printed(1000, 0).unwrap(), "Jobs: 1 (f=0)\r");
+    assert!(printed(1250, 0).is_some() && printed(1500, 9).is_some());
+    assert!(printed(1750, 9).is_none(), "from the first bytes on the interval counts");
+}
+
+#[test]
+fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
+    let mut delayed = timed("a", ReadWrite::Read, 9);
+    delayed.limits.ramp_time = Duration::from_secs(20);
+    let (plan, mut live) = (plan(vec![delayed]), live());
+    assert_eq!(
+        live.update(&plan, &look(3000, &[job(JobState::Initialized, 0, 0, 0)])).unwrap(),
+        "Jobs: 0 (f=0)\r"
+    );
+    assert_eq!(
+        live.update(&plan, &look(4000, &[job(JobState::Ramp, 4000, 0, 0)])).unwrap(),
+        "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:25s]\r"
+    );
+}
+
+#[test]
+fn a_newline_leaves_a_line_standing() {
+    let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
+    let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(1500)));
+    let starts = [1000, 2000, 3000, 4000, 5000, 6000, 7000].map(|ms| {
+        let text = live.update(&plan, &look(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap();
+        text.starts_with('\n')
+    });
+    assert_eq!(starts, [false, false, false, true, false, true, false]);
+}
+
+#[test]
+fn rate_limits_in_ios_are_plain_integers() {
+    let mut spec = timed("a", ReadWrite::Mixed, 9);
+    spec.rates.iops.0 = [100, 200, 400];
+    let line = live().update(&plan(vec![spec]), &look(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap();
+    assert_eq!(line, "Jobs: 1 (f=1), 0-300 IOPS\r");
+}
+
+#[test]
+fn letters_tell_what_a_job_does() {
+    use ReadWrite::{
+        Mixed, RandMixed, RandRead, RandTrim, RandTrimWrite, RandWrite, Read, Trim, TrimWrite, Write,
+    };
+    let kinds =
+        [Read, Write, Mixed, Trim, TrimWrite, RandRead, RandWrite, RandMixed, RandTrim, RandTrimWrite];
+    let letters: String = kinds.into_iter().map(|rw| workload_letter(&timed("a", rw, 1))).collect();
+    assert_eq!(letters, "RWMDWrwmdw");
+    let mut one_sided = timed("a", RandMixed, 1);
+    one_sided.rwmixread = 100;
+    assert_eq!(workload_letter(&one_sided), 'r');
+    one_sided.rwmixread = 0;
+    assert_eq!(workload_letter(&one_sided), 'w');
+}
+
+#[test]
+fn equal_neighbours_are_condensed() {
+    let spec = timed("a", ReadWrite::Read, 1);
+    let states_of = |all: &[JobState]| {
+        let looks: Vec<JobProgress> = all.iter().map(|&state| job(state, 0, 0, 0)).collect();
+        states(&looks.iter().map(|look| (&spec, look)).collect::<Vec<_>>())
+    };
+    use JobState::{Failed, Finishing, Fsyncing, Initialized, NotCreated, Ramp, Reaped, Running, SettingUp};
+    assert_eq!(
+        states_of(&[
+            Running,
+            Running,
+            Reaped,
+            Running,
+            Failed,
+            NotCreated,
+            Initialized,
+            SettingUp,
+            Ramp,
+            Fsyncing,
+            Finishing
+        ]),
+        "R(2),_(1),R(1),X(1),P(1),I(2),/(1),F(1),f(1)"
+    );
+}

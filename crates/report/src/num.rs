@@ -1,0 +1,210 @@
+//! Numbers the way fio scales them: at most so many significant digits, a prefix, a unit (`9.77KiB`, `1205.6KiB`, `20.7k`).
+
+/// Which prefixes a number gets, and the step between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefixes {
+    /// Steps of 1024: Ki, Mi, Gi...
+    Binary,
+    /// Steps of 1000: k, M, G...
+    Decimal,
+}
+
+impl Prefixes {
+    /// What `kb_base` asks for: 1000 is decimal, everything else binary.
+    #[must_use]
+    pub const fn of_kb_base(kb_base: u32) -> Self {
+        if kb_base == 1000 { Prefixes::Decimal } else { Prefixes::Binary }
+    }
+
+    /// The other system, for the figure in parentheses.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Prefixes::Binary => Prefixes::Decimal,
+            Prefixes::Decimal => Prefixes::Binary,
+        }
+    }
+
+    const fn step(self) -> u64 {
+        match self {
+            Prefixes::Binary => 1024,
+            Prefixes::Decimal => 1000,
+        }
+    }
+
+    fn name(self, index: usize) -> &'static str {
+        const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+        const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+        let names = match self {
+            Prefixes::Binary => BINARY,
+            Prefixes::Decimal => DECIMAL,
+        };
+        names.get(index).copied().unwrap_or("")
+    }
+}
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nothing printed behind the prefix.
+    None,
+    /// `B`
+    Bytes,
+    /// `B/s`
+    BytesPerSecond,
+    /// `bit/s`; the value is bytes per second and is multiplied by 8.
+    BitsPerSecond,
+}
+
+impl Unit {
+    const fn name(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
+            Unit::BitsPerSecond => "bit/s",
+        }
+    }
+}
+
+/// `value` with at most about `figures` significant digits.
+///
+/// Three integer digits never get a decimal at four figures, and a rounding carry may add a digit: that is how fio prints, and
+/// scripts that compare its text rely on it.
+#[must_use]
+pub fn num(value: u64, figures: u8, prefixes: Prefixes, unit: Unit) -> String {
+    scaled(value, figures, prefixes, 0, unit)
+}
+
+/// Like [`num`] for a value that already counts KiB (or kB).
+#[must_use]
+pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: Unit) -> String {
+    scaled(value, figures, prefixes, 1, unit)
+}
+
+fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit: Unit) -> String {
+    let step = prefixes.step();
+    let figures = usize::from(figures);
+    let mut value = if unit == Unit::BitsPerSecond { value.wrapping_mul(8) } else { value };
+    let mut prefix = first_prefix;
+    let mut remainder = None;
+    while digits(value) > figures {
+        remainder = Some(value % step);
+        value /= step;
+        prefix += 1;
+    }
+    let suffix = [prefixes.name(prefix), unit.name()].concat();
+    let Some(remainder) = remainder else {
+        return format!("{value}{suffix}");
+    };
+    let room = figures.saturating_sub(digits(value));
+    if room <= 1 {
+        if remainder >= step / 2 {
+            value += 1;
+        }
+        return format!("{value}{suffix}");
+    }
+    let fraction = format!("{:.*}", room - 1, remainder as f64 / step as f64);
+    if fraction.starts_with('1') {
+        value += 1;
+    }
+    let decimals = fraction.split_once('.').map_or("", |(_, decimals)| decimals);
+    format!("{value}.{decimals}{suffix}")
+}
+
+/// Decimal digits of a number; at least 1, also for 0.
+#[must_use]
+pub fn digits(value: u64) -> usize {
+    value.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
+/// `part` of `whole` as an integer rate: floor(`part` * 1000 / `ms`), 0 when no time has passed.
+#[must_use]
+pub fn per_second(part: u64, ms: u64) -> u64 {
+    u128::from(part)
+        .checked_mul(1000)
+        .and_then(|scaled| scaled.checked_div(u128::from(ms)))
+        .map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
+}
+
+/// `part` in percent of `whole`; 0 when there is no whole.
+#[must_use]
+pub fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binary(value: u64, figures: u8) -> String {
+        num(value, figures, Prefixes::Binary, Unit::Bytes)
+    }
+
+    fn decimal(value: u64, figures: u8) -> String {
+        num(value, figures, Prefixes::Decimal, Unit::Bytes)
+    }
+
+    #[test]
+    fn four_figures_in_both_systems() {
+        for (value, in_binary, in_decimal) in [
+            (4096, "4096B", "4096B"),
+            (9999, "9999B", "9999B"),
+            (10_000, "9.77KiB", "10.0kB"),
+            (10_239, "10.00KiB", "10.2kB"),
+            (16_384, "16.0KiB", "16.4kB"),
+            (65_536, "64.0KiB", "65.5kB"),
+            (102_400, "100KiB", "102kB"),
+            (99_999, "97.7KiB", "100.0kB"),
+            (999_950, "977KiB", "1000kB"),
+            (1_048_576, "1024KiB", "1049kB"),
+            (1_536_000, "1500KiB", "1536kB"),
+        ] {
+            assert_eq!((binary(value, 4), decimal(value, 4)), (in_binary.into(), in_decimal.into()));
+        }
+    }
+
+    #[test]
+    fn other_numbers_of_figures() {
+        assert_eq!((binary(1_234_567, 6), decimal(1_234_567, 6)), ("1205.6KiB".into(), "1234.6kB".into()));
+        let in_binary = [1, 2, 3, 4, 5].map(|figures| binary(10_239, figures));
+        assert_eq!(in_binary, ["10KiB", "10KiB", "10.0KiB", "10.00KiB", "10239B"]);
+        assert_eq!([1, 3, 5].map(|figures| decimal(10_239, figures)), ["0MB", "10kB", "10239B"]);
+        assert_eq!(binary(10_240, 1), "0MiB");
+    }
+
+    #[test]
+    fn latencies_have_six_figures_and_no_unit() {
+        let latency = |value| num(value, 6, Prefixes::Decimal, Unit::None);
+        assert_eq!(latency(5_681_812), "5681.8k");
+        assert_eq!(latency(12_345_678), "12346k");
+        assert_eq!(latency(999_999), "999999");
+    }
+
+    #[test]
+    fn bits_are_eight_times_the_bytes() {
+        let bits = |prefixes| num(20_981_760, 6, prefixes, Unit::BitsPerSecond);
+        assert_eq!(
+            (bits(Prefixes::Binary), bits(Prefixes::Decimal)),
+            ("163920Kibit/s".into(), "167854kbit/s".into())
+        );
+    }
+
+    #[test]
+    fn a_value_in_kilobytes_starts_one_prefix_up() {
+        assert_eq!(num_of_kilo(5044, 4, Prefixes::Binary, Unit::BytesPerSecond), "5044KiB/s");
+        assert_eq!(num_of_kilo(10_240, 4, Prefixes::Binary, Unit::BytesPerSecond), "10.0MiB/s");
+    }
+
+    #[test]
+    fn the_largest_number_has_a_prefix() {
+        assert_eq!(binary(u64::MAX, 4), "16.0EiB");
+        assert_eq!(decimal(u64::MAX, 4), "18.4EB");
+    }
+
+    #[test]
+    fn rates_and_shares_of_nothing_are_zero() {
+        assert_eq!((per_second(5, 0), per_second(3000, 1001)), (0, 2997));
+        assert_eq!((percent(5, 0), percent(1, 4)), (0.0, 25.0));
+    }
+}

@@ -1,0 +1,295 @@
+//! The text report, line by line as fio prints it.
+
+mod latency;
+
+use std::fmt::{self, Write};
+
+use ferrio_plan::Units;
+
+use crate::errors::strerror;
+use crate::model::{
+    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares, SlaveMeans,
+    TargetReport,
+};
+use crate::num::{Prefixes, Unit, num, per_second};
+
+/// The whole text report, starting with an empty line.
+#[must_use]
+pub fn to_text(report: &RunReport) -> String {
+    let mut out = String::from("\n");
+    // Writing into a String cannot fail.
+    let written = write_report(&mut out, report);
+    debug_assert!(written.is_ok());
+    out
+}
+
+fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
+    for job in &report.jobs {
+        write_job(out, job, &report.time)?;
+    }
+    for group in &report.groups {
+        write_group(out, group)?;
+    }
+    write_disks(out, &report.disk_util)
+}
+
+fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
+    let directions = job.directions.named();
+    if directions.iter().all(|(_, d)| d.io_bytes == 0 && d.total_ios == 0) {
+        return Ok(());
+    }
+    let text = &job.text;
+    write!(out, "{}: (groupid={}, jobs={}): err={:>2}", job.jobname, job.groupid, text.jobs, job.error)?;
+    if let Some(message) = &text.error_message {
+        write!(out, " ({message})")?;
+    } else if job.error != 0 {
+        write!(out, " (error={})", strerror(job.error))?;
+    }
+    writeln!(out, ": pid={}: {time}", text.pid)?;
+    if let Some(description) = &job.desc {
+        writeln!(out, "  Description  : [{description}]")?;
+    }
+    for (name, direction) in directions {
+        write_direction(out, job, name, direction)?;
+    }
+    write_latency_shares(out, "nsec", &job.latency_ns)?;
+    write_latency_shares(out, "usec", &job.latency_us)?;
+    write_latency_shares(out, "msec", &job.latency_ms)?;
+    if job.sync.lat_ns.samples > 0 {
+        writeln!(out, "  fsync/fdatasync/sync_file_range/syncfs:")?;
+        latency::write_summary(out, "sync", &job.sync.lat_ns)?;
+        latency::write_percentiles(out, "sync", &job.sync.percentiles, text.percentile_precision)?;
+    }
+    writeln!(
+        out,
+        "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}",
+        job.usr_cpu, job.sys_cpu, job.ctx, job.majf, job.minf
+    )?;
+    writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
+    writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
+    writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
+    let [read, write, trim] = directions.map(|(_, d)| d);
+    writeln!(
+        out,
+        "     issued rwts: total={},{},{},{} short={},{},{},0 dropped={},{},{},0",
+        read.total_ios,
+        write.total_ios,
+        trim.total_ios,
+        job.sync.total_ios,
+        read.short_ios,
+        write.short_ios,
+        trim.short_ios,
+        read.drop_ios,
+        write.drop_ios,
+        trim.drop_ios,
+    )?;
+    if let Some(errors) = &job.tolerated {
+        let first = errors.first_error;
+        writeln!(
+            out,
+            "     errors    : total={}, first_error={first}/<{}>",
+            errors.total_err,
+            strerror(first)
+        )?;
+    }
+    if let Some(target) = &job.target {
+        write_target(out, target)?;
+    }
+    Ok(())
+}
+
+fn write_direction(
+    out: &mut String,
+    job: &JobReport,
+    name: &str,
+    direction: &DirectionReport,
+) -> fmt::Result {
+    if direction.io_bytes == 0 || direction.runtime == 0 {
+        return Ok(());
+    }
+    let units = &job.text.units;
+    let (bandwidth, other) = bandwidths(direction.bw_bytes, units);
+    writeln!(
+        out,
+        "  {name}: IOPS={}, BW={bandwidth} ({other})({}/{}msec)",
+        num(
+            per_second(direction.total_ios, direction.runtime),
+            units.significant_figures,
+            Prefixes::Decimal,
+            Unit::None
+        ),
+        num(direction.io_bytes, units.significant_figures, Prefixes::of_kb_base(units.kb_base), Unit::Bytes),
+        direction.runtime,
+    )?;
+    let latencies = [("slat", &direction.slat_ns), ("clat", &direction.clat_ns), (" lat", &direction.lat_ns)];
+    for (name, report) in latencies {
+        latency::write_summary(out, name, report)?;
+    }
+    for (name, report) in latencies {
+        latency::write_percentiles(
+            out,
+            name.trim_start(),
+            &report.percentile,
+            job.text.percentile_precision,
+        )?;
+    }
+    write_samples(out, direction, units)
+}
+
+/// The `bw` and `iops` lines. Bandwidth samples are KiB/s; large ones are shown in the next unit.
+fn write_samples(out: &mut String, direction: &DirectionReport, units: &Units) -> fmt::Result {
+    if direction.bw_samples > 0 {
+        let base = u64::from(units.kb_base.max(1));
+        let (mut min, mut max) = (direction.bw_min, direction.bw_max);
+        let (mut mean, mut deviation) = (direction.bw_mean, direction.bw_dev);
+        let mut unit = if units.kb_base == 1000 { "kB" } else { "KiB" };
+        if mean > (base * base) as f64 {
+            min /= base;
+            max /= base;
+            mean /= base as f64;
+            deviation /= base as f64;
+            unit = "MiB";
+        }
+        writeln!(
+            out,
+            "   bw ({unit:>5}/s): min={min:>5}, max={max:>5}, per={:.2}%, avg={mean:>5.2}, stdev={deviation:>5.2}, samples={}",
+            direction.bw_agg, direction.bw_samples,
+        )?;
+    }
+    if direction.iops_samples > 0 {
+        writeln!(
+            out,
+            "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
+            direction.iops_min,
+            direction.iops_max,
+            direction.iops_mean,
+            direction.iops_stddev,
+            direction.iops_samples,
+        )?;
+    }
+    Ok(())
+}
+
+/// Nonzero buckets, five to a line.
+fn write_latency_shares(out: &mut String, unit: &str, shares: &Shares) -> fmt::Result {
+    let nonzero: Vec<String> = shares
+        .0
+        .iter()
+        .filter(|(_, share)| *share > 0.0)
+        .map(|(label, share)| format!("{label}={share:.2}%"))
+        .collect();
+    for line in nonzero.chunks(5) {
+        writeln!(out, "  lat ({unit})   : {}", line.join(", "))?;
+    }
+    Ok(())
+}
+
+fn one_decimal(shares: &Shares) -> String {
+    let parts: Vec<String> = shares.0.iter().map(|(label, share)| format!("{label}={share:.1}%")).collect();
+    parts.join(", ")
+}
+
+fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
+    writeln!(
+        out,
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
+        latency::duration(target.latency_target_ns),
+        latency::duration(target.latency_window_us.saturating_mul(1000)),
+        target.latency_percentile,
+        target.latency_depth,
+    )
+}
+
+/// A rate in the job's prefix system and in the other one.
+fn bandwidths(bytes_per_second: u64, units: &Units) -> (String, String) {
+    let unit = if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond };
+    let prefixes = Prefixes::of_kb_base(units.kb_base);
+    let text = |prefixes| num(bytes_per_second, units.significant_figures, prefixes, unit);
+    (text(prefixes), text(prefixes.other()))
+}
+
+fn write_group(out: &mut String, group: &GroupReport) -> fmt::Result {
+    writeln!(out, "\nRun status group {} (all jobs):", group.id)?;
+    for (name, direction) in ["READ", "WRITE", "TRIM"].into_iter().zip(&group.directions) {
+        if let Some(direction) = direction {
+            write_group_direction(out, name, direction, &group.units)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_group_direction(
+    out: &mut String,
+    name: &str,
+    direction: &GroupDirection,
+    units: &Units,
+) -> fmt::Result {
+    let [all, slowest, fastest] =
+        [direction.bw, direction.bw_min, direction.bw_max].map(|bw| bandwidths(bw, units));
+    let prefixes = Prefixes::of_kb_base(units.kb_base);
+    let bytes = |prefixes| num(direction.bytes, units.significant_figures, prefixes, Unit::Bytes);
+    writeln!(
+        out,
+        "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
+        all.0,
+        all.1,
+        slowest.0,
+        fastest.0,
+        slowest.1,
+        fastest.1,
+        bytes(prefixes),
+        bytes(prefixes.other()),
+        direction.runtime_min,
+        direction.runtime_max,
+    )
+}
+
+fn write_disks(out: &mut String, disks: &[DiskReport]) -> fmt::Result {
+    if disks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nDisk stats (read/write):")?;
+    for disk in disks {
+        let indent = if disk.slaves.is_some() { "    " } else { "  " };
+        write!(
+            out,
+            "{indent}{}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
+            disk.name,
+            disk.read_ios,
+            disk.write_ios,
+            disk.read_sectors,
+            disk.write_sectors,
+            disk.read_merges,
+            disk.write_merges,
+            disk.read_ticks,
+            disk.write_ticks,
+            disk.in_queue,
+            disk.util,
+        )?;
+        if let Some(means) = &disk.slaves {
+            write_slave_means(out, means)?;
+        }
+        out.push('\n');
+    }
+    Ok(())
+}
+
+fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
+    write!(
+        out,
+        ", aggrios={}/{}, aggsectors={}/{}, aggrmerge={}/{}, aggrticks={}/{}, aggrin_queue={}, aggrutil={:.2}%",
+        means.aggr_read_ios,
+        means.aggr_write_ios,
+        means.aggr_read_sectors,
+        means.aggr_write_sectors,
+        means.aggr_read_merges,
+        means.aggr_write_merges,
+        means.aggr_read_ticks,
+        means.aggr_write_ticks,
+        means.aggr_in_queue,
+        means.aggr_util,
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+use crate::{Formats, ReportOptions};
+use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite};
+use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult};
+use ferrio_stats::{DirectionStats, JobStats, SampleStats, Usage};
+use jiff::{Timestamp, tz::TimeZone};
+use std::time::{Duration, SystemTime};
+
+fn options(json_plus: bool) -> ReportOptions {
+    let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
+    ReportOptions { formats: Formats { json_plus, ..Formats::default() }, version: "fio-3.42".into(), time }
+}
+
+fn samples(values: &[u64]) -> SampleStats {
+    let mut stats = SampleStats::default();
+    values.iter().for_each(|&value| stats.record(value));
+    stats
+}
+
+/// An asynchronous mix with syncs: every line of an entry but the errors.
+fn mixed() -> JobStats {
+    let mut stats = JobStats::default();
+    for (index, (ios, step)) in [(400u64, 700u64), (200, 90_000)].into_iter().enumerate() {
+        let mut figures = DirectionStats::measuring(true, true, true, false);
+        (figures.ios, figures.bytes, figures.runtime_ms) = (ios, ios * 4096, 1001);
+        for i in 1..=ios {
+            figures.record_submission(500 + i);
+            figures.record_completion(step * i, step * i + 500 + i);
+            stats.latency_buckets.record(step * i);
+        }
+        figures.bw = samples(&[790 * (index as u64 + 1), 810]);
+        figures.iops = samples(&[197, 203]);
+        stats.directions[index] = figures;
+    }
+    stats.directions[0].short = 3;
+    stats.sync.ios = 25;
+    (1..=25).for_each(|i| stats.sync.record(300_000 * i));
+    stats.depth.record(32, 599);
+    stats.depth.record(1, 26);
+    (0..150).for_each(|_| stats.submit.record(4));
+    (0..300).for_each(|i| stats.complete.record(i % 3));
+    stats.job_runtime_ms = 1000;
+    stats.usage = Usage {
+        user_us: 84_999,
+        system_us: 12_000,
+        context_switches: 3822,
+        major_faults: 0,
+        minor_faults: 9,
+    };
+    stats
+}
+
+fn run() -> (Plan, RunResult) {
+    let mut mix = JobSpec::bare("mix");
+    mix.rw = ReadWrite::RandMixed;
+    mix.description = Some("hello \"there\"".into());
+    mix.depth.iodepth = 32;
+    mix.measure.lat_percentiles = true;
+    mix.options =
+        vec![("rw".into(), "randrw".into()), ("bs".into(), "4k".into()), ("bs".into(), "8k".into())];
+    let mut bad = JobSpec::bare("bad");
+    bad.rw = ReadWrite::Write;
+    bad.group = 1;
+    let mut waiting = JobSpec::bare("waiting");
+    waiting.group = 2;
+    let jobs = [mix, bad, waiting].map(|spec| PlannedJob { spec, setup_error: None }).into();
+    let plan = Plan { jobs, globals: vec![("ioengine".into(), "io_uring".into())], ..Plan::default() };
+
+    let mut failed = JobResult { start_ms: 1_795_227_008_000, pid: 102, ..JobResult::default() };
+    failed.stats.directions[1].ios = 1;
+    failed.stats.depth.record(1, 1);
+    failed.stats.submit.add_small(1);
+    failed.error = Some(JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88 });
+    let disk = |name: &str, slaves| DiskUsage {
+        name: name.into(),
+        ios: [100, 200],
+        sectors: [800, 1600],
+        merges: [10, 11],
+        ticks: [50, 60],
+        in_queue: 100,
+        util: 18.864,
+        slaves,
+    };
+    let result = RunResult {
+        jobs: vec![
+            JobResult { start_ms: 1_795_227_007_944, pid: 101, error: None, stats: mixed() },
+            failed,
+            JobResult::default(),
+        ],
+        disks: vec![disk("md0", 1), disk("sda", 0)],
+        started: SystemTime::UNIX_EPOCH,
+        elapsed: Duration::from_millis(1020),
+        signal: None,
+    };
+    (plan, result)
+}
+
+#[test]
+fn the_text_of_a_whole_run() {
+    let (plan, result) = run();
+    insta::assert_snapshot!(crate::text_report(&plan, &result, &options(false)));
+}
+
+#[test]
+fn the_json_document_of_a_whole_run() {
+    let (plan, result) = run();
+    let json = crate::json_report(&plan, &result, &options(false));
+    serde_json::from_str::<serde_json::Value>(&json).expect("valid JSON");
+    insta::assert_snapshot!(json);
+}
+
+#[test]
+fn the_extended_document_adds_buckets_where_percentiles_are_on() {
+    let (plan, result) = run();
+    let json = crate::json_report(&plan, &result, &options(true));
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let read = &document["jobs"][0]["read"];
+    for kind in ["clat_ns", "lat_ns"] {
+        let counted: u64 =
+            read[kind]["bins"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(counted, 400, "{kind}");
+    }
+    assert!(read["slat_ns"].get("bins").is_none());
+}
+
+#[test]
+fn chosen_formats_follow_each_other_document_first() {
+    let (plan, result) = run();
+    let mut both = options(false);
+    both.formats.json = true;
+    let out = crate::report(&plan, &result, &both);
+    assert!(out.starts_with("{\n  \"fio version\" : \"fio-3.42\",\n"));
+    assert!(out.contains("\n}\n\nmix: (groupid=0, jobs=1): err= 0: pid=101: Sat Nov 21 02:10:09 2026\n"));
+}
+
+#[test]
+fn hostile_names_leave_the_document_valid() {
+    let (mut plan, result) = run();
+    let name = "a\"b\\c\nd\u{1}\u{7f}\té";
+    plan.jobs[0].spec.name = name.into();
+    plan.globals.push((name.into(), name.into()));
+    let json = crate::json_report(&plan, &result, &options(false));
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["jobs"][0]["jobname"], name);
+    assert_eq!(document["global options"][name], name);
+}
+
+#[test]
+fn large_bandwidth_samples_are_shown_in_mebibytes() {
+    let direction = |values| DirectionReport {
+        bw_min: 1_048_000,
+        bw_max: 3_000_000,
+        bw_mean: values,
+        bw_dev: 2048.0,
+        bw_agg: 100.0,
+        bw_samples: 2,
+        ..DirectionReport::default()
+    };
+    let line = |mean, kb_base| {
+        let mut out = String::new();
+        let units = Units { kb_base, unit_base: 8, significant_figures: 4 };
+        write_samples(&mut out, &direction(mean), &units).unwrap();
+        out
+    };
+    assert_eq!(
+        line(1_048_577.0, 1024),
+        "   bw (  MiB/s): min= 1023, max= 2929, per=100.00%, avg=1024.00, stdev= 2.00, samples=2\n"
+    );
+    assert!(line(1_048_576.0, 1024).starts_with("   bw (  KiB/s): min=1048000, max=3000000,"));
+    assert!(line(1_000_000.0, 1000).starts_with("   bw (   kB/s): "));
+}
+
+#[test]
+fn buckets_come_five_to_a_line() {
+    let mut out = String::new();
+    let buckets = ["2", "4", "10", "20", "50", "100", "250"].map(|label| (label, 12.5)).to_vec();
+    write_latency_shares(&mut out, "usec", &crate::model::Pairs(buckets)).unwrap();
+    assert_eq!(
+        out,
+        "  lat (usec)   : 2=12.50%, 4=12.50%, 10=12.50%, 20=12.50%, 50=12.50%\n  \
+         lat (usec)   : 100=12.50%, 250=12.50%\n"
+    );
+}
+
+#[test]
+fn bits_and_decimal_prefixes_swap_what_comes_first() {
+    let units = |kb_base, unit_base| Units { kb_base, unit_base, significant_figures: 4 };
+    assert_eq!(bandwidths(8_192_000, &units(1024, 8)), ("8000KiB/s".into(), "8192kB/s".into()));
+    assert_eq!(bandwidths(8_192_000, &units(1000, 0)), ("8192kB/s".into(), "8000KiB/s".into()));
+    assert_eq!(bandwidths(4_194_304, &units(1024, 1)), ("32.0Mibit/s".into(), "33.6Mbit/s".into()));
+}

@@ -1,0 +1,151 @@
+//! Disk utilisation: the counters below /sys/block of the disks that hold a run's files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use ferrio_plan::{FileKind, Plan};
+use nix::sys::stat::{major, minor};
+
+use crate::result::DiskUsage;
+
+const BLOCK_DEVICES: &str = "/sys/dev/block";
+
+/// Watches the disks of a run from the first reading to the last.
+#[derive(Debug, Default)]
+pub(crate) struct Disks {
+    disks: Vec<Disk>,
+}
+
+#[derive(Debug)]
+struct Disk {
+    name: String,
+    stat: PathBuf,
+    before: Counters,
+    slaves: usize,
+}
+
+/// Fields 1-11 of a `stat` file (Documentation/block/stat.rst).
+type Counters = [u64; 11];
+
+impl Disks {
+    /// Finds the disks under the files of all jobs and takes the first reading. Files that do not exist yet count by their
+    /// directory. Jobs without files and with `disk_util=0` add nothing.
+    pub(crate) fn find(plan: &Plan) -> Self {
+        let mut found = Disks::default();
+        let mut seen: BTreeMap<u64, ()> = BTreeMap::new();
+        let jobs = plan.jobs.iter().filter(|j| j.spec.measure.disk_util && !j.spec.engine.is_diskless());
+        for file in jobs.flat_map(|j| &j.spec.files) {
+            if let Some(device) = device_of(&file.path, file.kind)
+                && seen.insert(device, ()).is_none()
+            {
+                let link = format!("{BLOCK_DEVICES}/{}:{}", major(device), minor(device));
+                if let Ok(path) = fs::canonicalize(link) {
+                    found.add(&whole_disk(&path));
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds a disk and, behind it, the devices it is stacked on.
+    fn add(&mut self, path: &Path) {
+        let Some(name) = path.file_name().map(|n| n.to_string_lossy().into_owned()) else { return };
+        let Some(before) = read_counters(&path.join("stat")) else { return };
+        if self.disks.iter().any(|d| d.name == name) {
+            return;
+        }
+        let at = self.disks.len();
+        self.disks.push(Disk { name, stat: path.join("stat"), before, slaves: 0 });
+        let mut slaves: Vec<PathBuf> = fs::read_dir(path.join("slaves"))
+            .map(|dir| dir.flatten().filter_map(|e| fs::canonicalize(e.path()).ok()).collect())
+            .unwrap_or_default();
+        slaves.sort();
+        for slave in slaves {
+            self.add(&whole_disk(&slave));
+        }
+        self.disks[at].slaves = self.disks.len() - at - 1;
+    }
+
+    /// Takes the last reading: what happened in `elapsed_ms` since the first.
+    pub(crate) fn usage(&self, elapsed_ms: u64) -> Vec<DiskUsage> {
+        self.disks
+            .iter()
+            .map(|disk| {
+                let after = read_counters(&disk.stat).unwrap_or(disk.before);
+                usage(disk, &after, elapsed_ms)
+            })
+            .collect()
+    }
+}
+
+fn usage(disk: &Disk, after: &Counters, elapsed_ms: u64) -> DiskUsage {
+    let grown = |field: usize| after[field].wrapping_sub(disk.before[field]);
+    // The time fields are 32-bit counters in the kernel and may wrap.
+    let time = |field: usize| u64::from((after[field] as u32).wrapping_sub(disk.before[field] as u32));
+    let busy = time(9) as f64;
+    DiskUsage {
+        name: disk.name.clone(),
+        ios: [grown(0), grown(4)],
+        merges: [grown(1), grown(5)],
+        sectors: [grown(2), grown(6)],
+        ticks: [time(3), time(7)],
+        in_queue: time(10),
+        util: if elapsed_ms == 0 { 0.0 } else { (100.0 * busy / elapsed_ms as f64).min(100.0) },
+        slaves: disk.slaves,
+    }
+}
+
+/// Device number of the disk under a path; `None` for character devices and where nothing is found.
+fn device_of(path: &Path, kind: FileKind) -> Option<u64> {
+    match kind {
+        FileKind::Block => fs::metadata(path).ok().map(|m| m.rdev()),
+        FileKind::Regular => {
+            let existing = path.ancestors().find_map(|p| {
+                fs::metadata(if p.as_os_str().is_empty() { Path::new(".") } else { p }).ok()
+            })?;
+            Some(existing.dev())
+        }
+        FileKind::Char | FileKind::Pretend => None,
+    }
+}
+
+/// The disk a partition belongs to, or the device itself.
+fn whole_disk(path: &Path) -> PathBuf {
+    if path.join("partition").exists()
+        && let Some(parent) = path.parent()
+    {
+        return parent.to_path_buf();
+    }
+    path.to_path_buf()
+}
+
+fn read_counters(stat: &Path) -> Option<Counters> {
+    let text = fs::read_to_string(stat).ok()?;
+    let mut fields = text.split_ascii_whitespace().map(str::parse);
+    let mut counters = Counters::default();
+    for counter in &mut counters {
+        *counter = fields.next()?.ok()?;
+    }
+    Some(counters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_survive_the_wrap_of_the_time_fields() {
+        let mut before = Counters::default();
+        before[9] = u64::from(u32::MAX) - 9;
+        before[0] = 5;
+        let disk = Disk { name: "sda".into(), stat: PathBuf::new(), before, slaves: 0 };
+        let mut after = before;
+        after[9] = 40;
+        after[0] = 25;
+        let usage = usage(&disk, &after, 100);
+        assert_eq!(usage.ios, [20, 0]);
+        assert_eq!(usage.util, 50.0);
+    }
+}

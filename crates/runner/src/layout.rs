@@ -1,0 +1,167 @@
+//! Creates and extends the files of a job before it runs ("laying out").
+//!
+//! Readers get files full of data, plain writers only reserved space, by fio's rules. Where fio would destroy what it should not
+//! (a device node, the target of a symbolic link) ferrio refuses.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
+use ferrio_workload::content::LayoutContent;
+use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
+
+use crate::failure::{Failure, strerror};
+
+/// Work still to be done for one job: the files to extend and their bytes, for the "Laying out" line.
+pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
+    let files = || spec.files.iter().filter(|f| needs_layout(spec, f));
+    (files().count(), files().map(|f| f.offset + f.size).fold(0, u64::saturating_add))
+}
+
+fn needs_layout(spec: &JobSpec, file: &FileSpec) -> bool {
+    file.extend && file.kind == FileKind::Regular && !spec.create_on_open && !spec.engine.is_diskless()
+}
+
+/// Lays out all files of a job. `stop` ends it early: the file being written is removed.
+///
+/// # Errors
+/// The first call that failed. What was created so far stays, as fio leaves it.
+pub(crate) fn lay_out(spec: &JobSpec, stop: &AtomicBool, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    if !spec.engine.is_diskless() && !spec.readonly {
+        for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
+            create_parents(&file.path)?;
+        }
+    }
+    for file in spec.files.iter().filter(|f| needs_layout(spec, f)) {
+        if spec.readonly {
+            note(format!("refusing extend of file {} due to read-only", file.path.display()));
+            continue;
+        }
+        // Another job of the run may have made the file long enough meanwhile.
+        let wanted = file.offset + file.size;
+        if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
+            continue;
+        }
+        if !extend(spec, file, wanted, stop, note)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Missing directories of a file's path, mode 0700 like fio's.
+fn create_parents(path: &Path) -> Result<(), Failure> {
+    let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) else { return Ok(()) };
+    if parent.exists() {
+        return Ok(());
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| {
+        Failure::from_io(&e, format!("mkdir({})", parent.display()))
+            .note(format!("failed to create dir ({}): {}", parent.display(), strerror(&e)))
+    })
+}
+
+/// Makes one file `wanted` bytes long. False when stopped.
+fn extend(
+    spec: &JobSpec,
+    file: &FileSpec,
+    wanted: u64,
+    stop: &AtomicBool,
+    note: &mut dyn FnMut(String),
+) -> Result<bool, Failure> {
+    let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
+    let with_data = spec.rw.does(Direction::Read)
+        || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
+    if !trims_only {
+        remove_old(&file.path)?;
+    }
+    let out = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(with_data)
+        .mode(0o644)
+        .open(&file.path)
+        .map_err(|e| Failure::from_io(&e, "open"))?;
+    reserve(spec, &out, wanted, note)?;
+    if with_data {
+        out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
+        if !fill(spec, &out, wanted, stop).map_err(|e| write_failure(&e))? {
+            let _ = fs::remove_file(&file.path);
+            return Ok(false);
+        }
+        if spec.create_fsync {
+            out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
+        }
+    }
+    // The job shall not find its data cached because it was just written; an error here only leaves the cache warm.
+    if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
+        note(format!("cache invalidation of {} failed: {}", file.path.display(), e.desc()));
+    }
+    Ok(true)
+}
+
+/// A new layout starts from nothing, but only a regular file may be thrown away for it.
+fn remove_old(path: &Path) -> Result<(), Failure> {
+    match fs::symlink_metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(Failure::from_io(&e, "stat")),
+        Ok(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink")
+            .note(format!("{} is a directory: name a file or a device", path.display()))),
+        // Following a link keeps it and its target; the file behind it is truncated like any other.
+        Ok(found) if !found.is_file() => Ok(()),
+        Ok(_) => fs::remove_file(path).map_err(|e| Failure::from_io(&e, "unlink")),
+    }
+}
+
+/// `fallocate=`.
+fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    let length = i64::try_from(wanted).map_err(|_| Failure::new(libc::EFBIG, "fallocate"))?;
+    match spec.fallocate {
+        Fallocate::None => {}
+        Fallocate::Native => {
+            // Best effort: many file systems cannot reserve.
+            let _ = fallocate(out, FallocateFlags::empty(), 0, length);
+        }
+        Fallocate::Posix => {
+            if let Err(e) = posix_fallocate(out, 0, length) {
+                note(format!("posix_fallocate fails: {}", e.desc()));
+            }
+        }
+        Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)
+            .map_err(|e| Failure::new(e as i32, "fallocate"))?,
+        Fallocate::Truncate => out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?,
+    }
+    Ok(())
+}
+
+/// Writes the job's kind of data over the whole file. False when stopped.
+fn fill(spec: &JobSpec, mut out: &File, wanted: u64, stop: &AtomicBool) -> io::Result<bool> {
+    let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
+    let block = usize::try_from(block).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
+    let mut content = LayoutContent::new(spec);
+    let mut buffer = vec![0u8; block];
+    let mut left = wanted;
+    while left > 0 {
+        if stop.load(Relaxed) {
+            return Ok(false);
+        }
+        let now = usize::try_from(left).map_or(block, |l| l.min(block));
+        content.fill(&mut buffer[..now]);
+        out.write_all(&buffer[..now])?;
+        left -= now as u64;
+    }
+    Ok(true)
+}
+
+fn write_failure(e: &io::Error) -> Failure {
+    let failure = Failure::from_io(e, "write");
+    match e.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            failure.note("ENOSPC on laying out file, stopping: free some space or use a smaller size")
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,203 @@
+//! The life of one worker thread: set up, wait for release, do the passes, clean up, hand the figures back.
+//!
+//! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::issue`].
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ferrio_engine::{Buffers, Engine, FileSet};
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_stats::{Clock, JobStats, Usage};
+use ferrio_workload::{Region, Workload};
+
+use crate::control::{Gate, JobControl};
+use crate::event::JobState;
+use crate::failure::Failure;
+use crate::issue::Issuer;
+use crate::logs::LogSender;
+use crate::result::JobResult;
+use crate::{layout, open, place};
+
+/// What workers (and the signal thread) tell main.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The job is set up and waits at the gate.
+    Ready,
+    /// A line for the user.
+    Note(String),
+    /// One failed I/O.
+    IoError(String),
+    /// The job ended; nothing follows from it.
+    Ended(usize, Box<JobResult>),
+    /// A signal arrived.
+    Signal(i32),
+}
+
+/// What a worker needs to know.
+pub(crate) struct Context<'a> {
+    /// Index of the job in the plan.
+    pub(crate) index: usize,
+    /// The job.
+    pub(crate) spec: &'a JobSpec,
+    /// Shared with main.
+    pub(crate) control: &'a JobControl,
+    /// Holds the wave back until all its jobs are set up.
+    pub(crate) gate: &'a Gate,
+    /// To main.
+    pub(crate) messages: Sender<Message>,
+    /// The clock of the run.
+    pub(crate) clock: Clock,
+    /// Stops layout when the run ends early.
+    pub(crate) run_stop: &'a std::sync::atomic::AtomicBool,
+    /// Where log rows go, if the job logs.
+    pub(crate) log: Option<LogSender>,
+}
+
+impl Context<'_> {
+    /// Sends a line for the user. Main outlives the workers; if it does not, there is nobody left to tell.
+    pub(crate) fn note(&self, line: String) {
+        let _ = self.messages.send(Message::Note(line));
+    }
+}
+
+/// Body of the worker thread. A panic becomes the job's error.
+pub(crate) fn run<E: Engine>(context: Context<'_>) {
+    let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
+    let mut announced = false;
+    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, &mut result, &mut announced)));
+    let failure = match outcome {
+        Ok(Ok(())) => None,
+        Ok(Err(failure)) => Some(failure),
+        Err(panic) => Some(Failure::new(libc::EFAULT, format!("panic: {}", panic_text(&*panic)))),
+    };
+    if !announced {
+        let _ = context.messages.send(Message::Ready);
+    }
+    if let Some(failure) = failure {
+        failure.notes.into_iter().for_each(|line| context.note(line));
+        result.error = Some(failure.error);
+    }
+    context.control.open_files.store(0, Relaxed);
+    let _ = context.messages.send(Message::Ended(context.index, Box::new(result)));
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}
+
+fn work<E: Engine>(context: &Context<'_>, result: &mut JobResult, announced: &mut bool) -> Result<(), Failure> {
+    let Context { spec, control, .. } = *context;
+    let mut note = |line| context.note(line);
+    control.set_state(JobState::SettingUp);
+    place::settle(spec)?;
+    if !spec.create_serialize {
+        layout::lay_out(spec, context.run_stop, &mut note)?;
+    }
+    if spec.create_only {
+        return Ok(());
+    }
+    let buffers = Buffers::new(spec.depth.iodepth, spec.max_buffer(), spec.direct)
+        .map_err(|e| Failure::from_io(&e, "init buffers").note("the I/O buffers need too much memory: use a smaller bs or iodepth"))?;
+    let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
+    let regions: Vec<Region> = spec
+        .files
+        .iter()
+        .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
+        .collect();
+    let workload = Workload::new(spec, &regions, place::entropy())
+        .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
+    let mut issuer = Issuer::new(context, engine, buffers, workload);
+    let mut files = issuer.open(&mut note)?;
+    engine_notes(&mut issuer, context);
+
+    control.set_state(JobState::Initialized);
+    *announced = context.messages.send(Message::Ready).is_ok();
+    context.gate.wait();
+
+    result.start_ms = wall_ms();
+    let outcome = passes(context, &mut issuer, &mut files, &mut note);
+    control.set_state(JobState::Finishing);
+    if let Some(start_ms) = issuer.ramp_ended_ms() {
+        result.start_ms = start_ms;
+    }
+    result.stats = issuer.into_stats();
+    drop(files);
+    if spec.unlink {
+        unlink(spec, &mut note);
+    }
+    outcome
+}
+
+fn engine_notes<E: Engine>(issuer: &mut Issuer<'_, E>, context: &Context<'_>) {
+    for line in issuer.engine_notes() {
+        context.note(line);
+    }
+}
+
+/// Runs pass after pass until the job is done, stopped, out of time or broken.
+fn passes<E: Engine>(
+    context: &Context<'_>,
+    issuer: &mut Issuer<'_, E>,
+    files: &mut FileSet,
+    note: &mut dyn FnMut(String),
+) -> Result<(), Failure> {
+    issuer.start(Usage::of_this_thread());
+    loop {
+        issuer.pass()?;
+        final_syncs(context, issuer, files)?;
+        if !issuer.another_pass() {
+            return Ok(());
+        }
+        *files = issuer.reopen(std::mem::take(files), note)?;
+    }
+}
+
+/// `end_fsync` and `fsync_on_close`: after each pass of a job that writes, unless its last operation was a sync already.
+fn final_syncs<E: Engine>(
+    context: &Context<'_>,
+    issuer: &mut Issuer<'_, E>,
+    files: &FileSet,
+) -> Result<(), Failure> {
+    let spec = context.spec;
+    let wanted = spec.durability.end_fsync || spec.durability.fsync_on_close;
+    if !wanted || !spec.rw.does(Direction::Write) || issuer.last_was_sync() {
+        return Ok(());
+    }
+    context.control.set_state(JobState::Fsyncing);
+    let result = issuer.timed(|| {
+        files.files.iter().zip(&spec.files).filter_map(|(open, file)| open.fd.as_ref().map(|fd| (fd, file))).try_for_each(
+            |(fd, file)| {
+                nix::unistd::fsync(fd).map_err(|e| {
+                    Failure::new(e as i32, "fsync")
+                        .note(format!("end_fsync failed for file {}", file.path.display()))
+                })
+            },
+        )
+    });
+    context.control.set_state(JobState::Running);
+    result
+}
+
+fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
+    for file in spec.files.iter().filter(|f| f.kind == ferrio_plan::FileKind::Regular) {
+        match std::fs::remove_file(&file.path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                note(format!("cannot remove {}: {}", file.path.display(), crate::failure::strerror(&e)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// ms since 1970 by the wall clock.
+pub(crate) fn wall_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}
+
+/// Figures of a job that never did I/O.
+pub(crate) fn no_stats() -> JobStats {
+    JobStats::default()
+}

@@ -1,0 +1,226 @@
+//! How much a job does: when a pass ends and whether another one follows.
+//!
+//! `size`, `io_size`, `loops` and `number_ios` make one budget over all passes, counted when I/O is issued. Time is not known
+//! here: the worker ends a job whose `runtime` is over, and asks nothing more.
+
+use ferrio_plan::{Direction, JobSpec};
+
+/// Budget of one job, and what was used of it.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// Issued bytes that count, those of all passes.
+    counted: u64,
+    /// The job stops issuing at this many counted bytes.
+    byte_limit: u64,
+    /// Issued I/Os of all passes.
+    ios: u64,
+    io_limit: u64,
+    /// Issued bytes of this pass in all directions.
+    pass: u64,
+    pass_limit: u64,
+    counts: [bool; 3],
+    time_based: bool,
+    loops_left: u32,
+    /// Bytes one loop transfers.
+    length: u64,
+    largest_block: u64,
+    has_io_size: bool,
+}
+
+impl Budget {
+    /// The budget of `spec` before its first pass.
+    ///
+    /// * The byte limit is `io_size` (else `size`) times `loops`. Reads and writes count in a mix; else only writes, if the job
+    ///   writes; else reads; else trims. So the trims of `trimwrite` are free.
+    /// * `number_ios` times `loops` limits the I/Os, syncs not counted. `trimwrite` kinds may do twice that, as each write
+    ///   comes with a trim.
+    /// * An asynchronous engine ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
+    ///   that are sequential or have no random map; and the whole byte limit more for `trimwrite`.
+    /// * `time_based` lifts all of these.
+    #[must_use]
+    pub fn new(spec: &JobSpec) -> Self {
+        let limits = &spec.limits;
+        let loops = limits.loops.max(1);
+        let length = limits.io_size.unwrap_or(limits.size);
+        let whole = length.saturating_mul(u64::from(loops));
+        let writes = spec.rw.does(Direction::Write);
+        let counts = if spec.rw.is_mixed() {
+            [true, true, false]
+        } else if writes {
+            [false, true, false]
+        } else {
+            [spec.rw.does(Direction::Read), false, spec.rw.does(Direction::Trim)]
+        };
+        let free = |limited: bool, limit: u64| if limited { limit } else { u64::MAX };
+        let pairs = if spec.rw.is_trimwrite() { 2 } else { 1 };
+        let mut pass_limit = limits.size;
+        if writes && !(spec.rw.is_random() && spec.random_map) {
+            pass_limit = pass_limit.max(length);
+        }
+        if spec.rw.is_trimwrite() {
+            pass_limit = pass_limit.saturating_add(whole);
+        }
+        let used = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d));
+        Budget {
+            counted: 0,
+            byte_limit: free(!limits.time_based, whole),
+            ios: 0,
+            io_limit: free(
+                !limits.time_based && limits.number_ios > 0,
+                limits.number_ios.saturating_mul(u64::from(loops)).saturating_mul(pairs),
+            ),
+            pass: 0,
+            pass_limit: free(!limits.time_based && !spec.is_sync(), pass_limit),
+            counts,
+            time_based: limits.time_based,
+            loops_left: loops - 1,
+            length,
+            largest_block: used.map(|d| spec.block[d].max).max().unwrap_or(0),
+            has_io_size: limits.io_size.is_some(),
+        }
+    }
+
+    /// True while the pass may issue more. Ask before each I/O.
+    #[inline]
+    #[must_use]
+    pub fn may_issue(&self) -> bool {
+        self.counted < self.byte_limit && self.ios < self.io_limit && self.pass < self.pass_limit
+    }
+
+    /// An I/O of `len` bytes was issued. An I/O that has to wait for a busy engine counts once.
+    #[inline]
+    pub fn issued(&mut self, direction: Direction, len: u32) {
+        let bytes = u64::from(len);
+        self.counted += if self.counts[direction as usize] { bytes } else { 0 };
+        self.pass += bytes;
+        self.ios += 1;
+    }
+
+    /// True when the I/Os of `number_ios` have all been issued.
+    #[must_use]
+    pub fn ios_exhausted(&self) -> bool {
+        self.ios >= self.io_limit
+    }
+
+    /// Decides, after a pass that ended without error and before `runtime`, whether another one follows, and begins its count.
+    ///
+    /// `completed` are the bytes the job transferred so far in the directions that count; `files_finished` says that the pass
+    /// ended because all files were; a pass that issued nothing is always the last.
+    ///
+    /// Every loop but the first is one more pass. Then passes follow as long as bytes are missing: not when less than the
+    /// largest block is missing, and not when the files are finished and no `io_size` asks to go over them again.
+    pub fn another_pass(&mut self, completed: u64, files_finished: bool) -> bool {
+        let moved = std::mem::take(&mut self.pass) > 0;
+        if !moved {
+            return false;
+        }
+        if self.time_based {
+            return true;
+        }
+        if self.loops_left > 0 {
+            self.loops_left -= 1;
+            return true;
+        }
+        let missing = self.length.saturating_sub(completed);
+        let wanted = missing > 0 && missing >= self.largest_block && !(files_finished && !self.has_io_size);
+        wanted && !self.ios_exhausted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_plan::{BlockSizes, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
+
+    use crate::testing::{job, run, sequence};
+
+    fn sized(rw: ReadWrite, size: u64, loops: u32) -> JobSpec {
+        let mut spec = job();
+        spec.rw = rw;
+        spec.limits.size = size;
+        spec.limits.loops = loops;
+        spec
+    }
+
+    #[test]
+    fn io_size_times_loops_is_one_budget() {
+        let mut spec = sized(ReadWrite::Read, 64 << 10, 2);
+        spec.limits.io_size = Some(16 << 10);
+        assert_eq!(run(&spec), "r0 1 2 3 4 5 6 7");
+    }
+
+    #[test]
+    fn a_writer_with_a_large_io_size_goes_over_the_file_again() {
+        let mut spec = sized(ReadWrite::Write, 32 << 10, 2);
+        spec.limits.io_size = Some(48 << 10);
+        assert_eq!(run(&spec), format!("w{}", ["0 1 2 3 4 5 6 7"; 3].join(" ")));
+    }
+
+    #[test]
+    fn a_reader_with_a_large_io_size_does_another_pass() {
+        let mut spec = sized(ReadWrite::Read, 32 << 10, 1);
+        spec.limits.io_size = Some(48 << 10);
+        assert_eq!(run(&spec), "r0 1 2 3 4 5 6 7 0 1 2 3");
+    }
+
+    #[test]
+    fn a_mix_on_a_sync_engine_runs_on_until_a_file_ends() {
+        let mut spec = sized(ReadWrite::Mixed, 32 << 10, 2);
+        assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1");
+        spec.engine = EngineKind::Libaio;
+        assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 r0 1 2 w0 r3 4 w1 2");
+    }
+
+    #[test]
+    fn an_asynchronous_engine_repeats_what_a_sync_engine_continues() {
+        let mut spec = sized(ReadWrite::RandRead, 32 << 10, 2);
+        spec.random_map = false;
+        let continued = sequence(&spec);
+        assert_eq!(continued.len(), 16);
+        assert_ne!(continued[..8], continued[8..]);
+        spec.engine = EngineKind::IoUring;
+        let repeated = sequence(&spec);
+        assert_eq!(repeated[..8], continued[..8]);
+        assert_eq!(repeated[8..], continued[..8]);
+    }
+
+    #[test]
+    fn number_ios_counts_data_and_twice_for_trimwrite() {
+        let mut spec = sized(ReadWrite::Write, 64 << 10, 1);
+        spec.limits.number_ios = 4;
+        spec.durability.fsync = 2;
+        assert_eq!(run(&spec), "w0 1 sync w2 3");
+        let mut spec = sized(ReadWrite::TrimWrite, 64 << 10, 1);
+        spec.limits.number_ios = 2;
+        assert_eq!(run(&spec), "t0 w0 t1 w1");
+    }
+
+    #[test]
+    fn number_ios_is_multiplied_by_loops() {
+        let mut spec = sized(ReadWrite::Read, 16 << 10, 2);
+        spec.limits.number_ios = 3;
+        assert_eq!(run(&spec), "r0 1 2 3 0 1");
+    }
+
+    #[test]
+    fn a_rest_smaller_than_the_largest_block_is_left_alone() {
+        let mut spec = sized(ReadWrite::Read, 10 << 10, 1);
+        spec.block = PerDirection([(); 3].map(|()| BlockSizes { min: 3072, max: 3072, align: 3072 }));
+        assert_eq!(sequence(&spec).len(), 3);
+    }
+
+    #[test]
+    fn loops_of_a_repeatable_job_repeat_and_with_a_seed_run_on() {
+        let mut spec = sized(ReadWrite::RandRead, 32 << 10, 2);
+        assert_eq!(run(&spec), "r7 6 5 4 0 1 2 3 7 6 5 4 0 1 2 3");
+        spec.seeding = Seeding::Fixed(137);
+        assert_eq!(run(&spec), "r7 6 5 4 0 1 2 3 6 5 4 7 3 0 1 2");
+    }
+
+    #[test]
+    fn a_time_based_job_never_runs_out() {
+        let mut spec = sized(ReadWrite::Read, 16 << 10, 1);
+        spec.limits.time_based = true;
+        spec.limits.number_ios = 2;
+        assert_eq!(sequence(&spec).len(), crate::testing::MOST);
+    }
+}

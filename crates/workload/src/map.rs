@@ -1,0 +1,245 @@
+//! The random map: which blocks of a file were used in this pass.
+//!
+//! A tree of bits with 64 children to a node: level 0 has one bit for each block, a bit of a higher level says that the whole
+//! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits
+//! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
+
+/// Enough levels for 2^48 blocks.
+const MAX_LEVELS: usize = 8;
+
+/// Which blocks are taken.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomMap {
+    /// All levels, the lowest first.
+    words: Vec<u64>,
+    /// Where each level begins in `words`.
+    start: [usize; MAX_LEVELS],
+    levels: usize,
+    bits: u64,
+    /// Words changed at most since the map was clear; decides how it is cleared.
+    touched: u64,
+}
+
+impl RandomMap {
+    /// A clear map of `bits` blocks, at least 1 and at most 2^48.
+    pub(crate) fn new(bits: u64) -> Self {
+        debug_assert!((1..=1 << 48).contains(&bits));
+        let (mut start, mut levels, mut total, mut size) = ([0; MAX_LEVELS], 0, 0usize, bits);
+        loop {
+            size = size.div_ceil(64);
+            start[levels] = total;
+            levels += 1;
+            total += size as usize;
+            if size == 1 {
+                break;
+            }
+        }
+        let mut map = RandomMap { words: vec![0; total], start, levels, bits, touched: 0 };
+        map.fence();
+        map
+    }
+
+    /// Blocks in the map.
+    pub(crate) fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Clears every block.
+    pub(crate) fn clear(&mut self) {
+        // Fresh pages are cheaper than wiping a large map of which little was used.
+        if self.touched < self.words.len() as u64 / 64 {
+            self.words = vec![0; self.words.len()];
+        } else {
+            self.words.fill(0);
+        }
+        self.touched = 0;
+        self.fence();
+    }
+
+    /// Takes block `bit`, or the next free one upward, wrapping once. `None` when all are taken.
+    #[inline]
+    pub(crate) fn take(&mut self, bit: u64) -> Option<u64> {
+        let taken = self.next_clear(bit)?;
+        self.set(taken);
+        Some(taken)
+    }
+
+    /// `bit` if it is clear, else the smallest clear bit above it, else the smallest of all.
+    #[inline]
+    pub(crate) fn next_clear(&self, bit: u64) -> Option<u64> {
+        debug_assert!(bit < self.bits);
+        let clear = !self.words[(bit / 64) as usize] & (!0 << (bit % 64));
+        if clear != 0 {
+            return Some((bit & !63) + u64::from(clear.trailing_zeros()));
+        }
+        self.clear_from(bit).or_else(|| self.clear_from(0))
+    }
+
+    /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; says how many.
+    pub(crate) fn claim(&mut self, first: u64, count: u64) -> u64 {
+        let free = self.free_run(first, count);
+        let (mut at, end) = (first, first + free);
+        while at < end {
+            let stop = end.min((at & !63) + 64);
+            self.set_in_word(at / 64, (!0 >> (64 - (stop - at))) << (at % 64));
+            at = stop;
+        }
+        free
+    }
+
+    /// How many of the `count` blocks from `first` on are free before the first that is not.
+    pub(crate) fn free_run(&self, first: u64, count: u64) -> u64 {
+        let end = first.saturating_add(count).min(self.bits);
+        let mut at = first;
+        while at < end {
+            let taken = self.words[(at / 64) as usize] >> (at % 64);
+            let room = 64 - at % 64;
+            let run = u64::from(taken.trailing_zeros()).min(room);
+            at += run;
+            if run < room {
+                break;
+            }
+        }
+        at.clamp(first, end.max(first)) - first
+    }
+
+    #[inline]
+    fn set(&mut self, bit: u64) {
+        self.set_in_word(bit / 64, 1 << (bit % 64));
+    }
+
+    #[inline]
+    fn set_in_word(&mut self, index: u64, mask: u64) {
+        let word = &mut self.words[index as usize];
+        *word |= mask;
+        self.touched += 1;
+        if *word == !0 {
+            self.summarise(index);
+        }
+    }
+
+    /// Word `index` of level 0 became full: says so above, as far up as that fills words.
+    #[cold]
+    fn summarise(&mut self, mut index: u64) {
+        for level in 1..self.levels {
+            let word = &mut self.words[self.start[level] + (index / 64) as usize];
+            *word |= 1 << (index % 64);
+            if *word != !0 {
+                return;
+            }
+            index /= 64;
+        }
+    }
+
+    /// Smallest clear bit that is `bit` or above, by climbing until a word has one and then descending.
+    #[inline(never)]
+    fn clear_from(&self, bit: u64) -> Option<u64> {
+        let (mut level, mut at) = (0, bit);
+        loop {
+            let index = self.start[level] + (at / 64) as usize;
+            let end = self.start.get(level + 1).filter(|_| level + 1 < self.levels).copied().unwrap_or(self.words.len());
+            if index >= end {
+                return None;
+            }
+            let clear = !self.words[index] & (!0 << (at % 64));
+            if clear != 0 {
+                at = (at & !63) + u64::from(clear.trailing_zeros());
+                break;
+            }
+            level += 1;
+            if level == self.levels {
+                return None;
+            }
+            at = at / 64 + 1;
+        }
+        while level > 0 {
+            level -= 1;
+            let clear = !self.words[self.start[level] + at as usize];
+            debug_assert!(clear != 0, "the level above said this word has room");
+            at = at * 64 + u64::from(clear.trailing_zeros());
+        }
+        Some(at)
+    }
+
+    /// Marks the bits beyond the last block of each level as taken, so that no search ends there.
+    fn fence(&mut self) {
+        let mut size = self.bits;
+        for level in 0..self.levels {
+            let tail = size % 64;
+            size = size.div_ceil(64);
+            if tail != 0 {
+                self.words[self.start[level] + size as usize - 1] |= !0 << tail;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_collision_takes_the_next_free_block_and_wraps_once() {
+        let mut map = RandomMap::new(5);
+        assert_eq!([4, 2, 2, 2, 2, 2].map(|b| map.take(b)), [Some(4), Some(2), Some(3), Some(0), Some(1), None]);
+    }
+
+    #[test]
+    fn the_last_free_block_of_a_large_map_is_found() {
+        let bits = 64 * 64 * 64 + 77;
+        let mut map = RandomMap::new(bits);
+        for bit in (0..bits).filter(|&b| b != 70_000) {
+            assert_eq!(map.take(bit), Some(bit));
+        }
+        assert_eq!(map.next_clear(70_001), Some(70_000));
+        assert_eq!(map.take(3), Some(70_000));
+        assert_eq!(map.take(3), None);
+        map.clear();
+        assert_eq!(map.take(bits - 1), Some(bits - 1));
+        assert_eq!(map.take(bits - 1), Some(0));
+    }
+
+    #[test]
+    fn a_claim_stops_before_a_taken_block_and_at_the_end() {
+        let mut map = RandomMap::new(200);
+        assert_eq!(map.take(130), Some(130));
+        assert_eq!(map.claim(60, 100), 70);
+        assert_eq!(map.claim(60, 1), 0);
+        assert_eq!(map.claim(131, 1000), 69);
+        assert_eq!(map.claim(0, 60), 60);
+        assert_eq!(map.next_clear(0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_map_behaves_like_a_list_of_booleans(
+            bits in 1u64..9000,
+            steps in prop::collection::vec((any::<u64>(), 0u64..300, 0u8..40), 1..400),
+        ) {
+            let mut map = RandomMap::new(bits);
+            let mut plain = vec![false; bits as usize];
+            for (at, count, action) in steps {
+                let at = at % bits;
+                match action {
+                    0 => {
+                        map.clear();
+                        plain.fill(false);
+                    }
+                    1..20 => {
+                        let run = plain[at as usize..].iter().take(count as usize).take_while(|&&b| !b).count();
+                        plain[at as usize..][..run].fill(true);
+                        prop_assert_eq!(map.claim(at, count), run as u64);
+                    }
+                    _ => {
+                        let expected = (at..bits).chain(0..at).find(|&b| !plain[b as usize]);
+                        prop_assert_eq!(map.take(at), expected);
+                        if let Some(bit) = expected {
+                            plain[bit as usize] = true;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The words the worker and the workload share: regions in, steps out, and what can be wrong with a job.
+
+use ferrio_plan::Direction;
+
+/// The part of one file that a job works on, all in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Start of the region in the file.
+    pub offset: u64,
+    /// Length of the region.
+    pub size: u64,
+    /// Size of the whole file or device; no I/O ever ends beyond it.
+    pub real_size: u64,
+}
+
+/// One I/O to issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// Read, write or trim.
+    pub direction: Direction,
+    /// Index of the file in the order the regions were given.
+    pub file: u32,
+    /// Absolute offset in the file, in bytes.
+    pub offset: u64,
+    /// Length in bytes, at least 1.
+    pub len: u32,
+}
+
+/// Which call makes earlier writes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncKind {
+    /// fsync(2)
+    Fsync,
+    /// fdatasync(2)
+    Fdatasync,
+    /// sync_file_range(2) over what was written to the file since its last sync.
+    FileRange {
+        /// `SYNC_FILE_RANGE_*` of sync_file_range(2).
+        flags: u32,
+        /// First byte of the range.
+        offset: u64,
+        /// Length in bytes; 0 when nothing was written to this file since its last sync.
+        len: u64,
+    },
+}
+
+/// What a worker does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Issue this I/O.
+    Io(Io),
+    /// Issue this sync; it counts neither as data nor for `number_ios`.
+    Sync {
+        /// Index of the file.
+        file: u32,
+        /// Which call.
+        kind: SyncKind,
+    },
+    /// All files are finished. Further calls say the same until the next pass begins.
+    PassEnd,
+}
+
+/// Why no sequence of I/O can be made for a job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WorkloadError {
+    /// A block size or alignment is zero, larger than 4 GiB - 1, or the smallest exceeds the largest.
+    #[error("{direction} block sizes {min}-{max} aligned to {align} cannot be used: they must be 1..=4294967295, smallest first")]
+    BlockSize {
+        /// `read`, `write` or `trim`.
+        direction: &'static str,
+        /// Smallest block in bytes.
+        min: u64,
+        /// Largest block in bytes.
+        max: u64,
+        /// Alignment in bytes.
+        align: u64,
+    },
+    /// A region ends beyond 2^63 bytes.
+    #[error("the I/O region of file {file} (offset {offset}, size {size}) ends beyond 2^63 bytes")]
+    Region {
+        /// Index of the file.
+        file: usize,
+        /// Start of the region in bytes.
+        offset: u64,
+        /// Length of the region in bytes.
+        size: u64,
+    },
+    /// The random map would take more memory than any machine has.
+    #[error("the random map of file {file} needs {blocks} bits: use a larger block size or norandommap")]
+    MapTooLarge {
+        /// Index of the file.
+        file: usize,
+        /// Blocks in the region.
+        blocks: u64,
+    },
+}
