@@ -57,8 +57,9 @@ pub fn warn(program: &Program, set: &JobSet) {
 /// `--showcmd` and `--parse-only`.
 ///
 /// # Errors
-/// The output cannot be written to.
+/// An engine of the command line does not exist, or the output cannot be written to.
 pub fn show(program: &Program, set: &JobSet) -> Result<u8, Stop> {
+    ferrio_plan::check_engines(set).map_err(Stop::Problems)?;
     let mut output = Output::open(program)?;
     if program.showcmd {
         output.write(&showcmd(set));

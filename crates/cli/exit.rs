@@ -26,7 +26,7 @@ pub enum Stop {
     #[error("error: {0}")]
     Program(#[from] ProgramError),
     /// A job file cannot be read.
-    #[error("error: unable to open '{name}' job file: {error}")]
+    #[error("error: unable to open '{name}' job file: {}", reason(.error))]
     JobFile {
         /// As given.
         name: String,
@@ -40,7 +40,7 @@ pub enum Stop {
     #[error("No job(s) defined\n\n{}", usage())]
     NoJobs,
     /// The file for the report cannot be created.
-    #[error("error: output file open error: {error}: {name}")]
+    #[error("error: output file open error: {}: {name}", reason(.error))]
     OpenOutput {
         /// As given.
         name: String,
@@ -48,7 +48,7 @@ pub enum Stop {
         error: io::Error,
     },
     /// The report could not be written.
-    #[error("error: cannot write to {name}: {error}")]
+    #[error("error: cannot write to {name}: {}", reason(.error))]
     WriteOutput {
         /// File name or `standard output`.
         name: String,
@@ -78,17 +78,22 @@ pub fn code(outcome: Result<u8, Stop>) -> ExitCode {
     };
     // Nothing is left to be done about a closed stderr.
     let _ = match &stop {
-        Stop::Program(ProgramError::Clap(answer)) => {
-            let printed = answer.print();
-            if answer.exit_code() == 0 && printed.is_ok() {
-                return ExitCode::SUCCESS;
+        Stop::Program(ProgramError::Clap(answer)) => match answer.print() {
+            Ok(()) if answer.exit_code() == 0 => return ExitCode::SUCCESS,
+            Ok(()) => Ok(()),
+            Err(error) => {
+                writeln!(io::stderr(), "{}", Stop::WriteOutput { name: "standard output".to_owned(), error })
             }
-            printed
-        }
+        },
         Stop::Problems(problems) => write!(io::stderr(), "{}", problems.render(colour())),
         stop => writeln!(io::stderr(), "{stop}"),
     };
     ExitCode::FAILURE
+}
+
+/// The C library's words for an error, without Rust's number behind them.
+fn reason(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), ferrio_report::strerror)
 }
 
 /// True when diagnostics may be coloured.

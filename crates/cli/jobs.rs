@@ -83,8 +83,7 @@ mod tests {
     #[test]
     fn a_missing_job_file_is_named() {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
-        let want =
-            "error: unable to open '/nonexistent/j.fio' job file: No such file or directory (os error 2)";
+        let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory";
         assert_eq!(stop.to_string(), want);
     }
 

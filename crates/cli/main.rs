@@ -8,13 +8,13 @@ mod arguments;
 mod exit;
 mod jobs;
 mod output;
-mod pending;
 mod program;
 
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
 use ferrio_report::ReportOptions;
+use ferrio_runner::RunOptions;
 
 use exit::Stop;
 use output::Output;
@@ -44,9 +44,8 @@ fn run() -> Result<u8, Stop> {
     let mut output = Output::open(&program)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
-    let result = pending::run(&plan, &pending::RunOptions { progress: true }, &mut |event| {
-        output.observe(&plan, &event);
-    });
+    let options = RunOptions { progress: output.is_live(), logs: None };
+    let result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     output.write(&ferrio_report::report(&plan, &result, &ReportOptions::new(program.formats, FIO_VERSION)));
     output.close()?;
     Ok(exit::status(&plan, &result))

@@ -54,6 +54,11 @@ impl Output {
         })
     }
 
+    /// True when a live line is wanted.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// Lines before the run that only the text report has.
     pub fn announce(&mut self, text: &str) {
         if self.announces {
@@ -70,10 +75,8 @@ impl Output {
 
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
-        self.clear_live_line();
-        // fio begins its messages so, and tools look for it; lines that name a job or are notes begin otherwise.
         let prefix = if line.starts_with("fio: ") || line.starts_with("note: ") { "" } else { "fio: " };
-        let _ = writeln!(io::stderr(), "{prefix}{line}");
+        self.tell(&format!("{prefix}{line}\n"));
     }
 
     /// Shows what happens while the jobs run.
@@ -81,8 +84,9 @@ impl Output {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Note(line) => self.note(line),
-            Event::IoError(line) => self.note(line),
+            // fio's messages about a job begin with its name, all others with `fio`.
+            Event::Note(line) if names_a_job(plan, line) => self.tell(&format!("{line}\n")),
+            Event::Note(line) | Event::IoError(line) => self.note(line),
             Event::JobFailed { pid, error, .. } => self.tell(&job_failed_line(*pid, error)),
             Event::Terminating { signal } => self.tell(&terminating_line(*signal)),
             Event::Progress(progress) => {
@@ -132,5 +136,72 @@ impl Output {
         if let Err(error) = written {
             self.error.get_or_insert(error);
         }
+    }
+}
+
+fn names_a_job(plan: &Plan, line: &str) -> bool {
+    let named = |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+    plan.jobs.iter().any(|job| named(&job.spec.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrio_plan::{JobSpec, PlannedJob};
+
+    fn program(words: &[&str]) -> Program {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        Program::read(&crate::arguments::scan(&words, &crate::program::options()).unwrap()).unwrap()
+    }
+
+    fn printed(format: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("out").display().to_string();
+        let mut output = Output::open(&program(&["--output", &file, "--output-format", format])).unwrap();
+        let plan = Plan::default();
+        output.announce("header\n");
+        output.observe(&plan, &Event::Starting { threads: 1, processes: 0 });
+        output.observe(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
+        output.write("report\n");
+        output.close().unwrap();
+        std::fs::read_to_string(file).unwrap()
+    }
+
+    #[test]
+    fn a_text_report_is_announced_and_a_document_stands_alone() {
+        let text = "header\nStarting 1 thread\na: Laying out IO file (1 file / 1MiB)\nreport\n";
+        assert_eq!(printed("normal"), text);
+        assert_eq!(printed("json"), "report\n");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_at_the_end() {
+        let mut output = Output::open(&program(&["--output=/dev/full"])).unwrap();
+        output.write("report\n");
+        let told = output.close().unwrap_err().to_string();
+        assert_eq!(told, "error: cannot write to /dev/full: No space left on device");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_told_at_once() {
+        let told = Output::open(&program(&["--output=/nonexistent/x"])).err().unwrap().to_string();
+        assert_eq!(told, "error: output file open error: No such file or directory: /nonexistent/x");
+    }
+
+    #[test]
+    fn a_live_line_never_tears_a_document_on_standard_output() {
+        let live = |words: &[&str]| Output::open(&program(words)).unwrap().live.is_some();
+        assert!(live(&["--eta=always"]));
+        assert!(!live(&["--eta=always", "--output-format=json"]));
+        assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
+        assert!(!live(&["--eta=never"]));
+    }
+
+    #[test]
+    fn messages_about_a_job_are_known_by_its_name() {
+        let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
+        let plan = Plan { jobs, ..Plan::default() };
+        assert!(names_a_job(&plan, "a: you need to specify size="));
+        assert!(!names_a_job(&plan, "ab: x") && !names_a_job(&plan, "a cache"));
     }
 }

@@ -23,7 +23,10 @@ impl Buffers {
     pub fn new(count: u32, size: u64, page_aligned: bool) -> io::Result<Self> {
         let too_big = || io::Error::from_raw_os_error(libc::ENOMEM);
         let unit = if page_aligned { 4096 } else { 8 };
-        let stride = usize::try_from(size.max(1)).ok().and_then(|s| s.checked_next_multiple_of(unit)).ok_or_else(too_big)?;
+        let stride = usize::try_from(size.max(1))
+            .ok()
+            .and_then(|s| s.checked_next_multiple_of(unit))
+            .ok_or_else(too_big)?;
         let length = stride.checked_mul(count.max(1) as usize).ok_or_else(too_big)?;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
@@ -67,7 +70,12 @@ impl Buffers {
     /// The first `len` bytes of slot `unit`, to fill.
     #[inline]
     pub fn fill(&mut self, unit: u32, len: usize) -> &mut [u8] {
-        assert!(unit < self.count && len <= self.stride, "slot {unit} of {} or {len} of {} bytes", self.count, self.stride);
+        assert!(
+            unit < self.count && len <= self.stride,
+            "slot {unit} of {} or {len} of {} bytes",
+            self.count,
+            self.stride
+        );
         // SAFETY: in range by the assertion; `&mut self` excludes other slices, and callers fill a slot only while no request
         // that uses it is in flight (a slot is free until it is submitted).
         unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) }

@@ -1,4 +1,4 @@
-//! `directory` must name directories that exist.
+//! `directory` and `opendir` must name directories that exist.
 
 use std::path::Path;
 
@@ -8,8 +8,12 @@ use crate::findings::Findings;
 
 /// Looks at every directory a job was given.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    for given in job.options.all().filter(|given| given.opt == Opt::Directory) {
-        let Value::List(names) = &given.value else { continue };
+    for given in job.options.all() {
+        let names = match (given.opt, &given.value) {
+            (Opt::Directory, Value::List(names)) => names.as_slice(),
+            (Opt::Opendir, Value::Text(name)) => std::slice::from_ref(name),
+            _ => continue,
+        };
         for name in names.iter().filter(|name| !Path::new(name).is_dir()) {
             let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone());
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
@@ -29,6 +33,11 @@ mod tests {
         let want = [format!("{here}/none is not a directory"), format!("{here}/nor_this is not a directory")];
         assert_eq!(refusals(&text), want);
         assert!(plan_of(&format!("[a]\nsize=4k\ndirectory={here}\n")).is_ok());
+    }
+
+    #[test]
+    fn a_tree_to_open_must_exist() {
+        assert_eq!(refusals("[a]\nopendir=/nonexistent\n"), ["/nonexistent is not a directory"]);
     }
 
     #[test]

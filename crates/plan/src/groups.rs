@@ -1,12 +1,13 @@
 //! From drafts to the jobs of the run: clones, numbers, report groups, and the files each of them finds.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::{Diagnostic, Job, Opt};
 
 use crate::findings::Findings;
-use crate::names;
+use crate::mounted::{Device, is_in_use, mounted};
+use crate::names::Listing;
 use crate::probe::{Found, probe};
 use crate::resolve::{Draft, value_origin};
 use crate::sizes::{self, Candidate};
@@ -27,6 +28,8 @@ pub(crate) struct Groups {
     lat_percentiles: Option<bool>,
     /// Sizes that files will have once the jobs so far are laid out.
     laid_out: HashMap<PathBuf, Option<u64>>,
+    /// Devices with a mounted file system, asked for when the first device is met.
+    mounted: Option<HashSet<Device>>,
 }
 
 impl Groups {
@@ -41,7 +44,11 @@ impl Groups {
         self.filled = true;
         self.check_group(job, &draft.spec, findings);
         let Some(clones) = self.clones(job, findings) else { return };
-        if names::count(job) > MAX_FILES {
+        let listing = Listing::new(job);
+        if let Some(count) = listing.found {
+            findings.note(format!("opendir added {count} files"));
+        }
+        if listing.count > MAX_FILES {
             let message = format!("too many files, the most is {MAX_FILES}");
             findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Nrfiles)));
             return;
@@ -54,7 +61,8 @@ impl Groups {
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             spec.group = self.group;
             spec.stonewall = stonewall && clone == 0;
-            let setup_error = self.find_files(job, draft, &mut spec, findings).err();
+            let setup_error =
+                self.find_files(job, listing.paths(job, clone), draft, &mut spec, findings).err();
             self.jobs.push(PlannedJob { spec, setup_error });
         }
     }
@@ -92,16 +100,39 @@ impl Groups {
         }
     }
 
+    /// Nothing at all runs when a job would write below a mounted file system.
+    fn check_mounted(
+        &mut self,
+        job: &Job,
+        spec: &JobSpec,
+        path: &Path,
+        found: &Found,
+        findings: &mut Findings,
+    ) {
+        let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
+        let allowed = job.options.switch(Opt::AllowMountedWrite).unwrap_or(false);
+        let Some(device) = found.device.filter(|_| changes && !allowed) else { return };
+        if is_in_use(device, self.mounted.get_or_insert_with(mounted)) {
+            let message =
+                format!("{} appears mounted, and 'allow_mounted_write' isn't set. Aborting.", path.display());
+            let origin = job.options.given(Opt::Filename).map_or(&job.origin, |given| &given.value_origin);
+            let problem = Diagnostic::error(message, origin.clone());
+            findings.refuse(problem.help("writing to it would destroy the file system on it"));
+        }
+    }
+
     fn find_files(
         &mut self,
         job: &Job,
+        paths: Vec<PathBuf>,
         draft: &Draft,
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
         let mut candidates = Vec::new();
-        for path in names::paths(job, spec.clone) {
+        for path in paths {
             let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&spec.name, &path)? };
+            self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
             candidates.push(Candidate { path, found, size_by_then, shared: earlier.is_some() });

@@ -4,6 +4,7 @@
 //! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`], never the options.
 #![forbid(unsafe_code)]
 
+mod bare;
 mod buffers;
 mod directories;
 mod engine;
@@ -11,6 +12,7 @@ mod findings;
 mod groups;
 mod machine;
 mod measure;
+mod mounted;
 mod names;
 mod postfix;
 mod probe;
@@ -50,6 +52,23 @@ pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     plan_for(&Machine::ask(), set, options)
 }
 
+/// Refuses engines that this program does not have, nothing else.
+///
+/// fio loads the engine of a job on its command line at once, so that even `--parse-only` refuses a wrong name there.
+///
+/// # Errors
+/// All jobs of the command line with an unknown engine.
+pub fn check_engines(set: &JobSet) -> Result<(), Problems> {
+    let mut findings = Findings::default();
+    for job in set.jobs.iter().filter(|job| job.from_command_line) {
+        engine::kind(job, &mut findings);
+    }
+    if findings.problems.is_empty() {
+        return Ok(());
+    }
+    Err(Problems { diagnostics: findings.problems, sources: set.sources.clone() })
+}
+
 fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     let mut findings = Findings::new(options.warnings_fatal);
     let mut groups = Groups::default();
@@ -71,7 +90,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::plan_of;
+    use crate::testing::{command_line_of, jobs_of, plan_of};
 
     #[test]
     fn a_plan_echoes_globals_and_own_options() {
@@ -79,5 +98,12 @@ mod tests {
         let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         assert_eq!(plan.globals, [pair("ioengine", "null"), pair("size", "4k")]);
         assert_eq!(plan.jobs[0].spec.options, [pair("bs", "1k"), pair("thread", "")]);
+    }
+
+    #[test]
+    fn engines_of_the_command_line_are_checked_without_planning() {
+        assert!(crate::check_engines(&command_line_of(&[("name", "a"), ("ioengine", "foo")])).is_err());
+        assert!(crate::check_engines(&command_line_of(&[("name", "a"), ("ioengine", "null")])).is_ok());
+        assert!(crate::check_engines(&jobs_of("[a]\nioengine=foo\n")).is_ok());
     }
 }

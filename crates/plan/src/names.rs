@@ -1,47 +1,83 @@
 //! Which files a clone of a job uses: explicit lists, a device the job is named after, or names made from a format.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::{Job, Opt, Value};
 
 /// fio's default for `filename_format`.
 const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
-/// Paths of one clone, in file order, directories included.
-pub(crate) fn paths(job: &Job, clone: u32) -> Vec<PathBuf> {
-    let explicit = job.options.filenames();
-    let count = count(job);
-    if !explicit.is_empty() {
-        let joined = explicit.iter().map(|file| join(file.directory, file.name));
-        return joined.take(count as usize).collect();
-    }
-    if count == 1 && is_special(&job.name) {
-        return vec![PathBuf::from(&job.name)];
-    }
-    let directories = job.options.list(Opt::Directory);
-    let directory = match directories.len() {
-        0 => None,
-        many => directories.get(clone as usize % many).map(String::as_str),
-    };
-    let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT);
-    (0..count).map(|number| join(directory, &expand(format, &job.name, clone, number))).collect()
+/// What a job says about its files, the same for all its clones.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Files named by `filename` or found by `opendir`; empty when names are to be made.
+    named: Vec<PathBuf>,
+    /// `nrfiles` in force.
+    pub(crate) count: u32,
+    /// Files that `opendir` found, if it was given.
+    pub(crate) found: Option<usize>,
 }
 
-/// `nrfiles` in force: a list of names sets it to its length, a later `nrfiles` counts again.
-pub(crate) fn count(job: &Job) -> u32 {
-    let (mut count, mut listed) = (1, 0_u32);
-    for given in job.options.all() {
-        match (given.opt, &given.value) {
-            (Opt::Filename, Value::List(names)) => {
-                listed = listed.saturating_add(u32::try_from(names.len()).unwrap_or(u32::MAX));
-                count = listed;
+impl Listing {
+    /// Works the options off in order: a list of names sets `nrfiles` to its length, a later `nrfiles` counts again.
+    pub(crate) fn new(job: &Job) -> Self {
+        let mut listing = Listing { count: 1, ..Listing::default() };
+        let mut directory = None;
+        for given in job.options.all() {
+            match (given.opt, &given.value) {
+                (Opt::Directory, Value::List(names)) => directory = names.first().map(String::as_str),
+                (Opt::Filename, Value::List(names)) => {
+                    listing.named.extend(names.iter().map(|name| join(directory, name)));
+                }
+                (Opt::Opendir, Value::Text(root)) => {
+                    let before = listing.named.len();
+                    collect(Path::new(root), &mut listing.named);
+                    listing.found = Some(listing.found.unwrap_or(0) + listing.named.len() - before);
+                }
+                (Opt::Nrfiles, Value::Int(number)) => {
+                    listing.count = u32::try_from(*number).unwrap_or(u32::MAX);
+                    continue;
+                }
+                _ => continue,
             }
-            (Opt::Nrfiles, Value::Int(number)) => count = u32::try_from(*number).unwrap_or(u32::MAX),
+            if given.opt != Opt::Directory {
+                listing.count = u32::try_from(listing.named.len()).unwrap_or(u32::MAX);
+            }
+        }
+        listing
+    }
+
+    /// Paths of one clone, in file order, directories included.
+    pub(crate) fn paths(&self, job: &Job, clone: u32) -> Vec<PathBuf> {
+        if !self.named.is_empty() || self.found.is_some() {
+            return self.named.iter().take(self.count as usize).cloned().collect();
+        }
+        if self.count == 1 && is_special(&job.name) {
+            return vec![PathBuf::from(&job.name)];
+        }
+        let directories = job.options.list(Opt::Directory);
+        let directory = match directories.len() {
+            0 => None,
+            many => directories.get(clone as usize % many).map(String::as_str),
+        };
+        let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT);
+        (0..self.count).map(|number| join(directory, &expand(format, &job.name, clone, number))).collect()
+    }
+}
+
+/// All regular files below a directory, links not followed, in order of names. What cannot be read has no files.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => files.push(entry.path()),
+            Ok(kind) if kind.is_dir() => collect(&entry.path(), files),
             _ => {}
         }
     }
-    count
 }
 
 /// fio puts the directory before absolute names, too.
@@ -86,7 +122,8 @@ mod tests {
 
     fn names(text: &str, clone: u32) -> Vec<String> {
         let set = jobs_of(text);
-        paths(&set.jobs[0], clone).iter().map(|path| path.display().to_string()).collect()
+        let job = &set.jobs[0];
+        Listing::new(job).paths(job, clone).iter().map(|path| path.display().to_string()).collect()
     }
 
     #[test]
@@ -113,7 +150,23 @@ mod tests {
     fn on_the_command_line_order_counts() {
         let set =
             command_line_of(&[("name", "a"), ("filename", "x:y:z"), ("directory", "d"), ("nrfiles", "2")]);
-        assert_eq!(paths(&set.jobs[0], 0), [PathBuf::from("x"), PathBuf::from("y")]);
+        assert_eq!(
+            Listing::new(&set.jobs[0]).paths(&set.jobs[0], 0),
+            [PathBuf::from("x"), PathBuf::from("y")]
+        );
+    }
+
+    #[test]
+    fn opendir_takes_the_regular_files_of_a_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().display().to_string();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        for name in ["b", "a", "sub/c"] {
+            fs::write(dir.path().join(name), b"x").unwrap();
+        }
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        let want: Vec<_> = ["a", "b", "sub/c"].iter().map(|name| format!("{root}/{name}")).collect();
+        assert_eq!(names(&format!("[j]\nopendir={root}\ndirectory=/tmp\n"), 0), want);
     }
 
     #[test]

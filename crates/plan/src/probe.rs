@@ -2,11 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use nix::errno::Errno;
 
+use crate::mounted::{self, Device};
 use crate::spec::{FileKind, SetupError};
 
 /// What was found at a path.
@@ -15,11 +16,13 @@ pub(crate) struct Found {
     pub(crate) kind: FileKind,
     /// Bytes; `None` when nothing is there or the size cannot be known.
     pub(crate) size: Option<u64>,
+    /// Numbers of a block device.
+    pub(crate) device: Option<Device>,
 }
 
 impl Found {
     /// A file of an engine that touches none.
-    pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None };
+    pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None, device: None };
 }
 
 /// Looks at one path of job `name`; symbolic links are followed.
@@ -27,7 +30,7 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Found { kind: FileKind::Regular, size: None });
+            return Ok(Found { kind: FileKind::Regular, size: None, device: None });
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
@@ -38,14 +41,15 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
     };
     let kind = metadata.file_type();
     if kind.is_block_device() {
-        Ok(Found { kind: FileKind::Block, size: Some(device_size(name, path)?) })
+        let device = Some(mounted::device(metadata.rdev()));
+        Ok(Found { kind: FileKind::Block, size: Some(device_size(name, path)?), device })
     } else if kind.is_char_device() {
-        Ok(Found { kind: FileKind::Char, size: None })
+        Ok(Found { kind: FileKind::Char, size: None, device: None })
     } else if kind.is_dir() {
         let message = format!("{name}: {} is a directory: name a file or a device", path.display());
         Err(SetupError { errno: libc::EISDIR, func: "unlink", message })
     } else if kind.is_file() {
-        Ok(Found { kind: FileKind::Regular, size: Some(metadata.len()) })
+        Ok(Found { kind: FileKind::Regular, size: Some(metadata.len()), device: None })
     } else {
         let message = format!("{name}: failed to get file size of {}", path.display());
         Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })
@@ -77,9 +81,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         fs::write(&file, b"12345").unwrap();
-        assert_eq!(probe("a", &file), Ok(Found { kind: FileKind::Regular, size: Some(5) }));
-        assert_eq!(probe("a", &dir.path().join("none")), Ok(Found { kind: FileKind::Regular, size: None }));
-        assert_eq!(probe("a", Path::new("/dev/null")), Ok(Found { kind: FileKind::Char, size: None }));
+        assert_eq!(probe("a", &file), Ok(Found { kind: FileKind::Regular, size: Some(5), device: None }));
+        assert_eq!(
+            probe("a", &dir.path().join("none")),
+            Ok(Found { kind: FileKind::Regular, size: None, device: None })
+        );
+        assert_eq!(
+            probe("a", Path::new("/dev/null")),
+            Ok(Found { kind: FileKind::Char, size: None, device: None })
+        );
         assert_eq!(probe("a", dir.path()).unwrap_err().errno, libc::EISDIR);
         assert_eq!(probe("a", &file.join("below")).unwrap_err().errno, libc::ENOTDIR);
         let fifo = dir.path().join("p");

@@ -1,13 +1,14 @@
 //! Options that parse but do nothing here are refused, pointing at where they were given; never ignored.
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Kind, Status};
+use ferrio_jobfile::{Diagnostic, Given, Job, Kind, Opt, Status, Value};
 
 use crate::findings::Findings;
+use crate::names::Listing;
 
 /// Looks at everything in force for a job.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     for given in job.options.all() {
-        if let Some(why) = refusal(given) {
+        if let Some(why) = refusal(given).filter(|_| !changes_nothing(job, given)) {
             findings.refuse(why);
         } else if let Status::NoEffect(reason) = given.opt.row().status
             // Deprecated options were already told about when they were read.
@@ -15,6 +16,15 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         {
             findings.note(format!("option `{}` has no effect: {reason}", given.opt.row().name));
         }
+    }
+}
+
+/// True for a value that is as good as none, depending on the rest of the job.
+fn changes_nothing(job: &Job, given: &Given) -> bool {
+    match (given.opt, &given.value) {
+        // All files of the job may be open.
+        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(Listing::new(job).count),
+        _ => false,
     }
 }
 
@@ -66,6 +76,13 @@ mod tests {
         assert!(plan_of("[a]\nioengine=null\nsize=4k\nverify=0\natomic=0\nzonemode=none\n").is_ok());
         let text = "[a]\nioengine=null\nsize=4k\nverify=md5\n";
         assert_eq!(refusals(text), ["option `verify` is not implemented yet"]);
+    }
+
+    #[test]
+    fn a_limit_on_open_files_above_their_number_passes() {
+        assert!(plan_of("[a]\nioengine=null\nsize=64k\nnrfiles=4\nopenfiles=4\n").is_ok());
+        let text = "[a]\nioengine=null\nsize=64k\nnrfiles=4\nopenfiles=3\n";
+        assert_eq!(refusals(text), ["option `openfiles` is not implemented yet"]);
     }
 
     #[test]

@@ -102,9 +102,9 @@ fn device_of(path: &Path, kind: FileKind) -> Option<u64> {
     match kind {
         FileKind::Block => fs::metadata(path).ok().map(|m| m.rdev()),
         FileKind::Regular => {
-            let existing = path.ancestors().find_map(|p| {
-                fs::metadata(if p.as_os_str().is_empty() { Path::new(".") } else { p }).ok()
-            })?;
+            let existing = path
+                .ancestors()
+                .find_map(|p| fs::metadata(if p.as_os_str().is_empty() { Path::new(".") } else { p }).ok())?;
             Some(existing.dev())
         }
         FileKind::Char | FileKind::Pretend => None,

@@ -1,7 +1,6 @@
 //! Why a worker or the layout gave up: the error for the report, and lines that help the user.
 
 use std::io;
-use std::panic::Location;
 
 use crate::result::JobError;
 
@@ -35,13 +34,6 @@ impl Failure {
             Some(hint) => failure.note(hint.clone()),
             None => failure,
         }
-    }
-
-    /// Where the error was noticed is the caller's place, not the place that builds it.
-    pub(crate) fn at(mut self, place: &'static Location<'static>) -> Self {
-        self.error.file = place.file().rsplit('/').next().unwrap_or_default();
-        self.error.line = place.line();
-        self
     }
 
     /// Adds a line for the user.

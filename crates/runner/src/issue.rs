@@ -18,7 +18,7 @@ use ferrio_workload::{Budget, Content, Io, Step, SyncKind, Workload};
 
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::logs::IoLog;
+use crate::logs::{IoLog, IoSample};
 use crate::timing::{Milestone, Timing};
 use crate::worker::Context;
 use crate::{open, waiting};
@@ -77,21 +77,38 @@ pub(crate) struct Issuer<'a, E> {
     done: Vec<Completion>,
     failure: Option<Failure>,
     last_was_sync: bool,
+    /// The pass ended because all files were done.
+    files_finished: bool,
+    /// Bytes moved before the figures started anew at the end of the ramp.
+    ramp_bytes: [u64; 3],
 }
 
 impl<'a, E: Engine> Issuer<'a, E> {
     /// Prepares everything that the loop needs, so that it never allocates.
-    pub(crate) fn new(context: &'a Context<'a>, engine: E, mut buffers: Buffers, workload: Workload) -> Self {
+    pub(crate) fn new(
+        context: &'a Context<'a>,
+        engine: E,
+        mut buffers: Buffers,
+        workload: Workload,
+        mut content: Content,
+    ) -> Self {
         let spec = context.spec;
         let depth = spec.depth.iodepth;
-        let mut content = Content::new(spec);
         if spec.rw.does(Direction::Write) && !spec.engine.is_diskless() {
             let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
             (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
         }
-        let prepares = content.needs_write_prep() && spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
+        let prepares =
+            content.needs_write_prep() && spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
         let unused = Unit {
-            request: Request { op: Op::Read, unit: 0, file: 0, len: 0, offset: 0, buffer: std::ptr::null_mut() },
+            request: Request {
+                op: Op::Read,
+                unit: 0,
+                file: 0,
+                len: 0,
+                offset: 0,
+                buffer: std::ptr::null_mut(),
+            },
             direction: 0,
             start: 0,
             issued: 0,
@@ -108,11 +125,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
             workload,
             budget: Budget::new(spec),
             content: prepares.then_some(content),
-            pacer: spec.rates.any().then(|| Pacer::new(spec)),
+            pacer: Pacer::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
             stamps: if measured { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
-            timing: Timing::default(),
+            timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
             stats: new_stats(spec),
             now: 0,
             units: vec![unused; room],
@@ -122,6 +139,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             done: Vec::with_capacity(room),
             failure: None,
             last_was_sync: false,
+            files_finished: false,
+            ramp_bytes: [0; 3],
         }
     }
 
@@ -135,9 +154,15 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// Closes and opens everything again for a further pass.
-    pub(crate) fn reopen(&mut self, files: FileSet, note: &mut dyn FnMut(String)) -> Result<FileSet, Failure> {
+    pub(crate) fn reopen(
+        &mut self,
+        files: FileSet,
+        note: &mut dyn FnMut(String),
+    ) -> Result<FileSet, Failure> {
         self.workload.begin_pass();
-        self.budget.begin_pass();
+        if let Some(content) = &mut self.content {
+            content.begin_pass();
+        }
         if self.spec.engine.is_diskless() {
             return Ok(files);
         }
@@ -155,7 +180,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// Starts the job's clock.
     pub(crate) fn start(&mut self, usage: Usage) {
         self.now = self.clock.now();
-        self.timing.start(self.now, &self.clock, &self.spec.limits, usage);
+        self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
         let control = self.context.control;
         control.running_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
         if self.timing.in_ramp() {
@@ -164,9 +189,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
             control.measuring_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
             control.set_state(JobState::Running);
         }
-        if let Some(pacer) = &mut self.pacer {
-            pacer.restart();
-        }
     }
 
     /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
@@ -174,6 +196,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let began = self.clock.now();
         self.now = began;
         self.timing.loop_began(began);
+        self.files_finished = false;
         self.issue_until_done();
         self.drain();
         self.timing.loop_ended(self.clock.now());
@@ -191,7 +214,21 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// True when the job shall walk over its files once more.
     pub(crate) fn another_pass(&mut self) -> bool {
         let out_of_time = self.timing.is_over(self.clock.now());
-        !self.context.control.stop_requested() && !out_of_time && self.budget.another_pass()
+        !self.context.control.stop_requested()
+            && !out_of_time
+            && self.budget.another_pass(self.counted_bytes(), self.files_finished)
+    }
+
+    /// Bytes moved so far in the directions that count towards the job's size.
+    fn counted_bytes(&self) -> u64 {
+        let rw = self.spec.rw;
+        let counts = |d: &Direction| match d {
+            _ if rw.is_mixed() => true,
+            Direction::Write => true,
+            Direction::Read | Direction::Trim => !rw.does(Direction::Write),
+        };
+        let moved = |d: Direction| self.stats.directions[d as usize].bytes + self.ramp_bytes[d as usize];
+        Direction::ALL.into_iter().filter(counts).map(moved).sum()
     }
 
     /// True when the last operation was a sync, so that a final one would do nothing.
@@ -254,7 +291,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
             match step {
                 Step::Io(io) => self.issue(unit, io),
                 Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
-                Step::PassEnd => return self.budget.files_finished(),
+                Step::PassEnd => {
+                    self.files_finished = true;
+                    return;
+                }
             }
         }
     }
@@ -278,8 +318,14 @@ impl<'a, E: Engine> Issuer<'a, E> {
             Direction::Write => Op::Write,
             Direction::Trim => Op::Trim,
         };
-        let request =
-            Request { op, unit, file: io.file, len: io.len, offset: io.offset, buffer: self.buffers.slot(unit) };
+        let request = Request {
+            op,
+            unit,
+            file: io.file,
+            len: io.len,
+            offset: io.offset,
+            buffer: self.buffers.slot(unit),
+        };
         self.last_was_sync = false;
         self.stats.directions[direction].ios += 1;
         self.stamp_start();
@@ -318,7 +364,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let stats = &mut self.stats.directions[direction];
         stats.bytes += u64::from(len);
         self.live.store(direction, stats.ios, stats.bytes);
-        self.budget.completed(len);
         if self.stamps == Stamps::All {
             self.now = self.clock.now();
             let ns = self.clock.between(start, self.now);
@@ -327,8 +372,17 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.stats.latency_buckets.record(ns);
             }
             if let Some(log) = &mut self.log {
-                let since_start = self.timing.log_time(&self.clock, self.now);
-                log.record(since_start, direction, len, offset, None, ns, ns);
+                let time_ns = self.timing.measured_ns(&self.clock, self.now);
+                let direction = direction as u8;
+                log.record(IoSample {
+                    time_ns,
+                    slat_ns: None,
+                    clat_ns: ns,
+                    lat_ns: ns,
+                    offset,
+                    len,
+                    direction,
+                });
             }
         }
         if !self.spec.is_sync() {
@@ -379,7 +433,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let stats = &mut self.stats.directions[direction];
         stats.short += 1;
         stats.bytes += u64::from(moved);
-        self.budget.completed(moved);
         let offset = request.offset + u64::from(moved);
         let file = &self.spec.files[request.file as usize];
         if offset == file.real_size {
@@ -388,7 +441,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
         }
         stats.ios += 1;
         // The buffer moves along with the offset; `moved` is below `len`, so it stays inside its slot.
-        Some(Request { offset, len: request.len - moved, buffer: request.buffer.wrapping_add(moved as usize), ..*request })
+        Some(Request {
+            offset,
+            len: request.len - moved,
+            buffer: request.buffer.wrapping_add(moved as usize),
+            ..*request
+        })
     }
 
     /// Issues one sync; it takes a unit like any I/O.
@@ -475,7 +533,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 if self.depth_in_use() > 0 {
                     self.reap_once();
                 } else {
-                    self.fail(Failure::new(libc::EAGAIN, "submit").note("the engine accepts no request although none is in flight"));
+                    self.fail(
+                        Failure::new(libc::EAGAIN, "submit")
+                            .note("the engine accepts no request although none is in flight"),
+                    );
                 }
             }
             Submit::Done(result) => {
@@ -524,7 +585,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn reap_full(&mut self) {
         loop {
             self.reap_once();
-            if self.failure.is_some() || self.depth_in_use() <= self.spec.depth.low || self.depth_in_use() == 0 {
+            if self.failure.is_some()
+                || self.depth_in_use() <= self.spec.depth.low
+                || self.depth_in_use() == 0
+            {
                 return;
             }
         }
@@ -573,7 +637,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let stats: &mut DirectionStats = &mut self.stats.directions[unit.direction];
         stats.bytes += u64::from(unit.request.len);
         self.live.store(unit.direction, stats.ios, stats.bytes);
-        self.budget.completed(unit.request.len);
         if self.stamps == Stamps::All {
             let clat = self.clock.between(unit.issued, self.now);
             let lat = self.clock.between(unit.start, self.now);
@@ -582,9 +645,15 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.stats.latency_buckets.record(clat);
             }
             if let Some(log) = &mut self.log {
-                let since_start = self.timing.log_time(&self.clock, self.now);
-                let slat = self.clock.between(unit.start, unit.issued);
-                log.record(since_start, unit.direction, unit.request.len, unit.request.offset, Some(slat), clat, lat);
+                log.record(IoSample {
+                    time_ns: self.timing.measured_ns(&self.clock, self.now),
+                    slat_ns: Some(self.clock.between(unit.start, unit.issued)),
+                    clat_ns: clat,
+                    lat_ns: lat,
+                    offset: unit.request.offset,
+                    len: unit.request.len,
+                    direction: unit.direction as u8,
+                });
             }
         }
     }
@@ -610,8 +679,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// End of the ramp or of the run time. False when the pass is over.
     #[cold]
     fn pass_milestone(&mut self) -> bool {
-        match self.timing.reached(self.now, &self.clock, Usage::of_this_thread()) {
+        match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
+                for (total, direction) in self.ramp_bytes.iter_mut().zip(&self.stats.directions) {
+                    *total += direction.bytes;
+                }
                 self.stats = new_stats(self.spec);
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {
@@ -632,7 +704,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     #[inline(never)]
     fn paced_step(&mut self) -> Option<Step> {
         self.now = self.clock.now();
-        let since = self.timing.rate_time(&self.clock, self.now);
+        let since = self.timing.measured_ns(&self.clock, self.now);
         let pacer = self.pacer.as_ref()?;
         let mut due = 0;
         let step = self.workload.next_paced(|direction| {
@@ -640,7 +712,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             due = wait_ns;
             direction
         });
-        if due > 0 {
+        if due > 0 && step != Step::PassEnd {
             self.drain();
             let until = self.now + self.clock.ticks(std::time::Duration::from_nanos(due));
             waiting::until(&self.clock, until.min(self.timing.next_milestone()), self.context.control);
@@ -690,6 +762,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 }
 
+/// True for what counts as an I/O of a direction, false for syncs.
+#[inline]
 fn is_data(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Trim)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
-use ferrio_workload::content::LayoutContent;
+use ferrio_workload::LayoutContent;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 
 use crate::failure::{Failure, strerror};
@@ -25,11 +25,16 @@ fn needs_layout(spec: &JobSpec, file: &FileSpec) -> bool {
     file.extend && file.kind == FileKind::Regular && !spec.create_on_open && !spec.engine.is_diskless()
 }
 
-/// Lays out all files of a job. `stop` ends it early: the file being written is removed.
+/// Lays out all files of a job with bytes from `content`. `stop` ends it early: the file being written is removed.
 ///
 /// # Errors
 /// The first call that failed. What was created so far stays, as fio leaves it.
-pub(crate) fn lay_out(spec: &JobSpec, stop: &AtomicBool, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+pub(crate) fn lay_out(
+    spec: &JobSpec,
+    content: &mut LayoutContent,
+    stop: &AtomicBool,
+    note: &mut dyn FnMut(String),
+) -> Result<(), Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
             create_parents(&file.path)?;
@@ -45,7 +50,7 @@ pub(crate) fn lay_out(spec: &JobSpec, stop: &AtomicBool, note: &mut dyn FnMut(St
         if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
             continue;
         }
-        if !extend(spec, file, wanted, stop, note)? {
+        if !extend(spec, file, content, stop, note)? {
             return Ok(());
         }
     }
@@ -59,19 +64,23 @@ fn create_parents(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| {
-        Failure::from_io(&e, format!("mkdir({})", parent.display()))
-            .note(format!("failed to create dir ({}): {}", parent.display(), strerror(&e)))
+        Failure::from_io(&e, format!("mkdir({})", parent.display())).note(format!(
+            "failed to create dir ({}): {}",
+            parent.display(),
+            strerror(&e)
+        ))
     })
 }
 
-/// Makes one file `wanted` bytes long. False when stopped.
+/// Makes one file as long as its region needs. False when stopped.
 fn extend(
     spec: &JobSpec,
     file: &FileSpec,
-    wanted: u64,
+    content: &mut LayoutContent,
     stop: &AtomicBool,
     note: &mut dyn FnMut(String),
 ) -> Result<bool, Failure> {
+    let wanted = file.offset + file.size;
     let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
     let with_data = spec.rw.does(Direction::Read)
         || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
@@ -88,7 +97,7 @@ fn extend(
     reserve(spec, &out, wanted, note)?;
     if with_data {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        if !fill(spec, &out, wanted, stop).map_err(|e| write_failure(&e))? {
+        if !fill(spec, content, &out, wanted, stop).map_err(|e| write_failure(&e))? {
             let _ = fs::remove_file(&file.path);
             return Ok(false);
         }
@@ -137,23 +146,37 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
     Ok(())
 }
 
+/// Bytes handed to one write(2) at least, where the file is that long.
+const WRITE_SIZE: usize = 1 << 20;
+
 /// Writes the job's kind of data over the whole file. False when stopped.
-fn fill(spec: &JobSpec, mut out: &File, wanted: u64, stop: &AtomicBool) -> io::Result<bool> {
-    let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
-    let block = usize::try_from(block).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
-    let mut content = LayoutContent::new(spec);
-    let mut buffer = vec![0u8; block];
+///
+/// The content changes with every block of the largest write size; several of them go out with one call.
+fn fill(
+    spec: &JobSpec,
+    content: &mut LayoutContent,
+    mut out: &File,
+    wanted: u64,
+    stop: &AtomicBool,
+) -> io::Result<bool> {
+    let block = usize::try_from(spec.block[Direction::Write].max.max(1)).map_err(|_| out_of_memory())?;
+    let batch = block.checked_mul((WRITE_SIZE / block).max(1)).ok_or_else(out_of_memory)?;
+    let mut buffer = vec![0u8; usize::try_from(wanted).map_or(batch, |w| w.min(batch))];
     let mut left = wanted;
     while left > 0 {
         if stop.load(Relaxed) {
             return Ok(false);
         }
-        let now = usize::try_from(left).map_or(block, |l| l.min(block));
-        content.fill(&mut buffer[..now]);
+        let now = usize::try_from(left).map_or(buffer.len(), |l| l.min(buffer.len()));
+        buffer[..now].chunks_mut(block).for_each(|block| content.layout_fill(block));
         out.write_all(&buffer[..now])?;
         left -= now as u64;
     }
     Ok(true)
+}
+
+fn out_of_memory() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENOMEM)
 }
 
 fn write_failure(e: &io::Error) -> Failure {

@@ -1,9 +1,27 @@
 //! Runs a plan: lays files out, starts groups one after the other, drives one worker thread per job, watches signals.
 //!
 //! It prints nothing: what happens is told as [`Event`]s, what was measured is the [`RunResult`].
+#![forbid(unsafe_code)]
 
 pub mod event;
+pub mod logs;
 pub mod result;
+
+mod control;
+mod disk;
+mod failure;
+mod issue;
+mod layout;
+mod monitor;
+mod open;
+mod place;
+mod registry;
+mod schedule;
+mod signals;
+mod timing;
+mod waiting;
+mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use result::{DiskUsage, JobError, JobResult, RunResult};
+pub use schedule::{RunOptions, run};

@@ -92,7 +92,11 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             FileKind::Char | FileKind::Pretend => Ok(()),
         };
         if let Err(e) = dropped {
-            note(format!("cache invalidation of {} failed: {}", file.path.display(), crate::failure::strerror(&e)));
+            note(format!(
+                "cache invalidation of {} failed: {}",
+                file.path.display(),
+                crate::failure::strerror(&e)
+            ));
         }
     }
     if matches!(file.kind, FileKind::Regular | FileKind::Block) {
@@ -105,7 +109,11 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             Fadvise::NoReuse => PosixFadviseAdvice::POSIX_FADV_NOREUSE,
         };
         if let Err(e) = advise(advice) {
-            note(format!("access-pattern advice for {} failed: {}", file.path.display(), crate::failure::strerror(&e)));
+            note(format!(
+                "access-pattern advice for {} failed: {}",
+                file.path.display(),
+                crate::failure::strerror(&e)
+            ));
         }
     }
 }

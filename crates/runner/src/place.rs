@@ -28,9 +28,8 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
         sched_setaffinity(Pid::from_raw(0), &set).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
     }
     if spec.nice != 0 {
-        rustix::process::nice(spec.nice).map_err(|e| {
-            Failure::new(e.raw_os_error(), "nice").note("only root may lower the nice value")
-        })?;
+        rustix::process::nice(spec.nice)
+            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("only root may lower the nice value"))?;
     }
     Ok(())
 }

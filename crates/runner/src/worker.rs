@@ -3,14 +3,15 @@
 //! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::issue`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, FileSet};
 use ferrio_plan::{Direction, JobSpec};
-use ferrio_stats::{Clock, JobStats, Usage};
-use ferrio_workload::{Region, Workload};
+use ferrio_stats::{Clock, Usage};
+use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::issue::Issuer;
 use crate::logs::LogSender;
 use crate::result::JobResult;
-use crate::{layout, open, place};
+use crate::{layout, place};
 
 /// What workers (and the signal thread) tell main.
 #[derive(Debug)]
@@ -44,15 +45,19 @@ pub(crate) struct Context<'a> {
     /// Shared with main.
     pub(crate) control: &'a JobControl,
     /// Holds the wave back until all its jobs are set up.
-    pub(crate) gate: &'a Gate,
+    pub(crate) gate: Arc<Gate>,
     /// To main.
     pub(crate) messages: Sender<Message>,
     /// The clock of the run.
     pub(crate) clock: Clock,
     /// Stops layout when the run ends early.
-    pub(crate) run_stop: &'a std::sync::atomic::AtomicBool,
-    /// Where log rows go, if the job logs.
+    pub(crate) run_stop: &'a AtomicBool,
+    /// Where log rows go, if the job logs single I/Os.
     pub(crate) log: Option<LogSender>,
+    /// Random seeds of the operating system, the same for layout and I/O.
+    pub(crate) entropy: [u64; SEEDS],
+    /// State of the content after main laid the files out.
+    pub(crate) layout: Option<LayoutContent>,
 }
 
 impl Context<'_> {
@@ -63,10 +68,12 @@ impl Context<'_> {
 }
 
 /// Body of the worker thread. A panic becomes the job's error.
-pub(crate) fn run<E: Engine>(context: Context<'_>) {
+pub(crate) fn run<E: Engine>(mut context: Context<'_>) {
+    let layout = context.layout.take();
+    let context = context;
     let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
     let mut announced = false;
-    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, &mut result, &mut announced)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, layout, &mut result, &mut announced)));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
@@ -88,30 +95,43 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
-fn work<E: Engine>(context: &Context<'_>, result: &mut JobResult, announced: &mut bool) -> Result<(), Failure> {
+fn work<E: Engine>(
+    context: &Context<'_>,
+    mut laid_out: Option<LayoutContent>,
+    result: &mut JobResult,
+    announced: &mut bool,
+) -> Result<(), Failure> {
     let Context { spec, control, .. } = *context;
     let mut note = |line| context.note(line);
     control.set_state(JobState::SettingUp);
     place::settle(spec)?;
     if !spec.create_serialize {
-        layout::lay_out(spec, context.run_stop, &mut note)?;
+        let mut content = LayoutContent::new(spec, context.entropy);
+        layout::lay_out(spec, &mut content, context.run_stop, &mut note)?;
+        laid_out = Some(content);
     }
     if spec.create_only {
         return Ok(());
     }
-    let buffers = Buffers::new(spec.depth.iodepth, spec.max_buffer(), spec.direct)
-        .map_err(|e| Failure::from_io(&e, "init buffers").note("the I/O buffers need too much memory: use a smaller bs or iodepth"))?;
+    let buffers = Buffers::new(spec.depth.iodepth, spec.max_buffer(), spec.direct).map_err(|e| {
+        Failure::from_io(&e, "init buffers")
+            .note("the I/O buffers need too much memory: use a smaller bs or iodepth")
+    })?;
     let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
         .iter()
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
-    let workload = Workload::new(spec, &regions, place::entropy())
+    let workload = Workload::new(spec, &regions, context.entropy)
         .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
-    let mut issuer = Issuer::new(context, engine, buffers, workload);
+    let mut content = Content::new(spec, context.entropy);
+    if let Some(laid_out) = laid_out {
+        content = content.after_layout(laid_out);
+    }
+    let mut issuer = Issuer::new(context, engine, buffers, workload, content);
     let mut files = issuer.open(&mut note)?;
-    engine_notes(&mut issuer, context);
+    issuer.engine_notes().into_iter().for_each(|line| context.note(line));
 
     control.set_state(JobState::Initialized);
     *announced = context.messages.send(Message::Ready).is_ok();
@@ -129,12 +149,6 @@ fn work<E: Engine>(context: &Context<'_>, result: &mut JobResult, announced: &mu
         unlink(spec, &mut note);
     }
     outcome
-}
-
-fn engine_notes<E: Engine>(issuer: &mut Issuer<'_, E>, context: &Context<'_>) {
-    for line in issuer.engine_notes() {
-        context.note(line);
-    }
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
@@ -168,14 +182,17 @@ fn final_syncs<E: Engine>(
     }
     context.control.set_state(JobState::Fsyncing);
     let result = issuer.timed(|| {
-        files.files.iter().zip(&spec.files).filter_map(|(open, file)| open.fd.as_ref().map(|fd| (fd, file))).try_for_each(
-            |(fd, file)| {
+        files
+            .files
+            .iter()
+            .zip(&spec.files)
+            .filter_map(|(open, file)| open.fd.as_ref().map(|fd| (fd, file)))
+            .try_for_each(|(fd, file)| {
                 nix::unistd::fsync(fd).map_err(|e| {
                     Failure::new(e as i32, "fsync")
                         .note(format!("end_fsync failed for file {}", file.path.display()))
                 })
-            },
-        )
+            })
     });
     context.control.set_state(JobState::Running);
     result
@@ -195,9 +212,4 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
 /// ms since 1970 by the wall clock.
 pub(crate) fn wall_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
-}
-
-/// Figures of a job that never did I/O.
-pub(crate) fn no_stats() -> JobStats {
-    JobStats::default()
 }

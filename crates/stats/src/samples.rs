@@ -3,6 +3,8 @@
 //! The monitoring thread reads the workers' live counters; workers take no part. Rules as fio's report documents them: an
 //! interval without progress and the last partial interval give no sample.
 
+use std::time::Duration;
+
 /// Statistics over samples. Values are whole KiB/s or I/Os per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleStats {
@@ -64,28 +66,41 @@ impl Sampler {
     }
 
     /// Looks at the counters `ns` after the start of the job; `scale` converts a count per second into the sample's unit (1024 for
-    /// bytes to KiB). Returns the interval in ms when one ended.
-    pub fn observe(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<u64> {
+    /// bytes to KiB). Returns the rates when an interval ended, 0 for a direction without progress.
+    pub fn observe(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
         // One ms of slack, so that a timer that fires a little early does not skip a whole interval.
         let spent = ns.saturating_sub(self.last_ns);
         if spent + 1_000_000 < self.interval_ns {
             return None;
         }
         let ms = (spent / 1_000_000).max(1);
-        for (stats, (&now, last)) in self.stats.iter_mut().zip(counters.iter().zip(&mut self.last)) {
-            let grown = now.saturating_sub(*last);
+        let mut rates = [0; 3];
+        for (direction, rate) in rates.iter_mut().enumerate() {
+            let grown = counters[direction].saturating_sub(self.last[direction]);
             if grown > 0 {
-                stats.record(u64::try_from(u128::from(grown) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) / scale);
+                *rate = u64::try_from(u128::from(grown) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) / scale;
+                self.stats[direction].record(*rate);
             }
-            *last = now;
         }
+        self.last = counters;
         self.last_ns = ns;
-        Some(ms)
+        Some(rates)
+    }
+
+    /// Time until the running interval ends, when it is `ns` after the start of the job.
+    #[must_use]
+    pub fn due_in(&self, ns: u64) -> Duration {
+        Duration::from_nanos((self.last_ns + self.interval_ns).saturating_sub(ns))
     }
 
     /// Starts anew at the end of a ramp: counters and clock of the job begin at zero again.
     pub fn restart(&mut self) {
-        *self = Sampler { interval_ns: self.interval_ns, last_ns: 0, last: [0; 3], stats: [SampleStats::default(); 3] };
+        *self = Sampler {
+            interval_ns: self.interval_ns,
+            last_ns: 0,
+            last: [0; 3],
+            stats: [SampleStats::default(); 3],
+        };
     }
 }
 
@@ -97,8 +112,8 @@ mod tests {
     fn a_sample_is_the_rate_of_its_interval() {
         let mut sampler = Sampler::new(500);
         assert_eq!(sampler.observe(498_000_000, [1, 0, 0], 1), None);
-        assert_eq!(sampler.observe(500_000_000, [1_024_000, 0, 0], 1024), Some(500));
-        assert_eq!(sampler.observe(1_000_000_000, [1_024_000, 512_000, 0], 1024), Some(500));
+        assert_eq!(sampler.observe(500_000_000, [1_024_000, 0, 0], 1024), Some([2000, 0, 0]));
+        assert_eq!(sampler.observe(1_000_000_000, [1_024_000, 512_000, 0], 1024), Some([0, 1000, 0]));
         let [read, write, trim] = sampler.stats;
         assert_eq!((read.samples, read.min, read.max), (1, 2000, 2000));
         assert_eq!((write.samples, write.mean), (1, 1000.0));

@@ -28,7 +28,8 @@ impl Usage {
         Usage {
             user_us: us(usage.user_time()),
             system_us: us(usage.system_time()),
-            context_switches: (usage.voluntary_context_switches() + usage.involuntary_context_switches()) as u64,
+            context_switches: (usage.voluntary_context_switches() + usage.involuntary_context_switches())
+                as u64,
             major_faults: usage.major_page_faults() as u64,
             minor_faults: usage.minor_page_faults() as u64,
         }

@@ -1,6 +1,8 @@
 //! Sequences recorded from fio, each as the job that makes it. Offsets and lengths are in blocks of 4 KiB.
 
-use ferrio_plan::{Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange};
+use ferrio_plan::{
+    Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange,
+};
 
 use crate::testing::{cksum, job, notation, regions, run, set_block, steps};
 use crate::{Content, Region, Step, Workload};
@@ -220,7 +222,8 @@ fn a_sync_takes_the_turn_of_its_file() {
     spec.durability.fsync = 2;
     let mut workload = Workload::new(&spec, &regions(&spec, 3), [0; 24]).unwrap();
     let all = steps(&spec, &mut workload);
-    let syncs: Vec<u32> = all.iter().filter_map(|s| if let Step::Sync { file, .. } = s { Some(*file) } else { None }).collect();
+    let syncs: Vec<u32> =
+        all.iter().filter_map(|s| if let Step::Sync { file, .. } = s { Some(*file) } else { None }).collect();
     assert_eq!(syncs, [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]);
     let writes: Vec<Step> = all.into_iter().filter(|s| matches!(s, Step::Io(_))).collect();
     let expected = "w0 1:0 1 1:1 2 1:2 3 1:3 4 1:4 5 1:5 6 1:6 7 1:7 2:0 2:1 2:2 2:3 2:4 2:5 2:6 2:7";
@@ -245,8 +248,10 @@ fn an_alignment_of_its_own_spreads_offsets() {
     spec.block = PerDirection([(); 3].map(|()| ferrio_plan::BlockSizes { min: 4096, max: 4096, align: 512 }));
     let region = Region { offset: 64 << 10, size: 64 << 10, real_size: 128 << 10 };
     let mut workload = Workload::new(&spec, &[region], [0; 24]).unwrap();
-    let offsets: Vec<u64> =
-        steps(&spec, &mut workload).iter().map(|s| if let Step::Io(io) = s { io.offset / 512 } else { 0 }).collect();
+    let offsets: Vec<u64> = steps(&spec, &mut workload)
+        .iter()
+        .map(|s| if let Step::Io(io) = s { io.offset / 512 } else { 0 })
+        .collect();
     assert_eq!(offsets, [246, 232, 207, 190, 200, 246, 129, 155, 167, 229, 209, 196, 243, 174, 129, 218]);
 }
 

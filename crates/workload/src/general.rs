@@ -42,7 +42,9 @@ enum Directions {
     One(Direction),
     Mix(Mix),
     /// Trim, then write the same range; `true` when the write copies offset and length of the trim.
-    TrimWrite { paired: bool },
+    TrimWrite {
+        paired: bool,
+    },
 }
 
 /// Who decides the offset.
@@ -154,7 +156,15 @@ impl General {
             let bits = region.size.min(region.real_size) / unit;
             let map = (has_map(spec) && bits > 0).then(|| RandomMap::new(bits));
             let last_end = [region.offset; 3];
-            File { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, dirty: Dirty::default() }
+            File {
+                region,
+                last_start: [NONE; 3],
+                last_end,
+                last_len: 0,
+                blocks,
+                map,
+                dirty: Dirty::default(),
+            }
         });
         let files: Vec<File> = files.collect();
         let rotation = Rotation::new(files.len());
@@ -189,7 +199,8 @@ impl General {
         }
     }
 
-    /// The next step.
+    /// The next step. Not inlined, so that a caller on a short path does not pay for its registers.
+    #[inline(never)]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
             let Some(index) = self.rotation.pick() else {
@@ -197,7 +208,7 @@ impl General {
             };
             if self.after_write
                 && let Some(syncs) = &self.syncs
-                && let Some(kind) = syncs.due(self.issued[Direction::Write as usize], &self.files[index].dirty)
+                && let Some(kind) = syncs.due(&self.files[index].dirty)
             {
                 self.after_write = false;
                 self.files[index].dirty = Dirty::default();
@@ -208,7 +219,7 @@ impl General {
                     pace(*direction);
                     *direction
                 }
-                Directions::Mix(mix) => mix.next(self.issued, &mut pace),
+                Directions::Mix(mix) => mix.next(&self.issued, &mut pace),
                 Directions::TrimWrite { .. } => {
                     let [_, write, trim] = self.files[index].last_start;
                     let direction = if write == trim { Direction::Trim } else { Direction::Write };
@@ -250,6 +261,10 @@ impl General {
     /// The ramp is over: the counts of issued I/Os start again.
     pub(crate) fn end_ramp(&mut self) {
         self.issued = [0; 3];
+        if let Some(syncs) = &mut self.syncs {
+            syncs.restart();
+            self.after_write = false;
+        }
         if let Directions::Mix(mix) = &mut self.directions {
             mix.restart();
         }
@@ -259,7 +274,8 @@ impl General {
     #[inline]
     fn place(&mut self, index: usize, direction: Direction) -> Option<(u64, u32)> {
         let d = direction as usize;
-        if matches!(self.directions, Directions::TrimWrite { paired: true }) && direction == Direction::Write {
+        if matches!(self.directions, Directions::TrimWrite { paired: true }) && direction == Direction::Write
+        {
             let file = &self.files[index];
             return Some((file.last_start[Direction::Trim as usize], file.last_len));
         }
@@ -279,9 +295,14 @@ impl General {
                 match follows {
                     Some(relative) => (relative, None),
                     None => {
-                        let sizes = Sizes { min: self.lengths[direction].min, align: self.align[direction], unit: *unit };
+                        let sizes = Sizes {
+                            min: self.lengths[direction].min,
+                            align: self.align[direction],
+                            unit: *unit,
+                        };
+                        let (relative, first) = file.random(stream, d, sizes, self.time_based)?;
                         // A walk that jumps at the end of the file looks at the map but leaves no mark.
-                        (file.random(stream, d, sizes, self.time_based)?, fires.then_some(*unit))
+                        (relative, fires.then_some((first, sizes)))
                     }
                 }
             }
@@ -295,7 +316,7 @@ impl General {
             return None;
         }
         let len = match (mapped, &mut file.map) {
-            (Some(unit), Some(map)) => mark(map, relative, len, self.lengths[direction].min, unit),
+            (Some((first, sizes)), Some(map)) => mark(map, first, relative, len, sizes),
             _ => len,
         };
         Some((offset, len))
@@ -308,7 +329,8 @@ impl General {
         let trim = Direction::Trim as usize;
         if self.trims_pair && direction == Direction::Trim && file.last_start[trim] == offset {
             // The same block again: a write must follow although the last one was here, too.
-            file.last_start[Direction::Write as usize] = file.last_start[Direction::Write as usize].wrapping_sub(1);
+            file.last_start[Direction::Write as usize] =
+                file.last_start[Direction::Write as usize].wrapping_sub(1);
         }
         file.last_start[d] = offset;
         file.last_end[d] = offset + u64::from(len);
@@ -317,6 +339,9 @@ impl General {
         self.after_write = direction == Direction::Write;
         if self.after_write {
             file.dirty.wrote(offset, len);
+            if let Some(syncs) = &mut self.syncs {
+                syncs.wrote();
+            }
         }
     }
 }
@@ -345,13 +370,14 @@ struct Sizes {
 }
 
 impl File {
-    /// A uniformly random position relative to the region. With a map it is free for at least the smallest length.
+    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the
+    /// smallest length.
     #[inline]
-    fn random(&mut self, stream: &mut Stream, d: usize, sizes: Sizes, recycle: bool) -> Option<u64> {
+    fn random(&mut self, stream: &mut Stream, d: usize, sizes: Sizes, recycle: bool) -> Option<(u64, u64)> {
         let blocks = self.blocks[d]?;
         let block = stream.below(blocks);
         let Some(map) = &self.map else {
-            return Some(block * sizes.align);
+            return Some((block * sizes.align, 0));
         };
         if let Some(free) = free_block(map, block, sizes) {
             return Some(free);
@@ -365,14 +391,16 @@ impl File {
     }
 }
 
-/// Relative offset of the first block from `block` on, wrapping once, that is free for a smallest I/O.
+/// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
 #[inline]
-fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<u64> {
+fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
     let min = u64::from(sizes.min);
     if min == sizes.unit {
-        return map.next_clear(block).map(|free| free * min);
+        return map.next_clear(block).map(|free| (free * min, free));
     }
-    free_above(map, block * min, sizes, map.bits() * sizes.unit).or_else(|| free_above(map, 0, sizes, block * min))
+    let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
+    let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
+    Some((free, free / sizes.unit))
 }
 
 /// For blocks larger than the unit of the map: the first multiple of the smallest length in `from..until` whose bytes are all
@@ -396,11 +424,15 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
     None
 }
 
-/// Marks the blocks of an I/O and shortens it before the first that was taken already.
+/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already.
 #[inline]
-fn mark(map: &mut RandomMap, relative: u64, len: u32, min: u32, unit: u64) -> u32 {
-    let first = relative / unit;
+fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
+    let Sizes { min, unit, .. } = sizes;
     if u64::from(min) == unit {
+        if len == min {
+            map.set(first);
+            return len;
+        }
         let wanted = len.div_ceil(min);
         let got = map.claim(first, u64::from(wanted)) as u32;
         return if got < wanted { got * min } else { len };

@@ -9,6 +9,8 @@ use crate::random::{Scale, Stream};
 pub(crate) struct Lengths {
     pub(crate) min: u32,
     max: u32,
+    /// Clears what exceeds a multiple of `min`, if that is a power of two.
+    mask: Option<u64>,
     /// The stream to draw from; none for a fixed size, which draws nothing.
     stream: Option<(Stream, Scale)>,
 }
@@ -18,7 +20,8 @@ impl Lengths {
     pub(crate) fn new(block: &BlockSizes, stream: Stream) -> Self {
         let scale = stream.scale(block.max);
         let stream = (block.min != block.max).then_some((stream, scale));
-        Lengths { min: block.min as u32, max: block.max as u32, stream }
+        let mask = block.min.is_power_of_two().then(|| !(block.min - 1));
+        Lengths { min: block.min as u32, max: block.max as u32, mask, stream }
     }
 
     /// Starts the stream again.
@@ -42,7 +45,8 @@ impl Lengths {
         let min = u64::from(self.min);
         loop {
             let drawn = min + stream.below(*scale);
-            let len = (drawn - drawn % min).min(u64::from(self.max));
+            let whole = if let Some(mask) = self.mask { drawn & mask } else { drawn - drawn % min };
+            let len = whole.min(u64::from(self.max));
             if len <= room {
                 return Some(len as u32);
             }

@@ -6,6 +6,7 @@
 
 mod budget;
 mod content;
+mod delay;
 mod general;
 mod length;
 mod map;
@@ -22,6 +23,7 @@ mod workload;
 
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
+pub use delay::startdelay;
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use workload::Workload;

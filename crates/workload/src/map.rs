@@ -72,7 +72,7 @@ impl RandomMap {
         if clear != 0 {
             return Some((bit & !63) + u64::from(clear.trailing_zeros()));
         }
-        self.clear_from(bit).or_else(|| self.clear_from(0))
+        self.search(bit)
     }
 
     /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; says how many.
@@ -103,8 +103,9 @@ impl RandomMap {
         at.clamp(first, end.max(first)) - first
     }
 
+    /// Takes this block.
     #[inline]
-    fn set(&mut self, bit: u64) {
+    pub(crate) fn set(&mut self, bit: u64) {
         self.set_in_word(bit / 64, 1 << (bit % 64));
     }
 
@@ -131,13 +132,23 @@ impl RandomMap {
         }
     }
 
-    /// Smallest clear bit that is `bit` or above, by climbing until a word has one and then descending.
+    /// Smallest clear bit from `bit` on, else the smallest of all.
     #[inline(never)]
+    fn search(&self, bit: u64) -> Option<u64> {
+        self.clear_from(bit).or_else(|| self.clear_from(0))
+    }
+
+    /// Smallest clear bit that is `bit` or above, by climbing until a word has one and then descending.
     fn clear_from(&self, bit: u64) -> Option<u64> {
         let (mut level, mut at) = (0, bit);
         loop {
             let index = self.start[level] + (at / 64) as usize;
-            let end = self.start.get(level + 1).filter(|_| level + 1 < self.levels).copied().unwrap_or(self.words.len());
+            let end = self
+                .start
+                .get(level + 1)
+                .filter(|_| level + 1 < self.levels)
+                .copied()
+                .unwrap_or(self.words.len());
             if index >= end {
                 return None;
             }
@@ -182,7 +193,10 @@ mod tests {
     #[test]
     fn a_collision_takes_the_next_free_block_and_wraps_once() {
         let mut map = RandomMap::new(5);
-        assert_eq!([4, 2, 2, 2, 2, 2].map(|b| map.take(b)), [Some(4), Some(2), Some(3), Some(0), Some(1), None]);
+        assert_eq!(
+            [4, 2, 2, 2, 2, 2].map(|b| map.take(b)),
+            [Some(4), Some(2), Some(3), Some(0), Some(1), None]
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Mix {
 
     /// The direction of the next I/O after `issued` reads, writes and trims; `pace` may override it.
     #[inline]
-    pub(crate) fn next(&mut self, issued: [u64; 3], pace: impl FnOnce(Direction) -> Direction) -> Direction {
+    pub(crate) fn next(&mut self, issued: &[u64; 3], pace: impl FnOnce(Direction) -> Direction) -> Direction {
         let done = issued[self.current as usize];
         if done >= self.threshold {
             let drawn = 1 + self.stream.below(self.hundred);

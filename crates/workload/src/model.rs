@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use ferrio_plan::{BlockSizes, Direction, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer};
+use ferrio_plan::{
+    BlockSizes, Direction, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer,
+};
 use proptest::prelude::*;
 
 use crate::random::{T88, T258};

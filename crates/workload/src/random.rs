@@ -78,11 +78,60 @@ impl T258 {
         self.0 = [s1, s2, s3, s4, s5];
         s1 ^ s2 ^ s3 ^ s4 ^ s5
     }
+
+    /// One draw below the prepared count; apart from the narrow case so that this one stays short where both are inlined.
+    #[inline(never)]
+    fn below(&mut self, scale: Scale) -> u64 {
+        scale.pick_wide(self.draw())
+    }
 }
 
-/// A count prepared for [`Stream::below`]: `n / 2^w`, exact because the divisor is a power of two.
+/// A count `n` prepared for [`Stream::below`].
+///
+/// `floor(n * (r / 2^w))` in doubles is the high word of the integer product `n * r`, unless rounding carries the double over
+/// to another integer. That takes a low word close to 0 or 2^w, which is seldom: only then is the formula itself evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scale(f64);
+pub(crate) struct Scale {
+    n: u64,
+    /// Low words closer than this to 2^w (both generators) or to 0 (64 bits) decide nothing.
+    margin: u64,
+}
+
+impl Scale {
+    /// For 32-bit draws: the product has at most 64 bits, a double keeps 53, so rounding adds at most 2^10.
+    fn narrow(n: u64) -> Self {
+        Scale { n, margin: if n <= u64::from(u32::MAX) { 1 << 10 } else { 1 << 32 } }
+    }
+
+    /// For 64-bit draws: the draw and the product are rounded by 2^-53 each, which is less than `n * 2^12` of the product.
+    fn wide(n: u64) -> Self {
+        Scale { n, margin: if n < 1 << 48 { n << 12 } else { 1 << 63 } }
+    }
+
+    #[inline]
+    fn pick_narrow(self, draw: u32) -> u64 {
+        let product = self.n.wrapping_mul(u64::from(draw));
+        if (product & 0xffff_ffff) + self.margin >= 1 << 32 {
+            return self.pick_double(f64::from(draw) / 4_294_967_296.0);
+        }
+        product >> 32
+    }
+
+    #[inline]
+    fn pick_wide(self, draw: u64) -> u64 {
+        let product = u128::from(self.n) * u128::from(draw);
+        let low = product as u64;
+        if low.wrapping_add(self.margin) < self.margin.wrapping_mul(2) || self.margin == 1 << 63 {
+            return self.pick_double(draw as f64 / 18_446_744_073_709_551_616.0);
+        }
+        (product >> 64) as u64
+    }
+
+    #[cold]
+    fn pick_double(self, unit: f64) -> u64 {
+        (self.n as f64 * unit) as u64
+    }
+}
 
 /// One random stream of a job.
 #[derive(Clone, Debug)]
@@ -110,21 +159,20 @@ impl Stream {
         }
     }
 
-    /// Prepares `n` for many draws below it. `n * (r / 2^w)` and `(n / 2^w) * r` round alike: powers of two only shift the
-    /// exponent.
+    /// Prepares `n` for many draws below it.
     pub(crate) fn scale(&self, n: u64) -> Scale {
         match self {
-            Stream::T88(_) => Scale(n as f64 / 4_294_967_296.0),
-            Stream::T258(_) => Scale(n as f64 / 18_446_744_073_709_551_616.0),
+            Stream::T88(_) => Scale::narrow(n),
+            Stream::T258(_) => Scale::wide(n),
         }
     }
 
     /// One draw below the prepared count (0 when that is 0).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn below(&mut self, scale: Scale) -> u64 {
         match self {
-            Stream::T88(generator) => (scale.0 * f64::from(generator.draw())) as u64,
-            Stream::T258(generator) => (scale.0 * generator.draw() as f64) as u64,
+            Stream::T88(generator) => scale.pick_narrow(generator.draw()),
+            Stream::T258(generator) => generator.below(scale),
         }
     }
 
@@ -140,12 +188,17 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn both_generators_give_the_published_first_outputs_for_seed_1() {
         let mut narrow = T88::new(1);
-        assert_eq!([narrow.draw(), narrow.draw(), narrow.draw()], [2_634_262_343, 4_072_702_554, 2_367_269_570]);
+        assert_eq!(
+            [narrow.draw(), narrow.draw(), narrow.draw()],
+            [2_634_262_343, 4_072_702_554, 2_367_269_570]
+        );
         let mut wide = T258::new(1);
         assert_eq!([wide.draw(), wide.draw()], [11_128_779_724_671_416_100, 6_550_831_460_819_418_398]);
     }
@@ -157,20 +210,41 @@ mod tests {
         assert_eq!(first, [4_196_289_317, 3_719_163_915, 2_820_806_093, 2_217_523_518]);
     }
 
+    fn formula_narrow(n: u64, draw: u32) -> u64 {
+        (n as f64 * (f64::from(draw) / 2f64.powi(32))) as u64
+    }
+
+    fn formula_wide(n: u64, draw: u64) -> u64 {
+        (n as f64 * (draw as f64 / 2f64.powi(64))) as u64
+    }
+
     #[test]
-    fn a_prepared_scale_rounds_like_the_formula_it_replaces() {
-        for generator in [Generator::Tausworthe32, Generator::Tausworthe64] {
-            let mut counts = T258::new(7);
-            let mut stream = Stream::new(generator, 11);
-            for _ in 0..20_000 {
-                let n = counts.draw() >> (counts.draw() % 63 + 1);
-                let expected = match stream.clone() {
-                    Stream::T88(mut g) => (n as f64 * (f64::from(g.draw()) / 2f64.powi(32))) as u64,
-                    Stream::T258(mut g) => (n as f64 * (g.draw() as f64 / 2f64.powi(64))) as u64,
-                };
-                let scale = stream.scale(n);
-                assert_eq!(stream.below(scale), expected, "n={n}");
-            }
+    fn a_product_that_rounds_up_to_the_next_integer_does_so() {
+        // n * draw = 3 * 2^62 - 1: the double nearest to it is 3 * 2^62.
+        let (n, draw) = (4_294_967_295, 4_294_967_295);
+        assert_eq!(Scale::narrow(n).pick_narrow(draw), formula_narrow(n, draw));
+        assert_eq!(Scale::wide(3).pick_wide(u64::MAX), 3);
+        assert_eq!(formula_wide(3, u64::MAX), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn integers_pick_what_the_formula_in_doubles_picks(n: u64, shift in 0u32..64, draw: u64) {
+            let n = n >> shift;
+            prop_assert_eq!(Scale::narrow(n).pick_narrow(draw as u32), formula_narrow(n, draw as u32));
+            prop_assert_eq!(Scale::wide(n).pick_wide(draw), formula_wide(n, draw));
+        }
+
+        #[test]
+        fn draws_just_around_an_integer_pick_what_the_formula_picks(n in 1u64.., shift in 0u32..63, q: u64, near in -3i64..4) {
+            let n = (n >> shift).max(1);
+            let boundary = ((u128::from(q % n) << 64) / u128::from(n)) as u64;
+            let draw = boundary.wrapping_add_signed(near);
+            prop_assert_eq!(Scale::wide(n).pick_wide(draw), formula_wide(n, draw));
+            let n = n & 0xffff_ffff;
+            let boundary = ((q % n.max(1)) << 32).checked_div(n).unwrap_or(0) as u32;
+            let draw = boundary.wrapping_add_signed(near as i32);
+            prop_assert_eq!(Scale::narrow(n).pick_narrow(draw), formula_narrow(n, draw));
         }
     }
 }

@@ -17,6 +17,9 @@ pub(crate) const OFFSET: usize = 6;
 /// Contents of buffers.
 pub(crate) const CONTENT: usize = 9;
 
+/// Range of `startdelay`.
+pub(crate) const DELAY: usize = 13;
+
 /// The default of `randseed`.
 const DEFAULT_SEED: u64 = 0x89;
 

@@ -64,7 +64,9 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
     /// A block size or alignment is zero, larger than 4 GiB - 1, or the smallest exceeds the largest.
-    #[error("{direction} block sizes {min}-{max} aligned to {align} cannot be used: they must be 1..=4294967295, smallest first")]
+    #[error(
+        "{direction} block sizes {min}-{max} aligned to {align} cannot be used: they must be 1..=4294967295, smallest first"
+    )]
     BlockSize {
         /// `read`, `write` or `trim`.
         direction: &'static str,

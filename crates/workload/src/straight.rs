@@ -30,7 +30,7 @@ impl Straight {
     }
 
     /// The next step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Step {
         if self.cursor >= self.limit && !self.wrap() {
             return Step::PassEnd;

@@ -4,37 +4,77 @@ use ferrio_plan::{Durability, SyncFileRange};
 
 use crate::step::SyncKind;
 
-/// The periods of a job's syncs, in writes; 0 is never.
+/// The periods of a job's syncs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syncs {
-    fsync: u64,
-    fdatasync: u64,
-    range: SyncFileRange,
+    fsync: Period,
+    fdatasync: Period,
+    range: Period,
+    range_flags: u32,
+}
+
+/// Counts writes down; 0 writes is never.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    every: u32,
+    left: u32,
+    /// The last write completed a period.
+    due: bool,
+}
+
+impl Period {
+    fn new(every: u32) -> Self {
+        Period { every, left: every, due: false }
+    }
+
+    #[inline]
+    fn wrote(&mut self) {
+        self.left = self.left.wrapping_sub(1);
+        self.due = self.left == 0;
+        if self.due {
+            self.left = self.every;
+        }
+    }
 }
 
 impl Syncs {
     /// The periods of a job, `None` when it never syncs.
     pub(crate) fn new(durability: &Durability) -> Option<Self> {
-        let syncs = Syncs {
-            fsync: u64::from(durability.fsync),
-            fdatasync: u64::from(durability.fdatasync),
-            range: durability.sync_file_range,
-        };
-        (syncs.fsync > 0 || syncs.fdatasync > 0 || syncs.range.every > 0).then_some(syncs)
+        let Durability { fsync, fdatasync, sync_file_range: SyncFileRange { flags, every }, .. } =
+            *durability;
+        let [fsync, fdatasync, range] = [fsync, fdatasync, every].map(Period::new);
+        let syncs = Syncs { fsync, fdatasync, range, range_flags: flags };
+        [fsync, fdatasync, range].iter().any(|p| p.every > 0).then_some(syncs)
     }
 
-    /// The sync that is due after `writes` issued writes, the last operation being one of them. `dirty` is what was written to
-    /// the file since its last sync.
+    /// A write was issued.
     #[inline]
-    pub(crate) fn due(&self, writes: u64, dirty: &Dirty) -> Option<SyncKind> {
-        let hits = |every: u64| every > 0 && writes > 0 && writes.is_multiple_of(every);
-        if hits(self.fsync) {
+    pub(crate) fn wrote(&mut self) {
+        for period in [&mut self.fsync, &mut self.fdatasync, &mut self.range] {
+            if period.every > 0 {
+                period.wrote();
+            }
+        }
+    }
+
+    /// The count of writes starts again.
+    pub(crate) fn restart(&mut self) {
+        for period in [&mut self.fsync, &mut self.fdatasync, &mut self.range] {
+            *period = Period::new(period.every);
+        }
+    }
+
+    /// The sync that the last operation, a write, made due; only one even if several periods end with it. `dirty` is what was
+    /// written since the last sync to the file whose turn it is.
+    #[inline]
+    pub(crate) fn due(&self, dirty: &Dirty) -> Option<SyncKind> {
+        if self.fsync.due {
             Some(SyncKind::Fsync)
-        } else if hits(self.fdatasync) {
+        } else if self.fdatasync.due {
             Some(SyncKind::Fdatasync)
-        } else if hits(u64::from(self.range.every)) {
+        } else if self.range.due {
             let (offset, len) = dirty.range();
-            Some(SyncKind::FileRange { flags: self.range.flags, offset, len })
+            Some(SyncKind::FileRange { flags: self.range_flags, offset, len })
         } else {
             None
         }

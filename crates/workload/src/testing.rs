@@ -38,7 +38,13 @@ pub(crate) fn steps(spec: &JobSpec, workload: &mut Workload) -> Vec<Step> {
                 done[io.direction as usize] += u64::from(io.len);
             }
         }
-        let counted = if spec.rw.is_mixed() { done[0] + done[1] } else if spec.rw.is_trimwrite() { done[1] } else { done.iter().sum() };
+        let counted = if spec.rw.is_mixed() {
+            done[0] + done[1]
+        } else if spec.rw.is_trimwrite() {
+            done[1]
+        } else {
+            done.iter().sum()
+        };
         if steps.len() >= MOST || !budget.another_pass(counted, finished) {
             return steps;
         }
@@ -65,7 +71,8 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
     let mut last = None;
     let word = |step: &Step| match *step {
         Step::Io(io) => {
-            let letter = if last.replace(io.direction) == Some(io.direction) { "" } else { &io.direction.name()[..1] };
+            let letter =
+                if last.replace(io.direction) == Some(io.direction) { "" } else { &io.direction.name()[..1] };
             let file = if io.file == 0 { String::new() } else { format!("{}:", io.file) };
             let len = u64::from(io.len) / block;
             let len = if len == 1 { String::new() } else { format!("+{len}") };
@@ -98,6 +105,7 @@ pub(crate) fn cksum(data: &[u8]) -> u32 {
     let length = (data.len() as u64).to_le_bytes();
     let length = length.iter().take(8 - data.len().leading_zeros() as usize / 8);
     !data.iter().chain(length).fold(0u32, |crc, &byte| {
-        (0..8).fold(crc ^ (u32::from(byte) << 24), |c, _| (c << 1) ^ if c >> 31 == 1 { 0x04C1_1DB7 } else { 0 })
+        (0..8)
+            .fold(crc ^ (u32::from(byte) << 24), |c, _| (c << 1) ^ if c >> 31 == 1 { 0x04C1_1DB7 } else { 0 })
     })
 }

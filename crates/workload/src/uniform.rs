@@ -31,7 +31,7 @@ pub(crate) struct Uniform {
 
 impl Uniform {
     /// The next step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Step {
         if self.finished {
             return Step::PassEnd;

@@ -59,7 +59,7 @@ impl Workload {
     }
 
     /// What to do next. The I/O counts as issued from here on.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Step {
         self.next_paced(|direction| direction)
     }
@@ -68,7 +68,7 @@ impl Workload {
     /// direction it answers is taken instead; elsewhere the answer is ignored.
     ///
     /// When a file turns out to be finished the choice is made anew and `pace` asked again.
-    #[inline]
+    #[inline(always)]
     pub fn next_paced<F: FnMut(Direction) -> Direction>(&mut self, mut pace: F) -> Step {
         match &mut self.path {
             Path::Straight(straight) => {
@@ -154,7 +154,12 @@ fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
     for direction in Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)) {
         let block = &spec.block[direction];
         let largest = u64::from(u32::MAX);
-        if block.min == 0 || block.align == 0 || block.min > block.max || block.max > largest || block.align > largest {
+        if block.min == 0
+            || block.align == 0
+            || block.min > block.max
+            || block.max > largest
+            || block.align > largest
+        {
             return Err(WorkloadError::BlockSize {
                 direction: direction.name(),
                 min: block.min,

@@ -99,7 +99,7 @@ macro_rules! rows {
             AllowFileCreate: "allow_file_create", Bool, Plain, default "1";
                 OnlyOff(&["1"]); "When 0, a missing file is an error";
             AllowMountedWrite: "allow_mounted_write", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Allow writing to a mounted block device; otherwise the run aborts";
+                Works; "Allow writing to a mounted block device; otherwise the run aborts";
         }
         [Core; "file" / "none"] {
             PreRead: "pre_read", Bool, Plain, default "0";

@@ -27,13 +27,13 @@ macro_rules! rows {
             Directory: "directory", StrList, Plain;
                 Works; "Colon-separated directories prefixed to file names; clones are spread over them by job number";
             FilenameFormat: "filename_format", Str, Plain, default "$jobname.$jobnum.$filenum";
-                OnlyOff(&["$jobname.$jobnum.$filenum"]); "Template for generated names; expands $jobname, $jobnum, $filenum, $clientuid";
+                Works; "Template for generated names; expands $jobname, $jobnum, $filenum, $clientuid";
             UniqueFilename: "unique_filename", Bool, Plain, default "1";
                 NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
             Lockfile: "lockfile", Enum, Plain, default "none", words ["none", "exclusive", "readwrite"], under "filename";
                 OnlyOff(&["none"]); "Serialise I/O to a file shared between jobs with an in-fio lock";
             Opendir: "opendir", Str, Plain;
-                NotYet; "Add every file found below this directory to the job";
+                Works; "Add every file found below this directory to the job";
         }
         [Core; "io" / "io_basic"] {
             Rw: "rw" | "readwrite", EnumArg, Plain, default "read", words ["read", "write", "trim", "randread", "randwrite", "randtrim", "rw", "readwrite" = "rw", "randrw", "trimwrite", "randtrimwrite"];
@@ -75,7 +75,7 @@ macro_rules! rows {
             Offset: "offset" | "fileoffset", SizeZone, Bytes, default "0";
                 Works; "Start of the I/O region within each file";
             OffsetAlign: "offset_align", Int, Bytes, default "0", max 4294967295;
-                OnlyOff(&["0"]); "Round a percentage-based start offset up to a multiple of this";
+                Works; "Round a percentage-based start offset up to a multiple of this";
             OffsetIncrement: "offset_increment", SizeZone, Bytes, default "0", under "offset";
                 Works; "Added to offset once per clone number, so clones get separate regions";
             NumberIos: "number_ios", Int, Count, default "0";

@@ -16,7 +16,7 @@ const SIZING: Sizing = Sizing {
 fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
     let file = |(at, &size): (usize, &Option<u64>)| Candidate {
         path: PathBuf::from(format!("f{at}")),
-        found: Found { kind, size },
+        found: Found { kind, size, device: None },
         size_by_then: size,
         shared: false,
     };

@@ -1,0 +1,149 @@
+//! The clock of one job: ramp, run time, time spent in the I/O loop. All in clock ticks until someone asks for ns.
+
+use std::time::Duration;
+
+use ferrio_plan::Limits;
+use ferrio_stats::{Clock, Usage};
+
+use crate::worker::wall_ms;
+
+/// What the loop has to know about passing time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    /// End of the ramp, `u64::MAX` when there is none or it is over.
+    ramp_end: u64,
+    /// End of the run time, `u64::MAX` without a limit; while ramping counted from the planned end of the ramp.
+    deadline: u64,
+    runtime: u64,
+    /// Start of the job, or end of its ramp.
+    measuring_since: u64,
+    loop_began: u64,
+    loop_ticks: u64,
+    usage_before: Usage,
+    ramp_ended_ms: Option<u64>,
+}
+
+/// What happened when the next milestone was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Milestone {
+    /// From now on the job is measured.
+    RampEnded,
+    /// `runtime` is over.
+    TimeIsUp,
+}
+
+impl Timing {
+    /// The job starts at `now`.
+    pub(crate) fn start(now: u64, clock: &Clock, limits: &Limits, usage: Usage) -> Self {
+        let ticks = |duration: Duration| if duration.is_zero() { u64::MAX } else { clock.ticks(duration) };
+        let ramp = ticks(limits.ramp_time);
+        let runtime = ticks(limits.runtime);
+        let ramp_end = now.saturating_add(ramp);
+        Timing {
+            ramp_end,
+            deadline: (if ramp == u64::MAX { now } else { ramp_end }).saturating_add(runtime),
+            runtime,
+            measuring_since: now,
+            loop_began: now,
+            loop_ticks: 0,
+            usage_before: usage,
+            ramp_ended_ms: None,
+        }
+    }
+
+    /// True before the end of the ramp.
+    pub(crate) fn in_ramp(&self) -> bool {
+        self.ramp_end != u64::MAX
+    }
+
+    /// Ticks at which [`Timing::reached`] wants to be asked.
+    #[inline]
+    pub(crate) fn next_milestone(&self) -> u64 {
+        self.ramp_end.min(self.deadline)
+    }
+
+    /// Decides what the milestone at or before `now` is.
+    pub(crate) fn reached(&mut self, now: u64, usage: Usage) -> Milestone {
+        if now < self.ramp_end {
+            return Milestone::TimeIsUp;
+        }
+        self.ramp_end = u64::MAX;
+        self.deadline = now.saturating_add(self.runtime);
+        self.measuring_since = now;
+        self.loop_began = now;
+        self.loop_ticks = 0;
+        self.usage_before = usage;
+        self.ramp_ended_ms = Some(wall_ms());
+        Milestone::RampEnded
+    }
+
+    /// True when the run time is over.
+    pub(crate) fn is_over(&self, now: u64) -> bool {
+        now >= self.deadline
+    }
+
+    /// The I/O loop (or a final sync) begins.
+    pub(crate) fn loop_began(&mut self, now: u64) {
+        self.loop_began = now;
+    }
+
+    /// It ends; the time since it began counts as run time.
+    pub(crate) fn loop_ended(&mut self, now: u64) {
+        self.loop_ticks += now.saturating_sub(self.loop_began);
+    }
+
+    /// Time in the I/O loop, ns.
+    pub(crate) fn loop_ns(&self, clock: &Clock) -> u64 {
+        clock.ns(self.loop_ticks)
+    }
+
+    /// Time since measuring began, ns: the origin of logs and rate schedules.
+    pub(crate) fn measured_ns(&self, clock: &Clock, now: u64) -> u64 {
+        clock.between(self.measuring_since, now)
+    }
+
+    /// CPU use when measuring began.
+    pub(crate) fn usage_before(&self) -> Usage {
+        self.usage_before
+    }
+
+    /// When the ramp ended, ms since 1970.
+    pub(crate) fn ramp_ended_ms(&self) -> Option<u64> {
+        self.ramp_ended_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_plan::JobSpec;
+
+    use super::*;
+
+    fn timing(ramp_ns: u64, runtime_ns: u64) -> (Timing, Clock) {
+        let mut limits = JobSpec::bare("a").limits;
+        limits.ramp_time = Duration::from_nanos(ramp_ns);
+        limits.runtime = Duration::from_nanos(runtime_ns);
+        let clock = Clock::monotonic();
+        (Timing::start(1000, &clock, &limits, Usage::default()), clock)
+    }
+
+    #[test]
+    fn without_limits_there_is_no_milestone() {
+        let (timing, _) = timing(0, 0);
+        assert_eq!(timing.next_milestone(), u64::MAX);
+        assert!(!timing.in_ramp());
+    }
+
+    #[test]
+    fn run_time_is_counted_from_the_real_end_of_the_ramp() {
+        let (mut timing, clock) = timing(100, 50);
+        timing.loop_began(1000);
+        assert_eq!(timing.next_milestone(), 1100);
+        assert_eq!(timing.reached(1110, Usage::default()), Milestone::RampEnded);
+        assert_eq!(timing.next_milestone(), 1160);
+        assert_eq!(timing.reached(1160, Usage::default()), Milestone::TimeIsUp);
+        timing.loop_ended(1165);
+        assert_eq!(timing.loop_ns(&clock), 55);
+        assert!(timing.is_over(1160) && !timing.is_over(1159));
+    }
+}
