@@ -13,7 +13,7 @@ mod program;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::ReportOptions;
+use ferrio_report::{LogWriter, ReportOptions};
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -44,8 +44,13 @@ fn run() -> Result<u8, Stop> {
     let mut output = Output::open(&program)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
-    let options = RunOptions { progress: output.is_live(), logs: None };
-    let result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
+    let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
+    let options = RunOptions { progress: output.is_live(), logs: logs.as_ref().map(LogWriter::sender) };
+    let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
+    drop(options);
+    if let Some(logs) = logs {
+        logs.finish(&mut result).iter().for_each(|note| output.note(note));
+    }
     output.write(&ferrio_report::report(&plan, &result, &ReportOptions::new(program.formats, FIO_VERSION)));
     output.close()?;
     Ok(exit::status(&plan, &result))

@@ -6,7 +6,7 @@ use crate::findings::Findings;
 use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
 
 /// All engines of this program.
-pub const ENGINES: [EngineKind; 9] = [
+pub const ENGINES: [EngineKind; 10] = [
     EngineKind::IoUring,
     EngineKind::Libaio,
     EngineKind::Mmap,
@@ -15,6 +15,7 @@ pub const ENGINES: [EngineKind; 9] = [
     EngineKind::Pvsync,
     EngineKind::Pvsync2,
     EngineKind::Sync,
+    EngineKind::TokioUring,
     EngineKind::Vsync,
 ];
 
@@ -85,9 +86,12 @@ pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
             ..base
         },
         EngineKind::Mmap => EngineOptions { thp: count(Opt::Thp) > 0, ..base },
-        EngineKind::Sync | EngineKind::Psync | EngineKind::Vsync | EngineKind::Pvsync | EngineKind::Null => {
-            base
-        }
+        EngineKind::Sync
+        | EngineKind::Psync
+        | EngineKind::Vsync
+        | EngineKind::Pvsync
+        | EngineKind::Null
+        | EngineKind::TokioUring => base,
     }
 }
 
@@ -102,7 +106,10 @@ mod tests {
         assert_eq!(problems[0].message, "engine foo not loadable");
         assert_eq!(problems[0].label, "no such engine");
         let help = problems[0].help.as_deref().unwrap();
-        assert_eq!(help, "engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, vsync");
+        assert_eq!(
+            help,
+            "engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
+        );
     }
 
     #[test]

@@ -87,7 +87,10 @@ pub(crate) fn regions(
     };
     let scaled_too_far = matches!(sizing.io_size, Some(Extent::Percent(_)))
         && regions.io_size.is_some_and(|bytes| bytes < sizing.min_block);
-    if !regions.files.is_empty() && (regions.size < sizing.min_block || scaled_too_far) {
+    // A size in bytes that the offset leaves nothing of is no error to fio: such a clone does nothing.
+    let nothing_left = total == 0 && matches!(sizing.size, Some(Extent::Bytes(size)) if size > 0);
+    let too_small = regions.size < sizing.min_block && !nothing_left;
+    if !regions.files.is_empty() && (too_small || scaled_too_far) {
         // fio leaves the error number empty here.
         let message = "fio: blocksize is larger than data set range".to_owned();
         return Err(SetupError { errno: 0, func: "total_file_size", message });
@@ -129,17 +132,22 @@ fn region(
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
     let offset = offset(clone, sizing, real);
-    let beyond = || failure(format!("{name}: you need to specify valid offset="));
+    let whole = sizing.filesize.unwrap_or(real);
+    let rest = || {
+        whole.checked_sub(offset).ok_or_else(|| {
+            // fio leaves the error number empty here.
+            let message = format!("{name}: you need to specify valid offset=");
+            SetupError { errno: 0, func: "total_file_size", message }
+        })
+    };
     let share_of_size = shares.next();
     let mut size = match (sizing.filesize, sizing.size) {
-        (Some(filesize), _) => filesize.checked_sub(offset).ok_or_else(beyond)?,
-        (None, Some(Extent::Percent(percent))) if percent < 100 => {
-            let rest = real.checked_sub(offset).ok_or_else(beyond)?;
-            let part = share(real, percent).min(rest);
+        (_, Some(Extent::Percent(percent))) if percent < 100 => {
+            let part = share(whole, percent).min(rest()?);
             part - part % sizing.min_block.max(1)
         }
         (None, Some(Extent::Bytes(_))) if share_of_size > 0 => share_of_size,
-        _ => real.checked_sub(offset).ok_or_else(beyond)?,
+        _ => rest()?,
     };
     if kind == FileKind::Block {
         if offset > real {

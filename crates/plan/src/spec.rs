@@ -327,6 +327,7 @@ pub enum EngineKind {
     Libaio,
     Mmap,
     Null,
+    TokioUring,
 }
 
 impl EngineKind {
@@ -343,6 +344,7 @@ impl EngineKind {
             EngineKind::Libaio => "libaio",
             EngineKind::Mmap => "mmap",
             EngineKind::Null => "null",
+            EngineKind::TokioUring => "tokio_uring",
         }
     }
 
@@ -369,7 +371,7 @@ impl EngineKind {
             | EngineKind::Pvsync2
             | EngineKind::Mmap => true,
             EngineKind::Null => iodepth == 1,
-            EngineKind::IoUring | EngineKind::Libaio => false,
+            EngineKind::IoUring | EngineKind::Libaio | EngineKind::TokioUring => false,
         }
     }
 }

@@ -9,6 +9,7 @@ mod errors;
 mod eta;
 mod json;
 mod live;
+pub mod logs;
 pub mod model;
 mod notes;
 pub mod num;
@@ -21,6 +22,7 @@ use jiff::Zoned;
 
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
+pub use logs::LogWriter;
 pub use model::RunReport;
 pub use notes::unit_notes;
 pub use start::{laying_out_line, start_lines, starting_line};

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request, Submit};
 use ferrio_plan::{Direction, JobSpec};
-use ferrio_stats::{Clock, DirectionStats, JobStats, LiveCounters, Usage};
+use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Io, Step, SyncKind, Workload};
 
@@ -34,6 +34,19 @@ struct Unit {
     /// Ticks when the kernel had it.
     issued: u64,
 }
+
+/// Latencies of synchronous I/Os that are not in the histograms yet. Recording them a batch at a time costs a fraction of
+/// recording each one between two clock readings.
+#[derive(Debug)]
+struct Recent {
+    /// Ticks from start to end.
+    ticks: [u64; RECENT],
+    /// Direction of each.
+    directions: [u8; RECENT],
+    len: usize,
+}
+
+const RECENT: usize = 256;
 
 /// Which latencies are taken, decided once per job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +74,16 @@ pub(crate) struct Issuer<'a, E> {
     content: Option<Content>,
     pacer: Option<Pacer>,
     log: Option<IoLog>,
+    /// Every submission completes in the call.
+    synchronous: bool,
     stamps: Stamps,
     until_stamp: u32,
     timing: Timing,
+    /// Figures per direction.
+    directions: [DirectionRecorder; 3],
+    /// All other figures.
     stats: JobStats,
+    recent: Box<Recent>,
     /// The latest clock reading.
     now: u64,
     units: Vec<Unit>,
@@ -127,10 +146,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
             content: prepares.then_some(content),
             pacer: Pacer::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
+            synchronous: spec.is_sync(),
             stamps: if measured { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
-            stats: new_stats(spec),
+            directions: new_recorders(spec),
+            stats: JobStats::default(),
+            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: 0 }),
             now: 0,
             units: vec![unused; room],
             free: (0..depth).collect(),
@@ -216,19 +238,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let out_of_time = self.timing.is_over(self.clock.now());
         !self.context.control.stop_requested()
             && !out_of_time
-            && self.budget.another_pass(self.counted_bytes(), self.files_finished)
+            && self.budget.another_pass(self.moved_bytes(), self.files_finished)
     }
 
-    /// Bytes moved so far in the directions that count towards the job's size.
-    fn counted_bytes(&self) -> u64 {
-        let rw = self.spec.rw;
-        let counts = |d: &Direction| match d {
-            _ if rw.is_mixed() => true,
-            Direction::Write => true,
-            Direction::Read | Direction::Trim => !rw.does(Direction::Write),
-        };
-        let moved = |d: Direction| self.stats.directions[d as usize].bytes + self.ramp_bytes[d as usize];
-        Direction::ALL.into_iter().filter(counts).map(moved).sum()
+    /// Bytes moved so far, ramp included.
+    fn moved_bytes(&self) -> u64 {
+        self.directions.iter().zip(self.ramp_bytes).map(|(direction, ramp)| direction.bytes + ramp).sum()
     }
 
     /// True when the last operation was a sync, so that a final one would do nothing.
@@ -246,14 +261,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
         if let Some(log) = &mut self.log {
             log.flush();
         }
+        self.record_recent();
         let end = self.clock.now();
         let run_ms = self.timing.loop_ns(&self.clock).div_ceil(1_000_000);
-        for direction in &mut self.stats.directions {
-            direction.runtime_ms = if direction.bytes > 0 { run_ms } else { 0 };
-        }
+        self.stats.directions = self.directions.map(|direction| direction.finish(run_ms));
         self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
         self.stats.usage = Usage::of_this_thread().since(&self.timing.usage_before());
-        if self.spec.is_sync() {
+        if self.synchronous {
             let ios = self.stats.total_ios() + self.stats.sync.ios;
             self.stats.depth.record(1, ios);
             // fio's null engine at depth 1 counts no calls: there is nothing that could be batched.
@@ -327,7 +341,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
-        self.stats.directions[direction].ios += 1;
+        self.directions[direction].ios += 1;
         self.stamp_start();
         let start = self.now;
         match self.engine.submit(&request) {
@@ -361,17 +375,20 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// Records an I/O that the submitting call completed.
     #[inline]
     fn record_inline(&mut self, direction: usize, len: u32, offset: u64, start: u64) {
-        let stats = &mut self.stats.directions[direction];
+        let stats = &mut self.directions[direction];
         stats.bytes += u64::from(len);
         self.live.store(direction, stats.ios, stats.bytes);
         if self.stamps == Stamps::All {
             self.now = self.clock.now();
-            let ns = self.clock.between(start, self.now);
-            stats.record_synchronous(ns);
-            if self.spec.measure.clat {
-                self.stats.latency_buckets.record(ns);
+            let recent = &mut *self.recent;
+            recent.ticks[recent.len] = self.now.saturating_sub(start);
+            recent.directions[recent.len] = direction as u8;
+            recent.len += 1;
+            if recent.len == RECENT {
+                self.record_recent();
             }
             if let Some(log) = &mut self.log {
+                let ns = self.clock.between(start, self.now);
                 let time_ns = self.timing.measured_ns(&self.clock, self.now);
                 let direction = direction as u8;
                 log.record(IoSample {
@@ -385,11 +402,25 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 });
             }
         }
-        if !self.spec.is_sync() {
+        if !self.synchronous {
             self.stats.depth.record(self.depth_in_use() + 1, 1);
             self.stats.submit.record(1);
             self.stats.complete.record(1);
         }
+    }
+
+    /// Moves the latencies collected by [`Issuer::record_inline`] into the figures.
+    #[inline(never)]
+    fn record_recent(&mut self) {
+        let recent = &mut *self.recent;
+        for (&ticks, &direction) in recent.ticks[..recent.len].iter().zip(&recent.directions) {
+            let ns = self.clock.ns(ticks);
+            self.directions[usize::from(direction)].record_synchronous(ns);
+            if self.spec.measure.clat {
+                self.stats.latency_buckets.record(ns);
+            }
+        }
+        recent.len = 0;
     }
 
     /// A short or failed transfer of a synchronous submission.
@@ -430,7 +461,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             )));
             return None;
         }
-        let stats = &mut self.stats.directions[direction];
+        let stats = &mut self.directions[direction];
         stats.short += 1;
         stats.bytes += u64::from(moved);
         let offset = request.offset + u64::from(moved);
@@ -572,7 +603,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 unit.issued = self.now;
                 if self.spec.measure.slat && is_data(unit.request.op) {
                     let slat = self.clock.between(unit.start, self.now);
-                    self.stats.directions[unit.direction].record_submission(slat);
+                    self.directions[unit.direction].record_submission(slat);
                 }
             }
             self.stats.submit.record(taken as u32);
@@ -634,7 +665,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
 
     #[inline]
     fn record_completion(&mut self, unit: &Unit) {
-        let stats: &mut DirectionStats = &mut self.stats.directions[unit.direction];
+        let stats = &mut self.directions[unit.direction];
         stats.bytes += u64::from(unit.request.len);
         self.live.store(unit.direction, stats.ios, stats.bytes);
         if self.stamps == Stamps::All {
@@ -681,10 +712,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn pass_milestone(&mut self) -> bool {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
-                for (total, direction) in self.ramp_bytes.iter_mut().zip(&self.stats.directions) {
+                self.recent.len = 0;
+                for (total, direction) in self.ramp_bytes.iter_mut().zip(&self.directions) {
                     *total += direction.bytes;
                 }
-                self.stats = new_stats(self.spec);
+                self.directions = new_recorders(self.spec);
+                self.stats = JobStats::default();
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
@@ -743,7 +776,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         );
         let _ = self.context.messages.send(crate::worker::Message::IoError(line));
         let mut failure = Failure::new(errno, "io_u error");
-        if errno == libc::EINVAL && self.spec.direct && self.stats.directions.iter().all(|d| d.bytes == 0) {
+        if errno == libc::EINVAL && self.spec.direct && self.directions.iter().all(|d| d.bytes == 0) {
             failure = failure.note(
                 "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
                  device's sectors. Try setting direct=0.",
@@ -768,13 +801,11 @@ fn is_data(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Trim)
 }
 
-/// Empty figures with histograms for the directions that the job uses.
-fn new_stats(spec: &JobSpec) -> JobStats {
-    let mut stats = JobStats::default();
-    for direction in Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)) {
-        let measure = &spec.measure;
-        stats.directions[direction as usize] =
-            DirectionStats::measuring(measure.slat, measure.clat, measure.lat, spec.is_sync());
-    }
-    stats
+/// Recorders for the directions that the job uses.
+fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
+    let measure = &spec.measure;
+    Direction::ALL.map(|direction| match spec.rw.does(direction) {
+        true => DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync()),
+        false => DirectionRecorder::default(),
+    })
 }

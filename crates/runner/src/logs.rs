@@ -54,6 +54,13 @@ pub enum LogBatch {
         /// The sample.
         sample: RateSample,
     },
+    /// The job is over: nothing more of it follows.
+    Ended {
+        /// Index of the job.
+        job: usize,
+        /// ms it was measured.
+        time_ms: u64,
+    },
 }
 
 /// Way to the log writer.

@@ -30,7 +30,11 @@ struct Watched {
     since: u64,
     /// How long an ended job did I/O.
     ran: Option<Duration>,
+    /// Writes any log.
+    logs: bool,
+    /// Writes averaged bandwidths.
     logs_bw: bool,
+    /// Writes averaged I/O rates.
     logs_iops: bool,
 }
 
@@ -46,6 +50,7 @@ impl<'a> Monitor<'a> {
             iops: Sampler::new(job.spec.measure.iopsavgtime_ms),
             since: 0,
             ran: None,
+            logs: job.spec.logs.any(),
             logs_bw: job.spec.logs.bw.is_some() && job.spec.logs.avg_msec > 0,
             logs_iops: job.spec.logs.iops.is_some() && job.spec.logs.avg_msec > 0,
         });
@@ -61,28 +66,12 @@ impl<'a> Monitor<'a> {
                 continue;
             }
             let since = control.measuring_since.load(Relaxed);
-            if since != job.since {
-                job.since = since;
-                job.bw.restart();
-                job.iops.restart();
-            }
+            job.measured_since(since);
             if since == 0 {
                 continue;
             }
             let ns = self.clock.between(since, now);
-            let bandwidth = job.bw.observe(ns, control.live.bytes(), KIB);
-            let iops = job.iops.observe(ns, control.live.ios(), 1);
-            if let Some(logs) = &self.logs {
-                let time_ms = ns / 1_000_000;
-                if let Some(per_second) = bandwidth.filter(|_| job.logs_bw) {
-                    let _ = logs
-                        .send(LogBatch::Bandwidth { job: index, sample: RateSample { time_ms, per_second } });
-                }
-                if let Some(per_second) = iops.filter(|_| job.logs_iops) {
-                    let _ =
-                        logs.send(LogBatch::Iops { job: index, sample: RateSample { time_ms, per_second } });
-                }
-            }
+            job.observe(index, ns, control, self.logs.as_ref());
             wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
         }
         wake.max(Duration::from_millis(1))
@@ -91,11 +80,16 @@ impl<'a> Monitor<'a> {
     /// A job ended: its samples go into its figures.
     pub(crate) fn ended(&mut self, index: usize, stats: &mut JobStats) {
         let job = &mut self.jobs[index];
-        let since = self.controls[index].running_since.load(Relaxed);
+        let control = &self.controls[index];
+        let since = control.running_since.load(Relaxed);
         job.ran = (since > 0).then(|| Duration::from_nanos(self.clock.between(since, self.clock.now())));
-        if job.since != self.controls[index].measuring_since.load(Relaxed) {
-            // The ramp ended after the last look: what was sampled belongs to it.
-            return;
+        job.measured_since(control.measuring_since.load(Relaxed));
+        if job.since > 0 {
+            // An interval that ends with the job is complete even if main was told of the end first.
+            job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_ref());
+        }
+        if let Some(logs) = self.logs.as_ref().filter(|_| job.logs) {
+            let _ = logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
         }
         for (direction, stats) in stats.directions.iter_mut().enumerate() {
             stats.bw = job.bw.stats[direction];
@@ -122,5 +116,33 @@ impl<'a> Monitor<'a> {
             }
         });
         Progress { elapsed, jobs: jobs.collect() }
+    }
+}
+
+impl Watched {
+    /// The job is measured since then: what was sampled before belongs to its ramp.
+    fn measured_since(&mut self, ticks: u64) {
+        if ticks != self.since {
+            self.since = ticks;
+            self.bw.restart();
+            self.iops.restart();
+        }
+    }
+
+    /// Takes the samples that are due `ns` after measuring began.
+    fn observe(&mut self, index: usize, ns: u64, control: &JobControl, logs: Option<&LogSender>) {
+        let bandwidth = self.bw.observe(ns, control.live.bytes(), KIB);
+        let iops = self.iops.observe(ns, control.live.ios(), 1);
+        let Some(logs) = logs else { return };
+        let time_ms = ns / 1_000_000;
+        // A writer that is gone has told why; the job goes on.
+        if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
+            let sample = RateSample { time_ms, per_second };
+            let _ = logs.send(LogBatch::Bandwidth { job: index, sample });
+        }
+        if let Some(per_second) = iops.filter(|_| self.logs_iops) {
+            let sample = RateSample { time_ms, per_second };
+            let _ = logs.send(LogBatch::Iops { job: index, sample });
+        }
     }
 }

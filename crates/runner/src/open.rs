@@ -20,6 +20,8 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result
     for file in &spec.files {
         let fd = match file.kind {
             FileKind::Pretend => None,
+            // Nothing is ever read from or written to it, so it is not created either.
+            _ if file.size == 0 => None,
             _ => Some(open_file(spec, file, set.files.len())?),
         };
         if let Some(fd) = &fd {

@@ -4,6 +4,7 @@ use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::Mmap;
 use ferrio_engine_null::Null;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
+use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
 use ferrio_plan::EngineKind;
 
@@ -21,5 +22,6 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::Libaio => worker::run::<Libaio>(context),
         EngineKind::Mmap => worker::run::<Mmap>(context),
         EngineKind::Null => worker::run::<Null>(context),
+        EngineKind::TokioUring => worker::run::<TokioUring>(context),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
+use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
 
@@ -31,24 +32,62 @@ pub struct DirectionStats {
 }
 
 impl DirectionStats {
-    /// Figures of a job that measures: completion latency always gets a histogram, the others on demand.
+    /// Total latency, if measured.
     #[must_use]
-    pub fn measuring(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
-        let make = |on: bool| on.then(Box::<Latency>::default);
+    pub fn lat(&self) -> Option<&Latency> {
+        if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
+    }
+
+    fn merge(&mut self, other: &DirectionStats) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        if self.lat_is_clat && !other.lat_is_clat {
+            // A group of synchronous and asynchronous jobs: from here on the two latencies differ.
+            self.total = self.clat.clone();
+            self.lat_is_clat = false;
+        }
+        if !self.lat_is_clat && other.lat_is_clat && self.clat.is_none() && self.total.is_none() {
+            self.lat_is_clat = true;
+        } else if !self.lat_is_clat {
+            merge_latency(&mut self.total, other.lat());
+        }
+        merge_latency(&mut self.slat, other.slat.as_deref());
+        merge_latency(&mut self.clat, other.clat.as_deref());
+        self.bw.merge(&other.bw);
+        self.iops.merge(&other.iops);
+    }
+}
+
+/// The recording side of [`DirectionStats`]: what a worker touches for every I/O.
+#[derive(Clone, Debug, Default)]
+pub struct DirectionRecorder {
+    /// I/Os issued.
+    pub ios: u64,
+    /// Bytes completed.
+    pub bytes: u64,
+    /// Short transfers.
+    pub short: u64,
+    slat: Option<Box<Recorder>>,
+    clat: Option<Box<Recorder>>,
+    total: Option<Box<Recorder>>,
+    lat_is_clat: bool,
+}
+
+impl DirectionRecorder {
+    /// For a direction that the job uses. A `synchronous` job has no slat, and one recorder serves clat and lat.
+    #[must_use]
+    pub fn new(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
+        let make = |on: bool| on.then(Box::<Recorder>::default);
         let shared = synchronous && clat;
-        DirectionStats {
+        DirectionRecorder {
             slat: make(slat && !synchronous),
             clat: make(clat),
             total: make(lat && !shared),
             lat_is_clat: lat && shared,
             ..Self::default()
         }
-    }
-
-    /// Total latency, if measured.
-    #[must_use]
-    pub fn lat(&self) -> Option<&Latency> {
-        if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
     }
 
     /// Records a synchronous I/O: one latency is both completion and total.
@@ -80,25 +119,21 @@ impl DirectionStats {
         }
     }
 
-    fn merge(&mut self, other: &DirectionStats) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.short += other.short;
-        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
-        if self.lat_is_clat && !other.lat_is_clat {
-            // A group of synchronous and asynchronous jobs: from here on the two latencies differ.
-            self.total = self.clat.clone();
-            self.lat_is_clat = false;
+    /// The figures; `run_ms` is the time in the I/O loop.
+    #[must_use]
+    pub fn finish(self, run_ms: u64) -> DirectionStats {
+        let fold = |recorder: Option<Box<Recorder>>| recorder.map(|r| Box::new(r.finish()));
+        DirectionStats {
+            ios: self.ios,
+            bytes: self.bytes,
+            short: self.short,
+            runtime_ms: if self.bytes > 0 { run_ms } else { 0 },
+            slat: fold(self.slat),
+            clat: fold(self.clat),
+            total: fold(self.total),
+            lat_is_clat: self.lat_is_clat,
+            ..DirectionStats::default()
         }
-        if !self.lat_is_clat && other.lat_is_clat && self.clat.is_none() && self.total.is_none() {
-            self.lat_is_clat = true;
-        } else if !self.lat_is_clat {
-            merge_latency(&mut self.total, other.lat());
-        }
-        merge_latency(&mut self.slat, other.slat.as_deref());
-        merge_latency(&mut self.clat, other.clat.as_deref());
-        self.bw.merge(&other.bw);
-        self.iops.merge(&other.iops);
     }
 }
 
@@ -180,17 +215,16 @@ mod tests {
 
     fn job(synchronous: bool, ns: u64) -> JobStats {
         let mut stats = JobStats::default();
-        stats.directions[0] = DirectionStats::measuring(true, true, true, synchronous);
-        let read = &mut stats.directions[0];
+        let mut read = DirectionRecorder::new(true, true, true, synchronous);
         read.ios = 1;
         read.bytes = 4096;
-        read.runtime_ms = ns;
         if synchronous {
             read.record_synchronous(ns);
         } else {
             read.record_submission(1);
             read.record_completion(ns, ns + 1);
         }
+        stats.directions[0] = read.finish(ns);
         stats
     }
 

@@ -6,7 +6,7 @@
 use hdrhistogram::Histogram;
 
 /// Largest value with a bucket of its own: 2^62 ns, 146 years.
-const HIGHEST_NS: u64 = 1 << 62;
+pub(crate) const HIGHEST_NS: u64 = 1 << 62;
 const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// Running statistics of one latency.
@@ -36,7 +36,22 @@ impl Latency {
         Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, histogram }
     }
 
-    /// Adds one latency of `ns`.
+    /// Statistics from exact sums and (value, count) pairs, one value for each bucket of the histogram.
+    pub(crate) fn from_parts(
+        min: u64,
+        max: u64,
+        sum: u64,
+        sum_of_squares: u128,
+        counts: impl Iterator<Item = (u64, u64)>,
+    ) -> Self {
+        let mut latency = Latency { min, max, sum, sum_of_squares, ..Latency::new() };
+        for (value, count) in counts.filter(|&(_, count)| count > 0) {
+            latency.histogram.saturating_record_n(value, count);
+        }
+        latency
+    }
+
+    /// Adds one latency of `ns`. Workers record many: see [`crate::Recorder`].
     #[inline]
     pub fn record(&mut self, ns: u64) {
         self.min = self.min.min(ns);
@@ -124,11 +139,6 @@ impl Latency {
         // Both histograms have the same bounds, the one condition under which adding can fail.
         let added = self.histogram.add(&other.histogram);
         debug_assert!(added.is_ok(), "histograms of equal bounds add");
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        *self = Latency::new();
     }
 }
 

@@ -11,14 +11,16 @@ pub mod distribution;
 pub mod job;
 pub mod latency;
 pub mod live;
+pub mod recorder;
 pub mod samples;
 pub mod usage;
 
 pub use clock::{Clock, ClockSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
-pub use job::{DirectionStats, JobStats, SyncStats};
+pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
 pub use latency::Latency;
 pub use live::LiveCounters;
+pub use recorder::Recorder;
 pub use samples::{SampleStats, Sampler};
 pub use usage::Usage;
 

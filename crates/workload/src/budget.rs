@@ -104,8 +104,8 @@ impl Budget {
 
     /// Decides, after a pass that ended without error and before `runtime`, whether another one follows, and begins its count.
     ///
-    /// `completed` are the bytes the job transferred so far in the directions that count; `files_finished` says that the pass
-    /// ended because all files were; a pass that issued nothing is always the last.
+    /// `completed` are the bytes the job transferred so far in all directions, trims included; `files_finished` says that the
+    /// pass ended because all files were. A pass that issued nothing is always the last.
     ///
     /// Every loop but the first is one more pass. Then passes follow as long as bytes are missing: not when less than the
     /// largest block is missing, and not when the files are finished and no `io_size` asks to go over them again.
@@ -122,8 +122,8 @@ impl Budget {
             return true;
         }
         let missing = self.length.saturating_sub(completed);
-        let wanted = missing > 0 && missing >= self.largest_block && !(files_finished && !self.has_io_size);
-        wanted && !self.ios_exhausted()
+        let goes_over_again = !files_finished || self.has_io_size;
+        missing > 0 && missing >= self.largest_block && goes_over_again && !self.ios_exhausted()
     }
 }
 
@@ -181,6 +181,13 @@ mod tests {
         let repeated = sequence(&spec);
         assert_eq!(repeated[..8], continued[..8]);
         assert_eq!(repeated[8..], continued[..8]);
+    }
+
+    #[test]
+    fn trims_count_for_the_question_whether_bytes_are_missing() {
+        let mut spec = sized(ReadWrite::RandTrimWrite, 16 << 10, 1);
+        spec.limits.io_size = Some(32 << 10);
+        assert_eq!(run(&spec), "t3 w3 t0 w0 t2 w2 t1 w1");
     }
 
     #[test]

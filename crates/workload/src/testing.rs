@@ -21,7 +21,7 @@ pub(crate) fn regions(spec: &JobSpec, files: u64) -> Vec<Region> {
 /// All steps of a job but the ends of passes.
 pub(crate) fn steps(spec: &JobSpec, workload: &mut Workload) -> Vec<Step> {
     let mut budget = Budget::new(spec);
-    let mut done = [0; 3];
+    let mut done = 0;
     let mut steps = Vec::new();
     loop {
         let mut finished = false;
@@ -35,17 +35,10 @@ pub(crate) fn steps(spec: &JobSpec, workload: &mut Workload) -> Vec<Step> {
             }
             if let Some(Step::Io(io)) = steps.last() {
                 budget.issued(io.direction, io.len);
-                done[io.direction as usize] += u64::from(io.len);
+                done += u64::from(io.len);
             }
         }
-        let counted = if spec.rw.is_mixed() {
-            done[0] + done[1]
-        } else if spec.rw.is_trimwrite() {
-            done[1]
-        } else {
-            done.iter().sum()
-        };
-        if steps.len() >= MOST || !budget.another_pass(counted, finished) {
+        if steps.len() >= MOST || !budget.another_pass(done, finished) {
             return steps;
         }
         workload.begin_pass();

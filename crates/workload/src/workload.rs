@@ -59,6 +59,7 @@ impl Workload {
     }
 
     /// What to do next. The I/O counts as issued from here on.
+    #[expect(clippy::should_implement_trait, reason = "no iterator: a pass ends and another one begins")]
     #[inline(always)]
     pub fn next(&mut self) -> Step {
         self.next_paced(|direction| direction)

@@ -8,7 +8,7 @@ mod entries;
 mod setup;
 
 pub use entries::{Entries, Style};
-pub use setup::Setup;
+pub use setup::{Setup, refused};
 
 use std::io;
 use std::os::fd::AsRawFd;

@@ -87,7 +87,9 @@ impl Setup {
     }
 }
 
-fn refused(error: io::Error) -> EngineError {
+/// An error of io_uring_setup(2) as `io_queue_init`, with a hint for the usual reasons.
+#[must_use]
+pub fn refused(error: io::Error) -> EngineError {
     let hint = match error.raw_os_error() {
         Some(libc::ENOSYS) => Some(
             "this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio",

@@ -40,8 +40,8 @@ macro_rules! rows {
                 Works; "Direction and pattern of the workload";
             RwSequencer: "rw_sequencer", Enum, Plain, default "sequential", words ["sequential", "identical"];
                 Works; "What a sequential group of I/Os inside an rw :NR workload does to the offset";
-            Ioengine: "ioengine", EnumArg, Plain, default "psync", words ["cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec", "falloc", "filecreate", "filedelete", "filestat", "ftruncate", "gfapi", "gfapi_async", "http", "ime_aio", "ime_psync", "ime_psyncv", "io_uring", "io_uring_cmd", "libaio", "libblkio", "libcufile", "libhdfs", "libhipfile", "libiscsi", "libpmem", "libzbc", "mmap", "mtd", "nbd", "net", "netsplice", "nfs", "null", "page_fault", "posixaio", "psync", "pvsync", "pvsync2", "rados", "rbd", "rdma", "sg", "solarisaio", "splice", "sync", "vsync", "windowsaio", "xnvme", "external"];
-                Works; "Method used to submit I/O";
+            Ioengine: "ioengine", EnumArg, Plain, default "psync", words ["cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec", "falloc", "filecreate", "filedelete", "filestat", "ftruncate", "gfapi", "gfapi_async", "http", "ime_aio", "ime_psync", "ime_psyncv", "io_uring", "io_uring_cmd", "libaio", "libblkio", "libcufile", "libhdfs", "libhipfile", "libiscsi", "libpmem", "libzbc", "mmap", "mtd", "nbd", "net", "netsplice", "nfs", "null", "page_fault", "posixaio", "psync", "pvsync", "pvsync2", "rados", "rbd", "rdma", "sg", "solarisaio", "splice", "sync", "tokio_uring", "vsync", "windowsaio", "xnvme", "external"];
+                Works; "Method used to submit I/O (tokio_uring: ferrio only)";
             Iodepth: "iodepth", Int, Count, default "1", min 1, max 4294967295;
                 Works; "I/O units kept in flight per job";
             IodepthBatch: "iodepth_batch" | "iodepth_batch_submit", Int, Count, default "1", max 4294967295, under "iodepth";

@@ -63,7 +63,8 @@ fn filesize_counts_from_the_start_of_the_file() {
     let sizing = Sizing { filesize: Some(16 * K), offset: Extent::Bytes(4 * K), ..SIZING };
     assert_eq!(sized(sizing, 0, &[Some(8 * K)]), (vec![(4096, 12288, 16384, true)], 12288));
     let far = Sizing { offset: Extent::Bytes(20 * K), ..sizing };
-    assert_eq!(refused(far, FileKind::Regular, &[None]).1, "a: you need to specify valid offset=");
+    let want = (0, "a: you need to specify valid offset=".to_owned());
+    assert_eq!(refused(far, FileKind::Regular, &[None]), want);
 }
 
 #[test]
@@ -80,6 +81,15 @@ fn a_share_of_the_file_is_cut_at_its_end_and_rounded_down_to_blocks() {
     assert_eq!(sized(Sizing { size: Some(Extent::Percent(33)), ..SIZING }, 0, &[Some(64 * K)]).1, 20 * K);
     let late = Sizing { offset: Extent::Bytes(48 * K), ..half };
     assert_eq!(sized(late, 0, &[Some(64 * K)]).1, 16 * K);
+}
+
+#[test]
+fn a_share_of_a_given_file_size_does_not_look_at_the_file() {
+    let half = Sizing { size: Some(Extent::Percent(50)), filesize: Some(30 * K), ..SIZING };
+    assert_eq!(sized(half, 0, &[None]), (vec![(0, 12288, 12288, true)], 12288));
+    assert_eq!(sized(half, 0, &[Some(64 * K)]).1, 12288);
+    let late = Sizing { offset: Extent::Bytes(20 * K), ..half };
+    assert_eq!(sized(late, 0, &[None]), (vec![(20480, 8192, 28672, true)], 8192));
 }
 
 #[test]
@@ -115,6 +125,15 @@ fn a_region_below_one_block_fails_without_an_error_number() {
     assert_eq!(refused(SIZING, FileKind::Regular, &[Some(2 * K)]), want);
     let scaled = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(Extent::Percent(10)), ..SIZING };
     assert_eq!(refused(scaled, FileKind::Regular, &[None]), want);
+}
+
+#[test]
+fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
+    let sizing = Sizing { offset: Extent::Bytes(8 * K), filesize: Some(8 * K), ..SIZING };
+    let want = "fio: blocksize is larger than data set range";
+    assert_eq!(refused(sizing, FileKind::Regular, &[None]).1, want);
+    let capped = Sizing { size: Some(Extent::Bytes(8 * K)), ..sizing };
+    assert_eq!(sized(capped, 0, &[None]), (vec![(8192, 0, 8192, true)], 0));
 }
 
 #[test]

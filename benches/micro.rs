@@ -1,0 +1,247 @@
+//! Micro-benchmarks of the parts that decide what ferrio costs: reading jobs, planning them, choosing an I/O, taking a time stamp,
+//! recording it; and the whole worker loop on the null engine, where nothing but these parts is left.
+//!
+//! Each part is fed through its public interface with jobs that come from text by way of the job-file reader and the planner, so
+//! that what is timed is what a run does. Figures are per element: a job for the readers, an I/O for everything else.
+//!
+//!     cargo bench --bench micro -- workload
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_plan::{JobSpec, Plan, PlanOptions};
+use ferrio_runner::RunOptions;
+use ferrio_stats::{Clock, DirectionRecorder, JobStats, Latency, LatencyBuckets, Recorder};
+use ferrio_workload::{Region, SEEDS, Step, Workload};
+
+/// Jobs in the large job file.
+const MANY: usize = 1000;
+
+/// I/Os of one run of the worker loop: enough that starting and joining the thread is lost in them.
+const LOOP_IOS: u64 = 1 << 20;
+
+/// What people write: a global section and two jobs.
+const SMALL_FILE: &str = "\
+; mixed load on one file
+[global]
+ioengine=null
+size=1g
+bs=4k
+runtime=30s
+time_based
+
+[readers]
+rw=randread
+iodepth=32
+numjobs=4
+group_reporting
+
+[writer]
+stonewall
+rw=write
+bs=64k
+rate=100m
+";
+
+criterion_group! {
+    name = parts;
+    config = Criterion::default().warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
+    targets = jobfile, planning, workload, statistics, clock
+}
+criterion_group! {
+    // Last: a run of the runner leaves SIGINT and SIGTERM blocked in its thread, as the program wants it.
+    name = whole;
+    config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(5));
+    targets = worker_loop
+}
+criterion_main!(parts, whole);
+
+fn jobfile(c: &mut Criterion) {
+    let mut group = c.benchmark_group("jobfile");
+    let many = many_sections();
+    for (name, text, jobs) in [("small", SMALL_FILE, 2), ("1000_sections", many.as_str(), MANY)] {
+        group.throughput(Throughput::Elements(jobs as u64));
+        group.bench_function(name, |b| b.iter(|| read(black_box(text))));
+    }
+    group.finish();
+}
+
+fn planning(c: &mut Criterion) {
+    let mut group = c.benchmark_group("plan");
+    group.throughput(Throughput::Elements(MANY as u64));
+    let clones = format!("[job]\nioengine=null\nsize=1m\nnumjobs={MANY}\n");
+    for (name, text) in [("1000_sections", many_sections()), ("numjobs_1000", clones)] {
+        let set = read(&text);
+        group.bench_function(name, |b| b.iter_with_large_drop(|| plan(black_box(&set))));
+    }
+    group.finish();
+}
+
+/// The next I/O, averaged over whole passes: a random map is searched longer the fuller it is.
+fn workload(c: &mut Criterion) {
+    let mut group = c.benchmark_group("workload");
+    group.throughput(Throughput::Elements(1));
+    for (name, options) in [
+        ("sequential", "rw=read"),
+        ("random_with_map", "rw=randread"),
+        ("random_without_map", "rw=randread\nnorandommap"),
+        ("mixed_sequential", "rw=rw"),
+        ("mixed_random", "rw=randrw\nrwmixread=70"),
+        ("random_lengths", "rw=randread\nbsrange=4k-64k"),
+    ] {
+        let spec = spec(&format!("[job]\nioengine=null\nsize=256m\n{options}\n"));
+        let mut workload = generator(&spec);
+        group.bench_function(name, |b| {
+            b.iter(|| match workload.next() {
+                Step::PassEnd => {
+                    workload.begin_pass();
+                    workload.next()
+                }
+                step => step,
+            });
+        });
+    }
+    group.finish();
+}
+
+fn statistics(c: &mut Criterion) {
+    let mut group = c.benchmark_group("stats");
+    group.throughput(Throughput::Elements(1));
+    let samples = latencies();
+    let mut next = samples.iter().copied().cycle();
+    let mut sample = move || next.next().unwrap_or_default();
+
+    let mut latency = Latency::new();
+    group.bench_function("latency", |b| b.iter(|| latency.record(sample())));
+    let mut recorder = Recorder::default();
+    group.bench_function("recorder", |b| b.iter(|| recorder.record(sample())));
+    let mut buckets = LatencyBuckets::default();
+    group.bench_function("latency_buckets", |b| b.iter(|| buckets.record(sample())));
+    black_box((&latency, &recorder, &buckets));
+
+    let (mut read, mut stats) = (DirectionRecorder::new(true, true, true, true), JobStats::default());
+    group.bench_function("synchronous_io", |b| {
+        b.iter(|| record_synchronous(&mut read, &mut stats, sample()));
+    });
+    black_box((&read, &stats));
+    let (mut read, mut stats) = (DirectionRecorder::new(true, true, true, false), JobStats::default());
+    group.bench_function("asynchronous_io", |b| {
+        b.iter(|| record_asynchronous(&mut read, &mut stats, sample()));
+    });
+    black_box((&read, &stats));
+    group.finish();
+}
+
+fn clock(c: &mut Criterion) {
+    let mut group = c.benchmark_group("clock");
+    group.throughput(Throughput::Elements(1));
+    let clock = Clock::calibrate();
+    group.bench_function("read", |b| b.iter(|| clock.now()));
+    group.bench_function("read_and_convert", |b| {
+        let start = clock.now();
+        b.iter(|| clock.between(start, clock.now()));
+    });
+    let kernel = Clock::monotonic();
+    group.bench_function("read_clock_gettime", |b| b.iter(|| kernel.now()));
+    group.finish();
+}
+
+/// ns per I/O of a worker on the null engine, with all latencies measured.
+fn worker_loop(c: &mut Criterion) {
+    let mut group = c.benchmark_group("worker_loop_null");
+    group.throughput(Throughput::Elements(LOOP_IOS));
+    for (name, options) in [
+        ("sequential", "rw=read"),
+        ("random_with_map", "rw=randread"),
+        ("random_without_map", "rw=randread\nnorandommap"),
+        ("random_qd32", "rw=randread\niodepth=32"),
+        (
+            "random_qd32_batch16",
+            "rw=randread\niodepth=32\niodepth_batch=16\niodepth_batch_complete_min=16\niodepth_batch_complete_max=16",
+        ),
+        ("gtod_reduce", "rw=read\ngtod_reduce=1"),
+    ] {
+        let size = LOOP_IOS * 4096;
+        let plan = plan(&read(&format!("[job]\nioengine=null\nbs=4k\nsize={size}\n{options}\n")));
+        group.bench_function(name, |b| {
+            b.iter_batched(
+                RunOptions::default,
+                |options| {
+                    let result = ferrio_runner::run(&plan, &options, &mut |_| {});
+                    assert_eq!(result.jobs[0].stats.total_ios(), LOOP_IOS);
+                    result
+                },
+                BatchSize::PerIteration,
+            );
+        });
+    }
+    group.finish();
+}
+
+/// What the worker notes about one I/O of a synchronous engine.
+#[inline]
+fn record_synchronous(read: &mut DirectionRecorder, stats: &mut JobStats, ns: u64) {
+    read.ios += 1;
+    read.bytes += 4096;
+    read.record_synchronous(ns);
+    stats.latency_buckets.record(ns);
+}
+
+/// What it notes about one I/O of an asynchronous engine, submitted and reaped alone.
+#[inline]
+fn record_asynchronous(read: &mut DirectionRecorder, stats: &mut JobStats, ns: u64) {
+    read.ios += 1;
+    read.record_submission(ns / 8);
+    stats.submit.record(1);
+    stats.depth.record(32, 1);
+    stats.complete.record(1);
+    read.bytes += 4096;
+    read.record_completion(ns, ns + ns / 8);
+    stats.latency_buckets.record(ns);
+}
+
+/// Latencies as a fast disk shows them: most near 80 us, a tail up to some ms; the same ones in every run.
+fn latencies() -> Vec<u64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    (0..4096)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let tail = if state.is_multiple_of(64) { 1 << ((state >> 58) % 7) } else { 1 };
+            (70_000 + (state >> 20) % 20_000) * tail
+        })
+        .collect()
+}
+
+fn many_sections() -> String {
+    (0..MANY)
+        .map(|i| format!("[job{i}]\nioengine=null\nrw=randread\nbs=4k\nsize=1m\niodepth=8\n\n"))
+        .collect()
+}
+
+fn read(text: &str) -> JobSet {
+    let mut builder = Builder::new(Environment::default());
+    builder.file("bench.fio", text.as_bytes());
+    builder.finish().unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+}
+
+fn plan(set: &JobSet) -> Plan {
+    ferrio_plan::plan(set, &PlanOptions::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+}
+
+fn spec(text: &str) -> JobSpec {
+    plan(&read(text)).jobs.swap_remove(0).spec
+}
+
+fn generator(spec: &JobSpec) -> Workload {
+    let regions: Vec<Region> = spec
+        .files
+        .iter()
+        .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
+        .collect();
+    Workload::new(spec, &regions, [0; SEEDS]).unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,112 @@
+//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`): one thread writes them while the jobs run.
+//!
+//! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
+//! rather than filling memory. Rows are fio's: `time, value, direction, block size, priority`, times in ms since the job began.
+
+mod file;
+mod job;
+mod rows;
+mod window;
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use ferrio_plan::Plan;
+use ferrio_runner::RunResult;
+use ferrio_runner::logs::{LogBatch, LogSender};
+use nix::sys::signal::{SigSet, SigmaskHow};
+
+use job::JobLogs;
+use rows::Rows;
+
+/// Batches that may wait for the writer.
+const QUEUE: usize = 64;
+
+/// All log files of a run and the thread that writes them.
+#[derive(Debug)]
+pub struct LogWriter {
+    sender: LogSender,
+    thread: JoinHandle<Vec<Option<JobLogs>>>,
+}
+
+impl LogWriter {
+    /// Creates the log files of all jobs, emptied, and starts the thread. `None` when no job writes a log.
+    ///
+    /// `tell` is told at once what cannot be created; the run goes on without it.
+    pub fn start(plan: &Plan, tell: &mut dyn FnMut(String)) -> Option<Self> {
+        if !plan.jobs.iter().any(|job| job.spec.logs.any()) {
+            return None;
+        }
+        let mut jobs: Vec<Option<JobLogs>> =
+            plan.jobs.iter().map(|job| job.spec.logs.any().then(|| JobLogs::create(&job.spec))).collect();
+        jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).for_each(&mut *tell);
+        let (sender, batches) = sync_channel(QUEUE);
+        match spawn(jobs, batches) {
+            Ok(thread) => Some(LogWriter { sender, thread }),
+            Err(error) => {
+                tell(format!("no logs are written: no thread for them: {error}"));
+                None
+            }
+        }
+    }
+
+    /// A way to the writer, for [`ferrio_runner::RunOptions::logs`].
+    #[must_use]
+    pub fn sender(&self) -> LogSender {
+        SyncSender::clone(&self.sender)
+    }
+
+    /// Writes what is left and closes the files; every [`LogWriter::sender`] must be gone by then, or this waits for it.
+    ///
+    /// Where single I/Os were logged, their rates replace the samples of `result`, as fio has it. Returns what went wrong with the
+    /// files, one line each.
+    #[must_use]
+    pub fn finish(self, result: &mut RunResult) -> Vec<String> {
+        drop(self.sender);
+        let Ok(mut jobs) = self.thread.join() else {
+            return vec!["the thread that writes logs failed: they are incomplete".to_owned()];
+        };
+        for (job, result) in jobs.iter().zip(&mut result.jobs) {
+            if let Some(job) = job {
+                job.put_rates(&mut result.stats);
+            }
+        }
+        jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).collect()
+    }
+}
+
+/// Signals are blocked in the new thread: the run takes them in a thread of its own.
+fn spawn(
+    jobs: Vec<Option<JobLogs>>,
+    batches: Receiver<LogBatch>,
+) -> std::io::Result<JoinHandle<Vec<Option<JobLogs>>>> {
+    let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || write(jobs, &batches));
+    before.thread_set_mask()?;
+    spawned
+}
+
+/// Body of the thread: until all senders are gone.
+fn write(mut jobs: Vec<Option<JobLogs>>, batches: &Receiver<LogBatch>) -> Vec<Option<JobLogs>> {
+    let mut rows = Rows::default();
+    for batch in batches {
+        let at = match batch {
+            LogBatch::Ios { job, .. }
+            | LogBatch::Bandwidth { job, .. }
+            | LogBatch::Iops { job, .. }
+            | LogBatch::Ended { job, .. } => job,
+        };
+        let Some(Some(job)) = jobs.get_mut(at) else { continue };
+        match batch {
+            LogBatch::Ios { samples, .. } => job.ios(&samples, &mut rows),
+            LogBatch::Bandwidth { sample, .. } => job.bandwidth(&sample, &mut rows),
+            LogBatch::Iops { sample, .. } => job.iops(&sample, &mut rows),
+            LogBatch::Ended { time_ms, .. } => job.end(time_ms, &mut rows),
+        }
+    }
+    jobs.iter_mut().flatten().for_each(|job| job.end_with_the_last_io(&mut rows));
+    jobs
+}
+
+#[cfg(test)]
+mod tests;

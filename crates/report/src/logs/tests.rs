@@ -1,0 +1,222 @@
+//! Whole log files: a plan and batches in, text out.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use ferrio_plan::{JobSpec, PlannedJob};
+use ferrio_runner::JobResult;
+use ferrio_runner::logs::{IoSample, RateSample};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A job that writes all logs into `dir`, under the name `x`.
+fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
+    let mut spec = JobSpec::bare("a");
+    let prefix = Some(dir.join("x").display().to_string());
+    spec.number = number;
+    spec.logs.bw.clone_from(&prefix);
+    spec.logs.lat.clone_from(&prefix);
+    spec.logs.iops = prefix;
+    spec.logs.avg_msec = avg_msec;
+    spec
+}
+
+fn plan(specs: Vec<JobSpec>) -> Plan {
+    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
+    Plan { jobs, ..Plan::default() }
+}
+
+/// Writes the batches; returns what was told at the start and at the end, and the result.
+fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, RunResult) {
+    let mut told = Vec::new();
+    let logs = LogWriter::start(plan, &mut |line| told.push(line)).unwrap();
+    let sender = logs.sender();
+    batches.into_iter().for_each(|batch| sender.send(batch).unwrap());
+    drop(sender);
+    let mut result = RunResult {
+        jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(),
+        disks: Vec::new(),
+        started: SystemTime::UNIX_EPOCH,
+        elapsed: Duration::ZERO,
+        signal: None,
+    };
+    let problems = logs.finish(&mut result);
+    (told, problems, result)
+}
+
+fn read(dir: &TempDir, name: &str) -> String {
+    std::fs::read_to_string(dir.path().join(name)).unwrap()
+}
+
+fn names(dir: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(dir.path()).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn synchronous(ms: u64, direction: u8, latency_ns: u64) -> IoSample {
+    IoSample {
+        time_ns: ms * 1_000_000 + 999_999,
+        slat_ns: None,
+        clat_ns: latency_ns,
+        lat_ns: latency_ns,
+        offset: 8192,
+        len: 4096,
+        direction,
+    }
+}
+
+fn asynchronous(ms: u64, direction: u8, slat_ns: u64, clat_ns: u64) -> IoSample {
+    let lat_ns = slat_ns + clat_ns;
+    IoSample { slat_ns: Some(slat_ns), lat_ns, ..synchronous(ms, direction, clat_ns) }
+}
+
+fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
+    RateSample { time_ms, per_second }
+}
+
+#[test]
+fn without_log_options_nothing_is_started() {
+    assert!(LogWriter::start(&plan(vec![JobSpec::bare("a")]), &mut |_| ()).is_none());
+}
+
+#[test]
+fn every_io_is_one_row_and_the_submission_log_of_a_synchronous_engine_stays_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let samples = vec![synchronous(0, 0, 136_443), synchronous(18, 1, 10_000)];
+    let plan = plan(vec![job(dir.path(), 1, 0)]);
+    let (told, problems, _) = written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!((told, problems), (vec![], vec![]));
+    assert_eq!(names(&dir), ["x_bw.1.log", "x_clat.1.log", "x_iops.1.log", "x_lat.1.log", "x_slat.1.log"]);
+    assert_eq!(read(&dir, "x_lat.1.log"), "0, 136443, 0, 4096, 0\n18, 10000, 1, 4096, 0\n");
+    assert_eq!(read(&dir, "x_clat.1.log"), read(&dir, "x_lat.1.log"));
+    assert_eq!(read(&dir, "x_slat.1.log"), "");
+    assert_eq!(read(&dir, "x_bw.1.log"), "0, 30019, 0, 4096, 0\n18, 409600, 1, 4096, 0\n");
+    assert_eq!(read(&dir, "x_iops.1.log"), "0, 1, 0, 4096, 0\n18, 1, 1, 4096, 0\n");
+}
+
+#[test]
+fn the_three_latencies_of_an_asynchronous_io_go_to_three_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let samples = vec![asynchronous(3, 2, 700, 50_000)];
+    let plan = plan(vec![job(dir.path(), 7, 0)]);
+    written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!(read(&dir, "x_slat.7.log"), "3, 700, 2, 4096, 0\n");
+    assert_eq!(read(&dir, "x_clat.7.log"), "3, 50000, 2, 4096, 0\n");
+    assert_eq!(read(&dir, "x_lat.7.log"), "3, 50700, 2, 4096, 0\n");
+}
+
+#[test]
+fn what_is_not_measured_has_no_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    (spec.logs.bw, spec.logs.iops) = (None, None);
+    (spec.measure.lat, spec.measure.slat) = (false, false);
+    written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] }]);
+    assert_eq!(names(&dir), ["x_clat.1.log"]);
+    assert_eq!(read(&dir, "x_clat.1.log"), "1, 5, 0, 4096, 0\n");
+}
+
+#[test]
+fn averaged_latencies_have_a_row_per_window_and_direction_and_one_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 250)]);
+    let first = vec![asynchronous(10, 0, 1, 100), asynchronous(20, 1, 5, 50), asynchronous(255, 0, 4, 201)];
+    let second = vec![asynchronous(260, 1, 6, 70), asynchronous(499, 0, 9, 11)];
+    let batches = vec![
+        LogBatch::Ios { job: 0, samples: first },
+        LogBatch::Ios { job: 0, samples: second },
+        LogBatch::Ended { job: 0, time_ms: 600 },
+    ];
+    written(&plan, batches);
+    assert_eq!(read(&dir, "x_clat.1.log"), "255, 151, 0, 0, 0\n260, 60, 1, 0, 0\n600, 11, 0, 0, 0\n");
+    assert_eq!(read(&dir, "x_slat.1.log"), "255, 3, 0, 0, 0\n260, 6, 1, 0, 0\n600, 9, 0, 0, 0\n");
+    assert_eq!(read(&dir, "x_lat.1.log"), "255, 153, 0, 0, 0\n260, 66, 1, 0, 0\n600, 20, 0, 0, 0\n");
+    assert_eq!(read(&dir, "x_bw.1.log"), "", "averaged rates come as samples, not from single I/Os");
+}
+
+#[test]
+fn a_job_without_an_end_has_its_last_window_at_its_last_io() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 250)]);
+    let samples = vec![synchronous(10, 0, 100), synchronous(30, 0, 200)];
+    written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!(read(&dir, "x_lat.1.log"), "30, 150, 0, 0, 0\n");
+}
+
+#[test]
+fn averaged_rates_have_a_row_per_direction_with_progress() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 250)]);
+    let batches = vec![
+        LogBatch::Bandwidth { job: 0, sample: rates(250, [176, 96, 0]) },
+        LogBatch::Iops { job: 0, sample: rates(250, [44, 24, 0]) },
+        LogBatch::Bandwidth { job: 0, sample: rates(500, [0, 80, 0]) },
+        LogBatch::Bandwidth { job: 0, sample: rates(750, [0, 0, 0]) },
+    ];
+    written(&plan, batches);
+    assert_eq!(read(&dir, "x_bw.1.log"), "250, 176, 0, 0, 0\n250, 96, 1, 0, 0\n500, 80, 1, 0, 0\n");
+    assert_eq!(read(&dir, "x_iops.1.log"), "250, 44, 0, 0, 0\n250, 24, 1, 0, 0\n");
+}
+
+#[test]
+fn each_job_has_files_of_its_own_and_earlier_content_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x_lat.2.log"), "old\n".repeat(100)).unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 0), JobSpec::bare("b"), job(dir.path(), 2, 0)]);
+    let batches = vec![
+        LogBatch::Ios { job: 2, samples: vec![synchronous(2, 0, 2)] },
+        LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 1)] },
+        LogBatch::Ended { job: 2, time_ms: 3 },
+        LogBatch::Ios { job: 0, samples: vec![synchronous(4, 0, 4)] },
+    ];
+    written(&plan, batches);
+    assert_eq!(read(&dir, "x_lat.1.log"), "1, 1, 0, 4096, 0\n4, 4, 0, 4096, 0\n");
+    assert_eq!(read(&dir, "x_lat.2.log"), "2, 2, 0, 4096, 0\n");
+}
+
+#[test]
+fn rates_of_single_ios_are_the_samples_of_the_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut averaged = job(dir.path(), 2, 100);
+    averaged.logs.lat = None;
+    let plan = plan(vec![job(dir.path(), 1, 0), averaged]);
+    let samples = vec![synchronous(0, 0, 4_096_000), synchronous(1, 0, 2_048_000)];
+    let (_, _, result) = written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
+    let [read, write, _] = &result.jobs[0].stats.directions;
+    assert_eq!((read.bw.samples, read.bw.min, read.bw.max, read.bw.mean), (2, 1000, 2000, 1500.0));
+    assert_eq!((read.iops.samples, read.iops.min, read.iops.max), (2, 1, 1));
+    assert_eq!(write.bw.samples, 0);
+    assert_eq!(result.jobs[1].stats.directions[0].bw.samples, 0, "averaged rates are sampled elsewhere");
+}
+
+#[test]
+fn a_file_that_cannot_be_created_is_told_at_once_and_the_others_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    spec.logs.bw = Some(dir.path().join("missing/x").display().to_string());
+    let samples = vec![synchronous(1, 0, 5)];
+    let (told, problems, result) = written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
+    let path = dir.path().join("missing/x_bw.1.log");
+    assert_eq!(told, [format!("cannot create {}: No such file or directory", path.display())]);
+    assert_eq!(problems, [""; 0]);
+    assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
+    assert_eq!(result.jobs[0].stats.directions[0].bw.samples, 1);
+}
+
+#[test]
+fn a_full_disk_ends_one_log_and_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.1.log")).unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 0)]);
+    let batch = || LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] };
+    let (told, problems, _) = written(&plan, vec![batch(), batch()]);
+    let name = dir.path().join("x_lat.1.log");
+    assert_eq!(told, [""; 0]);
+    let problem = format!("cannot write {}: No space left on device; the log ends there", name.display());
+    assert_eq!(problems, [problem]);
+    assert_eq!(read(&dir, "x_clat.1.log"), "1, 5, 0, 4096, 0\n".repeat(2));
+}

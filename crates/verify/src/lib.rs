@@ -1,0 +1,26 @@
+//! Data verification: what is laid into a block before it is written, and how a block that was read is judged.
+//!
+//! Everything here is arithmetic on byte slices: no files, no clock, no random numbers of its own. The bytes on disk are those of
+//! fio 3.41 and later (header version `0x81`), so that either program checks what the other wrote. fio's older 40-byte header is
+//! not understood; `verify=pattern`, which has no header, works with every release.
+#![forbid(unsafe_code)]
+
+mod digest;
+mod header;
+mod interval;
+mod method;
+mod mismatch;
+mod pattern;
+mod replay;
+mod verifier;
+mod written;
+
+pub use digest::Digest;
+pub use header::{HEADER_BYTES, Header, MAGIC, VERSION};
+pub use interval::resolve_interval;
+pub use method::Method;
+pub use mismatch::{Failure, Mismatch, Problem};
+pub use pattern::{Pattern, PatternError};
+pub use replay::SeedReplay;
+pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};
+pub use written::{Written, WrittenList};

@@ -1,0 +1,225 @@
+//! What is wrong with a block, and fio's words for it.
+
+use std::fmt;
+
+use crate::{Digest, MAGIC, Method, VERSION};
+
+/// A block that is not what was written: at least one failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where the block lies in its file, bytes.
+    pub offset: u64,
+    /// Bytes of the block.
+    pub len: u32,
+    /// By ascending offset.
+    pub failures: Vec<Failure>,
+}
+
+/// One interval that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Where the interval lies in its file, bytes.
+    pub offset: u64,
+    /// Bytes of the interval.
+    pub len: u32,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// The first thing that is wrong with an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The block or interval has no room for a header of the method and any data.
+    NoRoom,
+    /// No header.
+    Magic(u16),
+    /// A header of another layout.
+    Version(u8),
+    /// The writer's interval has another length.
+    Length {
+        /// In the header.
+        found: u32,
+        /// The reader's.
+        wanted: u32,
+    },
+    /// The block comes from another write.
+    Seed {
+        /// In the header.
+        found: u64,
+        /// Of the write that should be here.
+        wanted: u64,
+    },
+    /// The block belongs elsewhere.
+    Offset {
+        /// In the header.
+        found: u64,
+        /// Where it was read.
+        wanted: u64,
+    },
+    /// The block comes from another write.
+    Number {
+        /// In the header.
+        found: u64,
+        /// Of the write that should be here.
+        wanted: u64,
+    },
+    /// The header itself is damaged.
+    HeaderChecksum {
+        /// In the header.
+        found: u32,
+        /// From the other bytes of the header.
+        computed: u32,
+    },
+    /// The data is damaged.
+    Digest {
+        /// The reader's method.
+        method: Method,
+        /// From the disk.
+        stored: Digest,
+        /// From the data.
+        computed: Digest,
+        /// Type byte of a writer that used another method.
+        media: Option<u8>,
+    },
+    /// The data is not the pattern.
+    Pattern {
+        /// The byte on disk.
+        found: u8,
+        /// The byte of the pattern.
+        wanted: u8,
+        /// Index of the byte in the interval, or since the pattern last started anew.
+        at: u64,
+        /// Type byte and method's code of a writer and a reader that used different ones.
+        media: Option<(u8, u8)>,
+    },
+}
+
+impl Mismatch {
+    /// The lines that tell the user, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
+    /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back.
+    #[must_use]
+    pub fn lines(&self, file: &str, flags: u32) -> Vec<String> {
+        let mut lines = Vec::new();
+        for Failure { offset, len, problem } in &self.failures {
+            let Mismatch { offset: block, len: block_len, .. } = self;
+            let place = |more: fmt::Arguments<'_>| {
+                format!(
+                    "at file {file} offset {offset}, length {len} (requested block: offset={block}, length={block_len}{more})"
+                )
+            };
+            match problem {
+                Problem::Digest { method, stored, computed, media } => {
+                    let name = &method.name()[..method.name().len().min(8)];
+                    lines.push(format!("{name}: verify failed {}", place(format_args!(", flags={flags:x}"))));
+                    lines.push(format!("       Expected CRC: {stored}"));
+                    lines.push(format!("       Received CRC: {computed}"));
+                    lines.extend(media.map(|media| type_mismatch(media, method.code())));
+                }
+                Problem::Pattern { found, wanted, at, media } => {
+                    let bits = (found ^ wanted).count_ones();
+                    lines.push(format!(
+                        "fio: got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"
+                    ));
+                    lines.push(format!("fio: bad pattern block offset {at}"));
+                    lines
+                        .push(format!("pattern: verify failed {}", place(format_args!(", flags={flags:x}"))));
+                    lines.extend(media.map(|(media, given)| type_mismatch(media, given)));
+                }
+                _ => lines.push(format!("verify: {problem} {}", place(format_args!("")))),
+            }
+        }
+        lines
+    }
+}
+
+fn type_mismatch(media: u8, given: u8) -> String {
+    format!("fio: verify type mismatch ({media} media, {given} given)")
+}
+
+/// What is wrong, without the place.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoRoom => f.write_str("no room for a header and data"),
+            Problem::Magic(found) => write!(f, "bad magic header {found:x}, wanted {MAGIC:x}"),
+            Problem::Version(found) => write!(
+                f,
+                "unsupported header version {found:x}, wanted {VERSION:x}. Are you trying to verify across versions of fio?"
+            ),
+            Problem::Length { found, wanted } => write!(f, "bad header length {found}, wanted {wanted}"),
+            Problem::Seed { found, wanted } => write!(f, "bad header rand_seed {found}, wanted {wanted}"),
+            Problem::Offset { found, wanted } => write!(f, "bad header offset {found}, wanted {wanted}"),
+            Problem::Number { found, wanted } => write!(f, "bad header numberio {found}, wanted {wanted}"),
+            Problem::HeaderChecksum { found, computed } => {
+                write!(f, "bad header crc {found:x}, calculated {computed:x}")
+            }
+            Problem::Digest { stored, computed, .. } => write!(f, "digest {stored}, calculated {computed}"),
+            Problem::Pattern { found, wanted, .. } => write!(f, "byte {found:02x}, wanted {wanted:02x}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(len: u32, problem: Problem) -> Vec<String> {
+        let failure = Failure { offset: 5120, len, problem };
+        Mismatch { offset: 4096, len: 4096, failures: vec![failure] }.lines("f", 0x88)
+    }
+
+    #[test]
+    fn a_bad_header_is_one_line() {
+        let place = " at file f offset 5120, length 1024 (requested block: offset=4096, length=4096)";
+        let cases = [
+            (Problem::Magic(0), "bad magic header 0, wanted acca"),
+            (
+                Problem::Version(0x80),
+                "unsupported header version 80, wanted 81. Are you trying to verify across versions of fio?",
+            ),
+            (Problem::Length { found: 16_781_312, wanted: 4096 }, "bad header length 16781312, wanted 4096"),
+            (Problem::Seed { found: 1, wanted: 2 }, "bad header rand_seed 1, wanted 2"),
+            (Problem::Offset { found: 65535, wanted: 4096 }, "bad header offset 65535, wanted 4096"),
+            (Problem::Number { found: 9, wanted: 1 }, "bad header numberio 9, wanted 1"),
+            (
+                Problem::HeaderChecksum { found: 0x6ac0_3200, computed: 0x6ac0_323d },
+                "bad header crc 6ac03200, calculated 6ac0323d",
+            ),
+        ];
+        for (problem, text) in cases {
+            assert_eq!(lines(1024, problem), [format!("verify: {text}{place}")]);
+        }
+    }
+
+    #[test]
+    fn a_bad_digest_shows_both_and_says_when_the_types_differ() {
+        let problem = Problem::Digest {
+            method: Method::Crc32c,
+            stored: Digest::of(&[0x1a, 0xb6, 0x8a, 0x36]),
+            computed: Digest::of(&[0x37, 0x8d, 0x51, 0x1d]),
+            media: Some(2),
+        };
+        assert_eq!(
+            lines(1024, problem),
+            [
+                "crc32c: verify failed at file f offset 5120, length 1024 (requested block: offset=4096, length=4096, flags=88)",
+                "       Expected CRC: 1ab68a36",
+                "       Received CRC: 378d511d",
+                "fio: verify type mismatch (2 media, 5 given)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_bad_pattern_names_byte_and_bits() {
+        let problem = Problem::Pattern { found: 0x55, wanted: 0x22, at: 105, media: None };
+        assert_eq!(
+            lines(4096, problem),
+            [
+                "fio: got pattern '55', wanted '22'. Bad bits 6",
+                "fio: bad pattern block offset 105",
+                "pattern: verify failed at file f offset 5120, length 4096 (requested block: offset=4096, length=4096, flags=88)",
+            ]
+        );
+    }
+}

@@ -1,0 +1,336 @@
+//! Lays headers and digests into blocks that are about to be written, and checks blocks that were read.
+//!
+//! A block is one I/O. It is cut into intervals of equal length, each with its own header; header and digest lie at the start of
+//! the interval, or `verify_offset` bytes into it, in exchange for the data there. Nothing allocates unless a check fails.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::{Digest, Failure, Header, MAGIC, Method, Mismatch, Pattern, Problem, VERSION};
+
+/// How a job verifies, with every implication of its options resolved.
+#[derive(Clone, Debug)]
+pub struct VerifySpec {
+    /// `verify`.
+    pub method: Method,
+    /// Bytes that carry one header, from [`resolve_interval`](crate::resolve_interval).
+    pub interval: u32,
+    /// Each block is one interval whatever its length (`bs_unaligned`).
+    pub whole_blocks: bool,
+    /// `verify_offset`, bytes; 0 when not given.
+    pub offset: u32,
+    /// Number of the job, from 1.
+    pub thread: u32,
+    /// `verify_header_seed` is in effect: compare the seed where one is expected.
+    pub header_seed: bool,
+    /// `verify_write_sequence` is in effect: compare the number of the write where one is expected.
+    pub write_sequence: bool,
+    /// `verify_fatal`: look no further into a block after its first bad interval.
+    pub fatal: bool,
+    /// `verify_pattern` replaces the random body.
+    pub pattern: Option<Pattern>,
+}
+
+/// Why a job cannot verify the way it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// The method is nothing without a pattern.
+    #[error("verify={} needs verify_pattern", .0.name())]
+    PatternMissing(Method),
+    /// The header would be exchanged with part of itself.
+    #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.name())]
+    OffsetInHeader {
+        /// As given, bytes.
+        offset: u32,
+        /// The method.
+        method: Method,
+        /// Bytes of header and digest.
+        header: u32,
+    },
+    /// The header would leave its interval.
+    #[error(
+        "verify_offset={offset} and a header of {header} bytes reach beyond the verify interval of {interval} bytes"
+    )]
+    OffsetBeyondInterval {
+        /// As given, bytes.
+        offset: u32,
+        /// Bytes of header and digest.
+        header: u32,
+        /// Bytes.
+        interval: u32,
+    },
+}
+
+/// An interval that its header fills completely. fio fails the job at the first such write, with `EINVAL` and these words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("Blocksize too small")]
+pub struct BlockTooSmall;
+
+/// What the header of a write says besides the constants of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Where the block goes in the file, bytes.
+    pub offset: u64,
+    /// Seed of the body: the next of the job's header seeds.
+    pub seed: u64,
+    /// How many writes the job has issued before; keeps counting over loops.
+    pub number: u64,
+    /// When the write is issued, by any clock; zero where latencies are off.
+    pub time: Duration,
+}
+
+/// What a block that is read back must say. `None` accepts anything, which is right for jobs that read what others wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Seed that was drawn for the write.
+    pub seed: Option<u64>,
+    /// Number of the write.
+    pub number: Option<u64>,
+}
+
+/// Prepares and checks the blocks of one job.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    spec: VerifySpec,
+    /// Bytes of header and digest.
+    overhead: usize,
+}
+
+impl Verifier {
+    /// A verifier for one job.
+    ///
+    /// # Errors
+    /// When the options contradict each other.
+    pub fn new(spec: VerifySpec) -> Result<Self, SpecError> {
+        let VerifySpec { method, offset, interval, .. } = spec;
+        let header = method.overhead() as u32;
+        if method.needs_pattern() && spec.pattern.is_none() {
+            return Err(SpecError::PatternMissing(method));
+        }
+        if method.has_header() && offset > 0 {
+            if offset < header {
+                return Err(SpecError::OffsetInHeader { offset, method, header });
+            }
+            if offset.saturating_add(header) > interval && !spec.whole_blocks {
+                return Err(SpecError::OffsetBeyondInterval { offset, header, interval });
+            }
+        }
+        Ok(Verifier { overhead: method.overhead(), spec })
+    }
+
+    /// True when [`fill`](Self::fill) takes the body from its argument, so that each write draws a seed.
+    #[must_use]
+    pub fn draws_seeds(&self) -> bool {
+        self.spec.method != Method::Null && self.spec.pattern.is_none()
+    }
+
+    /// True when reading back is more than reading.
+    #[must_use]
+    pub fn checks(&self) -> bool {
+        self.spec.method != Method::Null
+    }
+
+    /// Makes `block` what is to be written: `body` fills it from the seed (or the pattern does), then the headers go over it.
+    /// With `verify=null` the block stays as it is.
+    ///
+    /// # Errors
+    /// When the block has no room for a header and data. The block is then not to be written.
+    pub fn fill(
+        &self,
+        block: &mut [u8],
+        stamp: &Stamp,
+        body: impl FnOnce(&mut [u8], u64),
+    ) -> Result<(), BlockTooSmall> {
+        if self.spec.method == Method::Null {
+            return Ok(());
+        }
+        let step = self.step(block.len()).ok_or(BlockTooSmall)?;
+        match &self.spec.pattern {
+            Some(pattern) => pattern.fill(block, stamp.offset),
+            None => body(block, stamp.seed),
+        }
+        if !self.spec.method.has_header() {
+            return Ok(());
+        }
+        let mut offset = stamp.offset;
+        for interval in block.chunks_mut(step) {
+            self.seal(interval, &Stamp { offset, ..*stamp });
+            self.exchange(interval);
+            offset += interval.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Checks a block that was read at `offset`. With `verify_offset` the data is put back to its place in `block`, otherwise
+    /// nothing changes.
+    ///
+    /// A bad header ends the check of the block, a bad digest only that of its interval.
+    ///
+    /// # Errors
+    /// What is wrong, when anything is.
+    pub fn check(&self, block: &mut [u8], offset: u64, expected: &Expected) -> Result<(), Box<Mismatch>> {
+        if !self.checks() {
+            return Ok(());
+        }
+        let mut failures = Vec::new();
+        match self.step(block.len()) {
+            None => failures.push(Failure { offset, len: block.len() as u32, problem: Problem::NoRoom }),
+            Some(step) => {
+                for start in (0..block.len()).step_by(step) {
+                    let len = step.min(block.len() - start);
+                    self.exchange(&mut block[start..start + len]);
+                    let Err(problem) = self.check_interval(block, start, len, offset, expected) else {
+                        continue;
+                    };
+                    let ends = self.spec.fatal || !problem.is_about_data();
+                    failures.push(Failure { offset: offset + start as u64, len: len as u32, problem });
+                    if ends {
+                        break;
+                    }
+                }
+            }
+        }
+        if failures.is_empty() {
+            return Ok(());
+        }
+        Err(Box::new(Mismatch { offset, len: block.len() as u32, failures }))
+    }
+
+    /// Bytes of an interval in a block of `len` bytes; `None` when header and digest do not fit with data behind them.
+    fn step(&self, len: usize) -> Option<usize> {
+        if !self.spec.method.has_header() {
+            // Nothing repeats inside the block, so it is compared in one go.
+            return Some(len).filter(|&len| len > 0);
+        }
+        let interval = self.spec.interval as usize;
+        let step = if interval <= len && !self.spec.whole_blocks { interval } else { len };
+        // Blocks that are no multiple of the interval end in a shorter one.
+        let shortest = if len.is_multiple_of(step.max(1)) { step } else { len % step };
+        let needed = self.overhead + (self.spec.offset as usize).max(1);
+        (shortest >= needed).then_some(step)
+    }
+
+    /// Lays header and digest over the start of an interval whose body is complete.
+    fn seal(&self, interval: &mut [u8], stamp: &Stamp) {
+        let method = self.spec.method;
+        let header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            method: method.code(),
+            len: interval.len() as u32,
+            seed: if self.spec.pattern.is_some() { 0 } else { stamp.seed },
+            offset: stamp.offset,
+            time_sec: stamp.time.as_secs() as u32,
+            time_nsec: stamp.time.subsec_nanos(),
+            number: stamp.number,
+            thread: self.spec.thread as u16,
+            padding: [interval[42], interval[43]],
+            checksum: 0,
+        };
+        let (head, data) = interval.split_at_mut(self.overhead);
+        let (place, field) = head.split_at_mut(crate::HEADER_BYTES);
+        place.copy_from_slice(&header.sealed());
+        if method.has_digest() {
+            field.copy_from_slice(Digest::compute(method, data).as_bytes());
+        }
+    }
+
+    /// Exchanges header and digest with the data at `verify_offset`; a second call undoes the first.
+    fn exchange(&self, interval: &mut [u8]) {
+        let offset = self.spec.offset as usize;
+        if offset > 0 && self.spec.method.has_header() {
+            let (front, back) = interval.split_at_mut(offset);
+            front[..self.overhead].swap_with_slice(&mut back[..self.overhead]);
+        }
+    }
+
+    fn check_interval(
+        &self,
+        block: &[u8],
+        start: usize,
+        len: usize,
+        block_offset: u64,
+        expected: &Expected,
+    ) -> Result<(), Problem> {
+        let method = self.spec.method;
+        let interval = &block[start..start + len];
+        let mut data = 0;
+        let mut media = None;
+        if method.has_header() {
+            let header = Header::read(interval).ok_or(Problem::NoRoom)?;
+            self.check_header(&header, len, block_offset + start as u64, expected)?;
+            // The writer's type decides where data begins; a digest of another kind then fails on its own.
+            let writer = Method::from_code(header.method);
+            media = Some(header.method).filter(|_| writer != Some(method));
+            data = writer.map_or(self.overhead, Method::overhead).clamp(crate::HEADER_BYTES, len);
+        }
+        if method.has_digest() {
+            let stored = Digest::of(&interval[crate::HEADER_BYTES..self.overhead]);
+            let computed = Digest::compute(method, &interval[data..]);
+            if stored != computed {
+                return Err(Problem::Digest { method, stored, computed, media });
+            }
+        } else if let Some(pattern) = &self.spec.pattern
+            && let Some(difference) = pattern.compare(block, start + data, start + len, block_offset)
+        {
+            let base = if difference.since == start + data { start } else { difference.since };
+            return Err(Problem::Pattern {
+                found: block[difference.at],
+                wanted: difference.wanted,
+                at: (difference.at - base) as u64,
+                media: media.map(|media| (media, method.code())),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_header(
+        &self,
+        header: &Header,
+        len: usize,
+        offset: u64,
+        expected: &Expected,
+    ) -> Result<(), Problem> {
+        if header.magic != MAGIC {
+            return Err(Problem::Magic(header.magic));
+        }
+        if header.version != VERSION {
+            return Err(Problem::Version(header.version));
+        }
+        if header.len as usize != len {
+            return Err(Problem::Length { found: header.len, wanted: len as u32 });
+        }
+        if let Some(wanted) = expected.seed
+            && self.spec.header_seed
+            && self.spec.pattern.is_none()
+            && header.seed != wanted
+        {
+            return Err(Problem::Seed { found: header.seed, wanted });
+        }
+        if header.offset != offset {
+            return Err(Problem::Offset { found: header.offset, wanted: offset });
+        }
+        if let Some(wanted) = expected.number
+            && self.spec.write_sequence
+            && header.number != wanted
+        {
+            return Err(Problem::Number { found: header.number, wanted });
+        }
+        let computed = header.computed_checksum();
+        if header.checksum != computed {
+            return Err(Problem::HeaderChecksum { found: header.checksum, computed });
+        }
+        Ok(())
+    }
+}
+
+impl Problem {
+    /// True when the header is sound, so that further intervals of the block are worth a look.
+    fn is_about_data(&self) -> bool {
+        matches!(self, Problem::Digest { .. } | Problem::Pattern { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests;

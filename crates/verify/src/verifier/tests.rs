@@ -1,0 +1,351 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::method::ALL;
+
+/// The first seeds of a job with the default `randseed`.
+const SEEDS: [u64; 4] =
+    [46_386_204_153_304_124, 9_852_480_210_356_360_750, 4_726_550_845_720_924_880, 1_763_778_943_062_938_676];
+
+/// fio's random fill.
+fn body(block: &mut [u8], seed: u64) {
+    const HASH: u64 = 0x61C8_8646_80B5_83EB;
+    let mut lanes = [1, 2, 3, 5].map(|factor| seed.wrapping_mul(factor));
+    let (groups, rest) = block.as_chunks_mut::<32>();
+    for (word, lane) in groups.iter_mut().flat_map(|group| group.as_chunks_mut::<8>().0.iter_mut().zip(0..)) {
+        *word = lanes[lane].to_le_bytes();
+        lanes[lane] = lanes[lane].wrapping_mul(HASH);
+    }
+    for word in rest.chunks_mut(8) {
+        word.copy_from_slice(&lanes[0].to_le_bytes()[..word.len()]);
+        lanes[0] = lanes[0].wrapping_mul(HASH);
+    }
+}
+
+fn spec(method: Method) -> VerifySpec {
+    VerifySpec {
+        method,
+        interval: 4096,
+        whole_blocks: false,
+        offset: 0,
+        thread: 1,
+        header_seed: true,
+        write_sequence: true,
+        fatal: false,
+        pattern: None,
+    }
+}
+
+fn verifier(method: Method) -> Verifier {
+    Verifier::new(spec(method)).expect("sound options")
+}
+
+/// A pattern for the methods that need one.
+fn complete(mut spec: VerifySpec) -> VerifySpec {
+    if spec.method.needs_pattern() {
+        spec.pattern = Pattern::new(vec![1, 2, 3], vec![], 0).ok();
+    }
+    spec
+}
+
+fn stamp(index: usize, len: usize) -> Stamp {
+    Stamp { offset: (index * len) as u64, seed: SEEDS[index], number: index as u64, time: Duration::ZERO }
+}
+
+/// A file of four blocks, written in order.
+fn image(verifier: &Verifier) -> Vec<u8> {
+    let mut file = vec![0; 4 * 4096];
+    for (index, block) in file.chunks_mut(4096).enumerate() {
+        verifier.fill(block, &stamp(index, 4096), body).expect("room");
+    }
+    file
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn expected(index: usize) -> Expected {
+    Expected { seed: Some(SEEDS[index]), number: Some(index as u64) }
+}
+
+/// What the check of block `index` finds.
+fn problems(verifier: &Verifier, file: &[u8], index: usize) -> Vec<Problem> {
+    let mut block = file[index * 4096..(index + 1) * 4096].to_vec();
+    match verifier.check(&mut block, index as u64 * 4096, &expected(index)) {
+        Ok(()) => vec![],
+        Err(mismatch) => mismatch.failures.into_iter().map(|failure| failure.problem).collect(),
+    }
+}
+
+#[test]
+fn headers_and_bodies_have_fios_bytes() {
+    let file = image(&verifier(Method::Crc32c));
+    assert_eq!(hex(&file[..24]), "caac8105001000003c5409c501cca4000000000000000000");
+    assert_eq!(hex(&file[4096..4120]), "caac8105001000002e56dbf68c0abb880010000000000000");
+    assert_eq!(hex(&file[32..44]), "000000000000000001002e68");
+    assert_eq!(hex(&file[4128..4140]), "01000000000000000100ef8d");
+    assert_eq!(hex(&file[64..80]), "5cbbe69a27b30c02b876cd354f661904");
+    assert_eq!(hex(&file[4096 + 48..4096 + 52]), "1ab68a36");
+}
+
+#[test]
+fn the_sha_fields_of_the_first_block_are_fios() {
+    let sha512 = format!("1c1501ba9d310a358478ace006a8bbad80{}7a80", "00".repeat(45));
+    assert_eq!(hex(&image(&verifier(Method::Sha512))[112..176]), sha512);
+    let sha256 = format!("8478ace006a8bbad80{}807c000000000000", "00".repeat(39));
+    assert_eq!(hex(&image(&verifier(Method::Sha256))[56..112]), sha256);
+}
+
+#[test]
+fn each_interval_has_its_header_and_the_seed_of_the_block() {
+    let verifier = Verifier::new(VerifySpec { interval: 512, ..spec(Method::Crc32c) }).expect("sound");
+    let file = image(&verifier);
+    assert_eq!(hex(&file[512..536]), "caac8105000200003c5409c501cca4000002000000000000");
+    assert_eq!(hex(&file[4608..4632]), "caac8105000200002e56dbf68c0abb880012000000000000");
+    assert_eq!(problems(&verifier, &file, 1), []);
+}
+
+#[test]
+fn verify_offset_exchanges_header_and_data() {
+    let verifier = Verifier::new(VerifySpec { offset: 64, ..spec(Method::Md5) }).expect("sound");
+    let file = image(&verifier);
+    assert_eq!((hex(&file[64..72]), hex(&file[..8])), ("caac810200100000".into(), "5cbbe69a27b30c02".into()));
+    assert_eq!(problems(&verifier, &file, 0), []);
+}
+
+#[test]
+fn time_goes_into_the_header_and_is_not_checked() {
+    let verifier = verifier(Method::Meta);
+    let mut block = vec![0; 4096];
+    let stamp = Stamp { time: Duration::new(7, 11), ..stamp(0, 4096) };
+    verifier.fill(&mut block, &stamp, body).expect("room");
+    let header = Header::read(&block).expect("48 bytes");
+    assert_eq!((header.time_sec, header.time_nsec), (7, 11));
+    assert_eq!(verifier.check(&mut block, 0, &expected(0)), Ok(()));
+}
+
+#[test]
+fn a_pattern_replaces_the_body_and_the_seed() {
+    let pattern = Pattern::new(vec![0xaa], vec![], 0).ok();
+    let verifier = Verifier::new(VerifySpec { pattern, ..spec(Method::PatternHdr) }).expect("sound");
+    assert!(!verifier.draws_seeds());
+    let file = image(&verifier);
+    assert_eq!(
+        (hex(&file[..16]), hex(&file[48..52])),
+        ("caac8111001000000000000000000000".into(), "aaaaaaaa".into())
+    );
+    assert_eq!(problems(&verifier, &file, 3), []);
+}
+
+#[test]
+fn a_damaged_body_shows_the_stored_and_the_computed_digest() {
+    let verifier = verifier(Method::Crc32c);
+    let mut file = image(&verifier);
+    file[5000] = 0xff;
+    let [Problem::Digest { stored, computed, media: None, .. }] = problems(&verifier, &file, 1)[..] else {
+        panic!("a digest failure");
+    };
+    assert_eq!((stored.to_string(), computed.to_string()), ("1ab68a36".into(), "378d511d".into()));
+    assert_eq!(problems(&verifier, &file, 0), []);
+}
+
+#[test]
+fn header_fields_are_checked_in_fios_order() {
+    let verifier = verifier(Method::Crc32c);
+    let sound = image(&verifier);
+    let damaged = |changes: &[(usize, &[u8])]| {
+        let mut file = sound.clone();
+        for (at, bytes) in changes {
+            file[*at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        problems(&verifier, &file, 1)
+    };
+    assert_eq!(damaged(&[(4096, &[0, 0]), (4098, &[0])]), [Problem::Magic(0)]);
+    assert_eq!(damaged(&[(4098, &[0x80]), (4100, &[1])]), [Problem::Version(0x80)]);
+    assert_eq!(
+        damaged(&[(4100, &[0, 0x10, 0, 1]), (4104, &[0])]),
+        [Problem::Length { found: 16_781_312, wanted: 4096 }]
+    );
+    assert_eq!(
+        damaged(&[(4104, &[0xff, 0xff, 0xff, 0xff]), (4112, &[1])]),
+        [Problem::Seed { found: 9_852_480_210_509_758_463, wanted: SEEDS[1] }]
+    );
+    assert_eq!(
+        damaged(&[(4112, &[0xff, 0xff]), (4128, &[9])]),
+        [Problem::Offset { found: 65535, wanted: 4096 }]
+    );
+    assert_eq!(damaged(&[(4128, &[9]), (4140, &[0])]), [Problem::Number { found: 9, wanted: 1 }]);
+    for (at, bytes) in [(4120, &[0xff][..]), (4136, &[2]), (4138, &[1, 2]), (4140, &[0xee])] {
+        assert!(matches!(damaged(&[(at, bytes)])[..], [Problem::HeaderChecksum { .. }]), "{at}");
+    }
+}
+
+#[test]
+fn seed_and_number_are_compared_only_where_they_are_in_effect() {
+    let file = image(&verifier(Method::Crc32c));
+    let lenient = VerifySpec { header_seed: false, write_sequence: false, ..spec(Method::Crc32c) };
+    let other = Expected { seed: Some(1), number: Some(77) };
+    let check = |spec, expected: Expected| {
+        let verifier = Verifier::new(spec).expect("sound");
+        verifier.check(&mut file[..4096].to_vec(), 0, &expected).is_ok()
+    };
+    assert!(check(lenient.clone(), other));
+    assert!(check(spec(Method::Crc32c), Expected::default()));
+    assert!(!check(VerifySpec { header_seed: true, ..lenient.clone() }, other));
+    assert!(!check(VerifySpec { write_sequence: true, ..lenient }, other));
+}
+
+#[test]
+fn another_method_on_disk_is_named_after_the_digest_failed() {
+    let file = image(&verifier(Method::Crc32c));
+    let found = problems(&verifier(Method::Md5), &file, 0);
+    assert!(matches!(found[..], [Problem::Digest { method: Method::Md5, media: Some(5), .. }]), "{found:?}");
+}
+
+#[test]
+fn crc32c_of_old_hardware_writers_is_accepted() {
+    let verifier = verifier(Method::Crc32c);
+    let mut file = image(&verifier);
+    let header = Header { method: 6, ..Header::read(&file).expect("a header") };
+    file[..48].copy_from_slice(&header.sealed());
+    assert_eq!(problems(&verifier, &file, 0), []);
+}
+
+#[test]
+fn a_reader_with_another_interval_sees_the_wrong_length() {
+    let file = image(&verifier(Method::Crc32c));
+    let reader = Verifier::new(VerifySpec { interval: 8192, ..spec(Method::Crc32c) }).expect("sound");
+    let mismatch = reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()).expect_err("differs");
+    assert_eq!(mismatch.failures[0].problem, Problem::Length { found: 4096, wanted: 8192 });
+    let reader = Verifier::new(VerifySpec { interval: 4096, ..spec(Method::Crc32c) }).expect("sound");
+    assert_eq!(reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()), Ok(()));
+}
+
+#[test]
+fn every_bad_interval_is_told_unless_the_first_is_fatal_or_a_header() {
+    let in_four = VerifySpec { interval: 1024, ..spec(Method::Crc32c) };
+    let tolerant = Verifier::new(in_four.clone()).expect("sound");
+    let fatal = Verifier::new(VerifySpec { fatal: true, ..in_four }).expect("sound");
+    let mut file = image(&tolerant);
+    file[500] ^= 1;
+    file[3500] ^= 1;
+    let offsets = |verifier: &Verifier, file: &[u8]| -> Vec<(u64, u32)> {
+        let mismatch = verifier.check(&mut file[..4096].to_vec(), 0, &expected(0)).expect_err("damaged");
+        mismatch.failures.iter().map(|failure| (failure.offset, failure.len)).collect()
+    };
+    assert_eq!(offsets(&tolerant, &file), [(0, 1024), (3072, 1024)]);
+    assert_eq!(offsets(&fatal, &file), [(0, 1024)]);
+    file[1024] ^= 1;
+    assert_eq!(offsets(&tolerant, &file), [(0, 1024), (1024, 1024)]);
+}
+
+#[test]
+fn a_headerless_pattern_is_compared_over_the_whole_block() {
+    let pattern = Pattern::new(vec![0x11, 0x22, 0x33, 0x44], vec![], 0).ok();
+    let verifier =
+        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(Method::Pattern) }).expect("sound");
+    let mut file = image(&verifier);
+    assert_eq!(hex(&file[..8]), "1122334411223344");
+    file[4101] = 0x55;
+    let problem = Problem::Pattern { found: 0x55, wanted: 0x22, at: 5, media: None };
+    assert_eq!(problems(&verifier, &file, 1), [problem]);
+}
+
+#[test]
+fn a_pattern_behind_a_header_is_counted_from_the_interval() {
+    let pattern = Pattern::new(vec![7], vec![], 0).ok();
+    let verifier =
+        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(Method::Meta) }).expect("sound");
+    let mut file = image(&verifier);
+    file[1024 + 100] = 6;
+    let problem = Problem::Pattern { found: 6, wanted: 7, at: 100, media: None };
+    assert_eq!(problems(&verifier, &file, 0), [problem]);
+}
+
+#[test]
+fn null_writes_and_checks_nothing() {
+    let verifier = verifier(Method::Null);
+    let mut block = [9; 100];
+    verifier.fill(&mut block, &stamp(0, 100), |_, _| panic!("no body")).expect("always");
+    assert_eq!(block, [9; 100]);
+    assert_eq!(verifier.check(&mut block, 0, &expected(0)), Ok(()));
+    assert!(!verifier.checks() && !verifier.draws_seeds());
+}
+
+#[test]
+fn a_block_that_its_header_fills_is_refused() {
+    for method in ALL {
+        let verifier = Verifier::new(complete(spec(method))).expect("sound");
+        let overhead = method.overhead();
+        if overhead > 0 {
+            assert_eq!(verifier.fill(&mut vec![0; overhead], &stamp(0, 0), body), Err(BlockTooSmall));
+            let found = verifier.check(&mut vec![0; overhead], 0, &expected(0)).expect_err("no room");
+            assert_eq!(found.failures[0].problem, Problem::NoRoom);
+        }
+        assert_eq!(verifier.fill(&mut vec![0; overhead + 1], &stamp(0, 0), body), Ok(()));
+    }
+}
+
+#[test]
+fn contradicting_options_are_refused() {
+    let refused = |spec| Verifier::new(spec).expect_err("contradiction").to_string();
+    assert_eq!(refused(spec(Method::Pattern)), "verify=pattern needs verify_pattern");
+    assert_eq!(
+        refused(VerifySpec { offset: 48, ..spec(Method::Md5) }),
+        "verify_offset=48 reaches into the header: with verify=md5 it must be 64 or more"
+    );
+    assert_eq!(
+        refused(VerifySpec { offset: 4090, ..spec(Method::Meta) }),
+        "verify_offset=4090 and a header of 48 bytes reach beyond the verify interval of 4096 bytes"
+    );
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    spec: VerifySpec,
+    len: usize,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let parts = (0..ALL.len(), 0usize..4, 1usize..5, any::<bool>(), any::<bool>(), any::<bool>());
+    parts.prop_map(|(method, halvings, blocks, moved, whole_blocks, patterned)| {
+        let method = ALL[method];
+        let interval = 4096 >> halvings;
+        let offset = if moved && method.has_header() { method.overhead() as u32 + 3 } else { 0 };
+        let pattern = (patterned || method.needs_pattern())
+            .then(|| Pattern::new((1..=13).collect(), vec![5], 0).ok())
+            .flatten();
+        let spec = VerifySpec { interval, offset, whole_blocks, pattern, ..spec(method) };
+        Case { spec, len: blocks * 4096 }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_filled_passes_and_a_flipped_bit_does_not(case in cases(), at: prop::sample::Index, bit in 0u8..8) {
+        let verifier = Verifier::new(case.spec.clone()).expect("sound");
+        let mut block = vec![0; case.len];
+        verifier.fill(&mut block, &stamp(2, 4096), body).expect("room");
+        let offset = stamp(2, 4096).offset;
+        prop_assert_eq!(verifier.check(&mut block.clone(), offset, &expected(2)), Ok(()));
+        prop_assert!(verifier.check(&mut block.clone(), offset + 512, &expected(2)).is_err() || !case.spec.method.has_header());
+        let at = at.index(case.len);
+        block[at] ^= 1 << bit;
+        let noticed = match case.spec.method {
+            Method::Null => false,
+            Method::Meta if case.spec.pattern.is_none() => lies_in_header(&case, at),
+            _ => true,
+        };
+        prop_assert_eq!(verifier.check(&mut block, offset, &expected(2)).is_err(), noticed);
+    }
+}
+
+/// True when byte `at` of a block lies in a header.
+fn lies_in_header(case: &Case, at: usize) -> bool {
+    let step = if case.spec.whole_blocks { case.len } else { case.spec.interval as usize };
+    let begin = case.spec.offset as usize;
+    (begin..begin + crate::HEADER_BYTES).contains(&(at % step))
+}

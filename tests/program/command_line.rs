@@ -1,0 +1,134 @@
+//! The command line: questions, names and spellings of options, and what is printed without running anything.
+
+use std::os::unix::fs::symlink;
+
+use crate::support::{FERRIO, Place, same, text};
+
+const THREE: &str = "[global]\nbs=8k\nioengine=null\n[a]\nsize=64k\nrw=randrw:8\ndescription=some words\n\
+    [b]\nstonewall\nsize=32k\n[c]\nnumjobs=2\nsize=16k\n";
+
+#[test]
+fn the_version_depends_on_the_name_of_the_program() {
+    let place = Place::new();
+    let own = place.ferrio(&["--version"]).run().succeeded().stdout;
+    assert_eq!(own, format!("ferrio {} (fio-3.42 compatible)\n", env!("CARGO_PKG_VERSION")));
+    let fio = place.beside("fio");
+    symlink(FERRIO, &fio).unwrap();
+    assert_eq!(place.program(fio, &["--version"]).run().succeeded().stdout, "fio-3.42\n");
+}
+
+#[test]
+fn help_is_no_failure() {
+    let place = Place::new();
+    let run = place.ferrio(&["--help"]).run().succeeded();
+    assert!(run.stdout.contains("--output-format"), "{}", run.stdout);
+    let run = place.ferrio(&["--cmdhelp=iodepth"]).run().succeeded();
+    assert!(run.stdout.contains("range: min=1"), "{}", run.stdout);
+}
+
+#[test]
+fn job_files_are_shown_as_the_command_lines_fio_shows() {
+    let place = Place::new();
+    let job = place.job(THREE);
+    let ferrio = place.ferrio(&["--showcmd", &job]).run().succeeded();
+    let fio = place.fio(&["--showcmd", &job]).run().succeeded();
+    same!("fio": fio.stdout, "ferrio": ferrio.stdout, "--showcmd of\n{THREE}");
+}
+
+#[test]
+fn a_shown_command_line_runs_the_same_jobs() {
+    let place = Place::new();
+    let job = place.job(THREE);
+    let shown = place.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
+    let rest = shown.strip_prefix("fio ").unwrap();
+    let script = format!("exec '{FERRIO}' --output-format=json {rest}");
+    let typed = place.program("bash", &["-c", &script]).run().succeeded().json();
+    let written = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let facts = |report: &serde_json::Value| {
+        let of = |job: &serde_json::Value| {
+            let direction = |name: &str| (job[name]["total_ios"].clone(), job[name]["io_bytes"].clone());
+            (
+                job["jobname"].clone(),
+                job["groupid"].clone(),
+                job["desc"].clone(),
+                direction("read"),
+                direction("write"),
+            )
+        };
+        report["jobs"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    same!("job file": facts(&written), "command line": facts(&typed), "what {shown} does");
+}
+
+#[test]
+fn parse_only_touches_nothing() {
+    let place = Place::new();
+    let job = place.job("[a]\nrw=write\nsize=64k\nwrite_bw_log=x\n");
+    let run = place.ferrio(&["--parse-only", &job]).run().succeeded();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    assert_eq!(place.files(), []);
+}
+
+#[test]
+fn a_dash_is_standard_input() {
+    let place = Place::new();
+    let words = ["--output-format=json", "-"];
+    let report = place.ferrio(&words).input(THREE).run().succeeded().json();
+    assert_eq!(report["jobs"].as_array().unwrap().len(), 4);
+    assert_eq!(text(&report, "/jobs/0/jobname"), "a");
+}
+
+#[test]
+fn sections_are_chosen_by_name() {
+    let place = Place::new();
+    let job = place.job(THREE);
+    let words = ["--output-format=json", "--section=c", "--section=a", &job];
+    let report = place.ferrio(&words).run().succeeded().json();
+    let names: Vec<_> = report["jobs"].as_array().unwrap().iter().map(|job| text(job, "/jobname")).collect();
+    assert_eq!(names, ["a", "c", "c"]);
+    place.ferrio(&["--section=nobody", &job]).run().ended_with(1);
+}
+
+#[test]
+fn long_options_may_be_short_of_letters_and_of_a_dash() {
+    let place = Place::new();
+    let spellings: [&[&str]; 4] = [
+        &["--output-format=json", "--name=a", "--ioengine=null", "--rw=write", "--size=64k"],
+        &["-output-format=json", "-name=a", "-ioengine=null", "-rw=write", "-size=64k"],
+        &["--output-f=json", "--nam=a", "--ioeng=null", "--readw=write", "--siz=64k"],
+        &["--output-format", "json", "--name", "a", "--ioengine", "null", "-rw", "write", "-size", "64k"],
+    ];
+    for words in spellings {
+        let report = place.ferrio(words).run().succeeded().json();
+        assert_eq!(report["jobs"][0]["write"]["total_ios"], 16, "{words:?}");
+        place.fio(words).run().succeeded();
+    }
+}
+
+#[test]
+fn the_report_goes_into_the_output_file_alone() {
+    let place = Place::new();
+    let words = ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
+    let run = place.ferrio(&words).run().succeeded();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    let report = std::fs::read_to_string(place.work().join("report.txt")).unwrap();
+    assert!(report.contains("\"jobname\" : \"a\"") && report.contains("issued rwts: total=16,0,0,0"));
+}
+
+#[test]
+fn a_job_name_may_hold_anything_and_json_stays_json() {
+    let place = Place::new();
+    let name = "a \"quoted\" \\ name\twith tabs";
+    let words = ["--output-format=json".to_owned(), format!("--name={name}"), "--ioengine=null".into(), "--size=4k".into()];
+    let report = place.ferrio(&words).run().succeeded().json();
+    assert_eq!(text(&report, "/jobs/0/jobname"), name);
+}
+
+#[test]
+fn notes_do_not_tear_the_document() {
+    let place = Place::new();
+    let words = ["--output-format=json", "--max-jobs=4", "--eta=always", "--name=a", "--ioengine=null", "--size=4k"];
+    let run = place.ferrio(&words).run().succeeded();
+    run.json();
+    assert!(run.stderr.contains("--max-jobs has no effect"), "{}", run.stderr);
+}

@@ -1,0 +1,223 @@
+//! The same job under real fio and under ferrio: the same work done, the same report around it.
+//!
+//! Offsets of random jobs may differ between versions of fio; what must agree is how much was done, in which blocks, in which
+//! order of jobs and groups, which keys the JSON report has, and which files are there afterwards.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, json_file, same};
+
+/// Keys that fio's report has got since version 3.33, the oldest one compared with.
+const NEW_KEYS: [&str; 9] = [
+    "/jobs[]/job_start",
+    "/jobs[]/latency_target_ns",
+    "/jobs[]/latency_window_us",
+    "/disk_util[]/read_sectors",
+    "/disk_util[]/write_sectors",
+    "/disk_util[]/aggr_read_sectors",
+    "/disk_util[]/aggr_write_sectors",
+    // Options without a value are echoed from the command line as well.
+    "/jobs[]/job options/stonewall",
+    "/jobs[]/job options/group_reporting",
+];
+
+/// Runs a job file under both programs and compares whatever does not depend on time.
+pub fn compare(job: &str) {
+    compare_words(job, &[]);
+}
+
+fn compare_words(job: &str, more: &[&str]) {
+    let (fio, fio_files) = outcome(job, more, true);
+    let (ferrio, ferrio_files) = outcome(job, more, false);
+    same!("fio": facts(&fio), "ferrio": facts(&ferrio), "the work done by\n{job}");
+    same!("fio": fio["global options"], "ferrio": ferrio["global options"], "global options of\n{job}");
+    same!("fio": keys(&fio), "ferrio": keys(&ferrio), "keys of the report on\n{job}");
+    same!("fio": fio_files, "ferrio": ferrio_files, "files left by\n{job}");
+}
+
+fn outcome(job: &str, more: &[&str], fio: bool) -> (Value, Vec<(String, u64)>) {
+    let place = Place::new();
+    let job = place.job(job);
+    let report = place.beside("report");
+    let output = format!("--output={}", report.display());
+    let words: Vec<&str> = ["--output-format=json", &output, &job].iter().chain(more).copied().collect();
+    let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
+    program.run().succeeded();
+    let report = json_file(&report);
+    (report, place.files().into_iter().map(log_without_size).collect())
+}
+
+/// How long a log is depends on time.
+fn log_without_size((name, size): (String, u64)) -> (String, u64) {
+    let size = if name.ends_with(".log") { 0 } else { size };
+    (name, size)
+}
+
+/// What a job did, apart from when and how fast.
+fn facts(report: &Value) -> Vec<Value> {
+    let facts = |job: &Value| {
+        let direction = |name: &str| {
+            let of = &job[name];
+            json!({
+                "io_bytes": of["io_bytes"], "io_kbytes": of["io_kbytes"], "total_ios": of["total_ios"],
+                "short_ios": of["short_ios"], "drop_ios": of["drop_ios"],
+                "slat samples": of["slat_ns"]["N"], "clat samples": of["clat_ns"]["N"], "lat samples": of["lat_ns"]["N"],
+            })
+        };
+        json!({
+            "jobname": job["jobname"], "groupid": job["groupid"], "error": job["error"], "desc": job["desc"],
+            "read": direction("read"), "write": direction("write"), "trim": direction("trim"),
+            "syncs": job["sync"]["total_ios"],
+        })
+    };
+    report["jobs"].as_array().unwrap().iter().map(facts).collect()
+}
+
+/// Paths of all keys that mean the same in all versions; elements of arrays are not told apart.
+fn keys(report: &Value) -> BTreeSet<String> {
+    fn walk(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let path = format!("{path}/{key}");
+                    walk(value, &path, keys);
+                    keys.insert(path);
+                }
+            }
+            Value::Array(elements) => {
+                elements.iter().for_each(|element| walk(element, &format!("{path}[]"), keys))
+            }
+            _ => {}
+        }
+    }
+    let mut keys = BTreeSet::new();
+    walk(report, "", &mut keys);
+    keys.retain(|key| !NEW_KEYS.contains(&key.as_str()));
+    keys
+}
+
+#[test]
+fn a_mixed_job_splits_its_directions_as_in_fio() {
+    compare("[mixed]\nrw=randrw\nsize=2m\nbs=4k\nrwmixread=70\nioengine=psync\n");
+}
+
+#[test]
+fn a_deep_direct_queue_does_all_of_its_file() {
+    compare("[deep]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n");
+    compare("[deep]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n");
+}
+
+#[test]
+fn clones_are_counted_and_named_as_in_fio() {
+    compare("[clones]\nnumjobs=3\nrw=randread\nsize=256k\n");
+    compare("[clones]\nnumjobs=3\nthread\nrw=write\nsize=256k\n");
+}
+
+#[test]
+fn a_group_report_adds_its_jobs_up() {
+    compare(
+        "[global]\nsize=256k\ngroup_reporting\n[a]\nrw=write\nnumjobs=2\ndescription=two of a kind\n\
+         [b]\nrw=read\n[c]\nstonewall\nrw=randrw\n",
+    );
+}
+
+#[test]
+fn groups_begin_where_fio_begins_them() {
+    compare(
+        "[global]\nioengine=null\nsize=64k\n[a]\n[b]\nstonewall\n[c]\nnew_group\n[d]\nwait_for_previous\n",
+    );
+}
+
+#[test]
+fn a_size_that_blocks_do_not_divide_ends_as_in_fio() {
+    compare("[odd]\nrw=read\nsize=100k\nbs=16k\n[three-kib]\nrw=write\nsize=100k\nbs=3k\n");
+}
+
+#[test]
+fn several_files_share_the_size() {
+    compare("[files]\nrw=randread\nsize=250k\nnrfiles=3\n[in-order]\nrw=write\nsize=96k\nnrfiles=3\nbs=8k\n");
+}
+
+#[test]
+fn limits_on_bytes_ios_and_passes_count_as_in_fio() {
+    compare("[bytes]\nrw=read\nsize=1m\nio_size=300k\n");
+    compare("[ios]\nrw=randwrite\nsize=1m\nnumber_ios=7\n");
+    compare("[passes]\nrw=randread\nsize=128k\nloops=3\n");
+    compare("[more-than-the-file]\nrw=write\nsize=128k\nio_size=512k\n");
+}
+
+#[test]
+fn offsets_and_holes_cover_the_same_part_of_the_file() {
+    compare("[part]\nrw=write\nfilename=f\noffset=64k\nsize=128k\n");
+    compare("[holes]\nrw=read:12k\nsize=256k\nbs=4k\n");
+    compare("[runs]\nrw=randread:8\nsize=256k\nbs=4k\n");
+}
+
+#[test]
+fn syncs_are_counted_as_in_fio() {
+    compare("[fsyncs]\nrw=write\nsize=256k\nfsync=8\n");
+    compare("[data]\nrw=randwrite\nsize=128k\nfdatasync=4\nend_fsync=1\n");
+}
+
+#[test]
+fn blocks_of_different_directions_keep_their_sizes() {
+    compare("[sizes]\nrw=randrw\nsize=1m\nbs=4k,16k\n");
+    compare("[range]\nrw=randwrite\nsize=1m\nbsrange=4k-32k\n");
+}
+
+#[test]
+fn a_trim_job_of_the_null_engine_counts_trims() {
+    compare("[trims]\nioengine=null\nrw=randtrim\nsize=256k\n[both]\nioengine=null\nrw=trimwrite\nsize=256k\n");
+}
+
+#[test]
+fn percentiles_and_switched_off_latencies_have_the_same_keys() {
+    compare("[some]\nrw=read\nsize=64k\npercentile_list=10:50:99.99\nlat_percentiles=1\nslat_percentiles=1\n");
+    compare("[none]\nrw=read\nsize=64k\ngtod_reduce=1\n");
+    compare("[neither]\nrw=read\nsize=64k\ndisable_clat=1\nclat_percentiles=0\n");
+}
+
+#[test]
+fn buffers_of_one_pattern_leave_the_same_file() {
+    let job = "[pattern]\nfilename=f\nrw=write\nsize=64k\nbs=4k\nbuffer_pattern=0xcafe\n";
+    let content = |fio: bool| {
+        let place = Place::new();
+        let file = place.job(job);
+        let words = [file.as_str()];
+        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+        std::fs::read(place.work().join("f")).unwrap()
+    };
+    let (fio, ferrio) = (content(true), content(false));
+    assert_eq!(fio.len(), 65536);
+    assert!(fio == ferrio, "fio's file begins {:x?}, ferrio's {:x?}", &fio[..8], &ferrio[..8]);
+}
+
+#[test]
+fn a_file_of_the_right_size_is_used_as_it_is() {
+    let job = "[reader]\nfilename=f\nrw=read\nsize=64k\n";
+    let place = Place::new();
+    let file = place.job(job);
+    let content: Vec<u8> = (0..65536u32).map(|n| (n * 7 >> 3) as u8).collect();
+    std::fs::write(place.work().join("f"), &content).unwrap();
+    place.ferrio(&[&file]).run().succeeded();
+    assert!(std::fs::read(place.work().join("f")).unwrap() == content, "the file was rewritten");
+}
+
+#[test]
+fn one_section_can_be_chosen() {
+    compare_words("[global]\nsize=64k\nioengine=null\n[a]\n[b]\nrw=write\n[c]\n", &["--section=b"]);
+}
+
+#[test]
+fn the_extended_json_has_a_histogram_that_adds_up() {
+    let place = Place::new();
+    let words = ["--output-format=json+", "--name=a", "--ioengine=null", "--size=4m"];
+    let report = place.ferrio(&words).run().succeeded().json();
+    let clat = &report["jobs"][0]["read"]["clat_ns"];
+    let bins = clat["bins"].as_object().unwrap();
+    let sum: u64 = bins.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(sum, 1024);
+    assert_eq!(clat["N"], 1024);
+}

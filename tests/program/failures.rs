@@ -1,0 +1,87 @@
+//! Runs that break half-way: the report is there, complete and true, and the status counts the failed jobs.
+
+use nix::errno::Errno;
+
+use crate::support::{FERRIO, Place, Run, number};
+
+/// ferrio where no file may grow beyond 128 KiB. With `ignored` the write call fails; otherwise the kernel also sends SIGXFSZ.
+fn with_small_files(place: &Place, ignored: bool, words: &[&str]) -> Run {
+    let trap = if ignored { "trap '' XFSZ; " } else { "" };
+    let script = format!("{trap}ulimit -f 128; exec \"$0\" \"$@\"");
+    let words: Vec<&str> = ["-c", &script, FERRIO].iter().chain(words).copied().collect();
+    place.program("bash", &words).run()
+}
+
+const TOO_BIG: [&str; 7] = [
+    "--output-format=json",
+    "--name=grower",
+    "--rw=write",
+    "--size=1m",
+    "--filename=f",
+    "--fallocate=none",
+    "--ioengine=psync",
+];
+
+#[track_caller]
+fn stopped_half_way(run: Run) {
+    let run = run.ended_with(1);
+    let job = &run.json()["jobs"][0];
+    assert_eq!(job["error"], Errno::EFBIG as i32, "{job:#}");
+    assert_eq!(number(job, "/write/io_bytes"), 128 << 10);
+    assert!(run.stderr.contains("File too large"), "{}", run.stderr);
+}
+
+#[test]
+fn a_limit_on_file_sizes_met_half_way_is_reported() {
+    let place = Place::new();
+    stopped_half_way(with_small_files(&place, true, &TOO_BIG));
+    assert_eq!(place.files(), [("f".to_owned(), 128 << 10)]);
+}
+
+#[test]
+fn the_signal_that_comes_with_the_limit_does_not_cost_the_report() {
+    let place = Place::new();
+    stopped_half_way(with_small_files(&place, false, &TOO_BIG));
+}
+
+#[test]
+fn a_full_device_fails_its_job_and_no_other() {
+    let place = Place::new();
+    let job = place.job(
+        "[global]\nrw=write\nsize=64k\n[full]\nfilename=/dev/full\n[fine]\nioengine=null\n[fine-too]\nstonewall\n\
+         filename=f\n",
+    );
+    let run = place.ferrio(&["--output-format=json", &job]).run().ended_with(1);
+    let report = run.json();
+    let errors: Vec<_> = report["jobs"].as_array().unwrap().iter().map(|job| number(job, "/error")).collect();
+    assert_eq!(errors, [Errno::ENOSPC as u64, 0, 0]);
+    assert_eq!(number(&report, "/jobs/0/write/io_bytes"), 0);
+    assert_eq!(number(&report, "/jobs/1/write/io_bytes"), 65536);
+    assert_eq!(number(&report, "/jobs/2/write/io_bytes"), 65536);
+    assert!(run.stderr.contains("No space left on device"), "{}", run.stderr);
+}
+
+#[test]
+fn the_status_is_the_number_of_failed_jobs() {
+    let place = Place::new();
+    let words = ["--name=a", "--numjobs=3", "--filename=/dev/full", "--rw=write", "--size=64k"];
+    place.ferrio(&words).run().ended_with(3);
+    place.fio(&words).run().ended_with(3);
+}
+
+/// `create_on_open` leaves the layout out: the file is there and empty.
+#[test]
+fn a_read_beyond_the_end_of_its_file_is_an_error_of_the_job() {
+    let place = Place::new();
+    let words = ["--output-format=json", "--name=a", "--rw=read", "--size=64k", "--create_on_open=1"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert_eq!(run.json()["jobs"][0]["error"], Errno::EIO as i32);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_a_failure() {
+    let place = Place::new();
+    let words = ["--output=/dev/full", "--name=a", "--ioengine=null", "--size=64k"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("No space left on device"), "{}", run.stderr);
+}

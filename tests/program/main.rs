@@ -1,0 +1,16 @@
+//! The whole program from outside: what it prints, writes, returns and asks of the kernel, side by side with real fio.
+//!
+//! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root or leaves anything behind.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod articles;
+mod bad_input;
+mod command_line;
+mod differential;
+mod engines;
+mod failures;
+mod own_jobs;
+mod reference;
+mod signals;
+mod support;
+mod syscalls;

@@ -1,0 +1,58 @@
+//! The example jobs in `jobs/` run as they are, from any directory, and clean up behind themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Place, number};
+
+/// One test per job file, and the list of those that have one.
+macro_rules! runs {
+    ($($test:ident: $file:literal;)+) => {
+        $(#[test]
+        fn $test() {
+            run($file);
+        })+
+
+        const RUN: &[&str] = &[$($file),+];
+    };
+}
+
+runs! {
+    the_buffered_versus_direct_job_runs: "buffered-versus-direct.fio";
+    the_engine_comparison_job_runs: "engine-comparison.fio";
+    the_fixed_rate_job_runs: "fixed-rate.fio";
+    the_latency_qd1_job_runs: "latency-qd1.fio";
+    the_log_writer_job_runs: "log-writer.fio";
+    the_many_jobs_job_runs: "many-jobs.fio";
+    the_mixed_70_30_job_runs: "mixed-70-30.fio";
+    the_queue_depth_ladder_job_runs: "queue-depth-ladder.fio";
+    the_quick_look_job_runs: "quick-look.fio";
+    the_sequential_bandwidth_job_runs: "sequential-bandwidth.fio";
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs")
+}
+
+fn run(file: &str) {
+    let place = Place::new();
+    let path = directory().join(file);
+    let path = path.to_str().unwrap();
+    let report = place.ferrio(&["--output-format=json", path]).run().succeeded().json();
+    for job in report["jobs"].as_array().unwrap() {
+        let moved = number(job, "/read/io_bytes") + number(job, "/write/io_bytes");
+        assert!(moved > 0, "{} of {file} did nothing", job["jobname"]);
+    }
+    assert_eq!(place.files(), [], "{file} removes its files");
+    place.fio(&["--parse-only", path]).run().succeeded();
+}
+
+#[test]
+fn every_example_job_has_a_test() {
+    let mut files: Vec<_> = fs::read_dir(directory())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, RUN);
+}

@@ -1,0 +1,147 @@
+//! The option reference, `docs/options.md`, and the counts in the README are made from the option table.
+//!
+//! `FERRIO_BLESS=1 cargo test --test program reference` writes them anew.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ferrio_jobfile::{Row, Scope, Status, rows};
+
+use crate::support::same;
+
+const BEGIN: &str = "<!-- option counts: made by FERRIO_BLESS=1 cargo test --test program reference -->";
+const END: &str = "<!-- end of option counts -->";
+
+fn in_repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Compares a file with what it should be, or makes it so.
+fn check(name: &str, wanted: &str) {
+    let path = in_repository(name);
+    if std::env::var_os("FERRIO_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, wanted).unwrap();
+        return;
+    }
+    let present = fs::read_to_string(&path).unwrap_or_default();
+    let differing = present.lines().zip(wanted.lines()).find(|(present, wanted)| present != wanted);
+    if let Some((present, wanted)) = differing {
+        same!("in the file": present, "in the table": wanted, "{name} is out of date: {}", REMEDY);
+    }
+    assert!(present == wanted, "{name} is out of date: {REMEDY}");
+}
+
+const REMEDY: &str = "run FERRIO_BLESS=1 cargo test --test program reference to regenerate";
+
+#[test]
+fn the_option_reference_is_up_to_date() {
+    check("docs/options.md", &reference());
+}
+
+#[test]
+fn the_counts_in_the_readme_are_up_to_date() {
+    let readme = fs::read_to_string(in_repository("README.md")).unwrap();
+    let (before, rest) = readme.split_once(BEGIN).expect("the README marks where the counts begin");
+    let (_, after) = rest.split_once(END).expect("the README marks where the counts end");
+    check("README.md", &format!("{before}{BEGIN}\n{}{END}{after}", counts()));
+}
+
+fn reference() -> String {
+    let mut text = String::from(
+        "# Options of a job\n\n\
+         Made from the option table in `crates/jobfile/src/catalogue`; do not edit.\n\
+         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
+         Status: **works**; **only** the values named, which change nothing; **no effect**: taken, and a note is printed;\n\
+         **not yet** and **not available**: refused with an error, never ignored.\n\n",
+    );
+    text.push_str(&counts());
+    text.push_str("\n| Option | Of | Status | Type | Default | Meaning |\n|---|---|---|---|---|---|\n");
+    for row in rows() {
+        let names: Vec<_> = std::iter::once(&row.name).chain(row.aliases).map(|name| code(name)).collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            names.join(", "),
+            owner(row),
+            status(row),
+            kind(row),
+            if row.default.is_empty() { String::new() } else { code(row.default) },
+            cell(row.help),
+        );
+    }
+    text
+}
+
+/// How many options stand where.
+fn counts() -> String {
+    let count = |wanted: fn(&Status) -> bool| rows().iter().filter(|row| wanted(&row.status)).count();
+    let lines = [
+        ("work", count(|status| matches!(status, Status::Works))),
+        ("accept only values that change nothing", count(|status| matches!(status, Status::OnlyOff(_)))),
+        ("have no effect here, and say so", count(|status| matches!(status, Status::NoEffect(_)))),
+        ("are not there yet", count(|status| matches!(status, Status::NotYet))),
+        ("cannot work here", count(|status| matches!(status, Status::Unavailable(_)))),
+    ];
+    let mut text = format!("Of {} options:\n\n", rows().len());
+    for (what, number) in lines {
+        let _ = writeln!(text, "- {number} {what}");
+    }
+    text
+}
+
+fn owner(row: &Row) -> String {
+    match row.scope {
+        Scope::Core => "all jobs".to_owned(),
+        Scope::Engines(engines) => engines.join(", "),
+        Scope::Profile(profile) => format!("profile {profile}"),
+    }
+}
+
+fn status(row: &Row) -> String {
+    match row.status {
+        Status::Works => "works".to_owned(),
+        Status::NotYet => "not yet".to_owned(),
+        Status::Unavailable(reason) => format!("not available: {}", cell(reason)),
+        Status::NoEffect(reason) => format!("no effect: {}", cell(reason)),
+        Status::OnlyOff(texts) => {
+            let texts: Vec<_> = texts.iter().map(|text| code(text)).collect();
+            format!("only {}", texts.join(", "))
+        }
+    }
+}
+
+/// The type in words, with the choices where there are any.
+fn kind(row: &Row) -> String {
+    let words = words_of(&format!("{:?}", row.kind));
+    let choices: Vec<_> = row.choices.iter().filter(|word| !row.same.iter().any(|(other, _)| other == *word)).collect();
+    match choices.as_slice() {
+        [] => words,
+        choices => {
+            let choices: Vec<_> = choices.iter().map(|word| code(word)).collect();
+            format!("{words}: {}", choices.join(" "))
+        }
+    }
+}
+
+/// `SizeRange` is "size range".
+fn words_of(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+fn code(text: &str) -> String {
+    if text.trim().is_empty() { "(empty)".to_owned() } else { format!("`{}`", cell(text)) }
+}
+
+/// A bar would end the cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}

@@ -1,0 +1,267 @@
+//! Private work directories, the two programs (`ferrio` and real `fio`), and comparisons that show both sides.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No program of these tests runs longer than this.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The program under test.
+pub const FERRIO: &str = env!("CARGO_BIN_EXE_ferrio");
+
+/// Fails with both sides one under the other unless they are equal.
+macro_rules! same {
+    ($left_name:literal: $left:expr, $right_name:literal: $right:expr, $($what:tt)+) => {{
+        let (left, right) = (&$left, &$right);
+        if left != right {
+            panic!(
+                "{}\n--- {}\n{left:#?}\n--- {}\n{right:#?}",
+                format_args!($($what)+), $left_name, $right_name
+            );
+        }
+    }};
+}
+pub(crate) use same;
+
+/// A directory of one test: programs run in `work`, job files and outputs lie beside it.
+///
+/// It lies below cargo's target directory, on a file system that takes O_DIRECT where /tmp might not.
+pub struct Place {
+    base: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let base = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the target directory is writable");
+        fs::create_dir(base.path().join("work")).unwrap();
+        Place { base }
+    }
+
+    /// The directory programs run in.
+    pub fn work(&self) -> PathBuf {
+        self.base.path().join("work")
+    }
+
+    /// A path beside the work directory.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.base.path().join(name)
+    }
+
+    /// A job file of this text, beside the work directory.
+    pub fn job(&self, text: &str) -> String {
+        let path = self.beside("test.fio");
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Names and sizes of what lies in the work directory.
+    pub fn files(&self) -> Vec<(String, u64)> {
+        let mut files: Vec<_> = fs::read_dir(self.work())
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// ferrio with these arguments.
+    pub fn ferrio<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
+        self.program(FERRIO, arguments)
+    }
+
+    /// Real fio with these arguments.
+    pub fn fio<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
+        self.program(installed("fio"), arguments)
+    }
+
+    /// Any program with these arguments.
+    pub fn program<S: AsRef<str>>(&self, program: impl Into<OsString>, arguments: &[S]) -> Invocation<'_> {
+        let mut command = Command::new(program.into());
+        command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.work()).stdin(Stdio::null());
+        // A group of its own, so that whatever is left of it can be found.
+        command.process_group(0).env_remove("NO_COLOR");
+        Invocation { place: self, command }
+    }
+}
+
+/// The path of a program these tests cannot do without.
+pub fn installed(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| panic!("these tests need {name}: install {name} (apt-get install {name})"))
+}
+
+/// A program about to be run.
+pub struct Invocation<'a> {
+    place: &'a Place,
+    command: Command,
+}
+
+impl Invocation<'_> {
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Gives the program this text as standard input.
+    pub fn input(mut self, text: &str) -> Self {
+        let path = self.place.beside("stdin");
+        fs::write(&path, text).unwrap();
+        self.command.stdin(File::open(path).unwrap());
+        self
+    }
+
+    pub fn start(mut self) -> Running {
+        let shown = format!("{:?}", self.command);
+        let output = TempDir::new_in(self.place.base.path()).unwrap();
+        let file = |name| File::create(output.path().join(name)).unwrap();
+        self.command.stdout(file("stdout")).stderr(file("stderr"));
+        let child = self.command.spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
+        Running { child, output, shown, began: Instant::now() }
+    }
+
+    /// Runs the program to its end.
+    pub fn run(self) -> Run {
+        self.start().wait()
+    }
+}
+
+/// A program that has been started.
+pub struct Running {
+    child: Child,
+    output: TempDir,
+    shown: String,
+    began: Instant,
+}
+
+impl Running {
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap())
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).unwrap();
+    }
+
+    /// Looks again and again until `condition` holds; the program must be running until then.
+    pub fn until(&mut self, what: &str, condition: impl Fn() -> bool) {
+        while !condition() {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{} ended before {what}: {}", self.shown, self.told());
+            self.pause(what);
+        }
+    }
+
+    pub fn wait(mut self) -> Run {
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None => self.pause("its end"),
+            }
+        };
+        let left = killpg(self.pid(), None);
+        assert_eq!(left, Err(Errno::ESRCH), "{} left processes behind", self.shown);
+        Run {
+            status: status.code(),
+            signal: status.signal(),
+            stdout: self.read("stdout"),
+            stderr: self.read("stderr"),
+            shown: self.shown,
+        }
+    }
+
+    /// Between two looks at something that will happen.
+    fn pause(&mut self, what: &str) {
+        if self.began.elapsed() > DEADLINE {
+            let _ = killpg(self.pid(), Signal::SIGKILL);
+            let _ = self.child.wait();
+            panic!("{} did not reach {what} within {DEADLINE:?}: {}", self.shown, self.told());
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+
+    fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.output.path().join(name)).unwrap()).into_owned()
+    }
+
+    fn told(&self) -> String {
+        format!("\n{}{}", self.read("stdout"), self.read("stderr"))
+    }
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Run {
+    pub status: Option<i32>,
+    pub signal: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    shown: String,
+}
+
+impl Run {
+    /// Fails unless the program ended with this status.
+    #[track_caller]
+    pub fn ended_with(self, status: i32) -> Self {
+        assert_eq!(
+            (self.status, self.signal),
+            (Some(status), None),
+            "(status, signal) of {}\n--- stdout\n{}\n--- stderr\n{}",
+            self.shown,
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Fails unless the program succeeded.
+    #[track_caller]
+    pub fn succeeded(self) -> Self {
+        self.ended_with(0)
+    }
+
+    /// Standard output as the one JSON document it must be.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        document(&self.stdout, &self.shown)
+    }
+}
+
+/// A file as one JSON document.
+#[track_caller]
+pub fn json_file(path: &Path) -> Value {
+    document(&fs::read_to_string(path).unwrap(), &path.display().to_string())
+}
+
+#[track_caller]
+fn document(text: &str, whose: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{whose}: no JSON: {error}\n{text}"))
+}
+
+/// A number of a report, by its path.
+#[track_caller]
+pub fn number(report: &Value, path: &str) -> u64 {
+    let value = report.pointer(path).unwrap_or_else(|| panic!("{path} is missing in {report:#}"));
+    value.as_u64().unwrap_or_else(|| panic!("{path} is {value}"))
+}
+
+/// A text of a report, by its path.
+#[track_caller]
+pub fn text<'a>(report: &'a Value, path: &str) -> &'a str {
+    let value = report.pointer(path).unwrap_or_else(|| panic!("{path} is missing in {report:#}"));
+    value.as_str().unwrap_or_else(|| panic!("{path} is {value}"))
+}

@@ -1,0 +1,66 @@
+//! What a run asks of the kernel, counted by strace: per I/O what the I/O needs, and a constant around it.
+
+use crate::support::{FERRIO, Place, Run, installed};
+
+/// Calls of each kind that a run of these arguments makes in all its threads.
+fn calls(names: &[&str], words: &[&str]) -> Vec<u64> {
+    let place = Place::new();
+    let summary = place.beside("summary");
+    let traced = format!("--trace={}", names.join(","));
+    let output = summary.to_str().unwrap();
+    let words: Vec<&str> =
+        ["-f", "-c", "-o", output, &traced, FERRIO].iter().chain(words).copied().collect();
+    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    let summary = std::fs::read_to_string(&summary).unwrap();
+    names.iter().map(|name| count(&summary, name)).collect()
+}
+
+/// A line of strace's table: % time, seconds, usecs/call, calls, perhaps errors, name.
+fn count(summary: &str, name: &str) -> u64 {
+    let line = summary.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let line = line.into_iter().find(|words| words.last() == Some(&name));
+    line.map_or(0, |words| words[3].parse().unwrap_or_else(|_| panic!("{words:?} in\n{summary}")))
+}
+
+/// How many more calls a run of 1024 blocks makes than one of 256.
+fn growth(name: &str, more: &[&str]) -> u64 {
+    let with = |size: &str| {
+        let size = format!("--size={size}");
+        let words: Vec<&str> =
+            ["--name=a", "--rw=randread", "--bs=4k", "--filename=f", &size].iter().chain(more).copied().collect();
+        calls(&[name], &words)[0]
+    };
+    with("4m") - with("1m")
+}
+
+#[test]
+fn a_block_costs_psync_one_pread() {
+    assert_eq!(growth("pread64", &["--ioengine=psync"]), 768);
+}
+
+#[test]
+fn a_block_costs_psync_no_other_call() {
+    let with = |size: &str| {
+        let size = format!("--size={size}");
+        let others = ["futex", "lseek", "clock_gettime", "mmap", "fstat", "newfstatat", "read", "pwrite64"];
+        let words = ["--name=a", "--rw=randread", "--filename=f", "--ioengine=psync", "--fallocate=none", &size];
+        calls(&others, &words).iter().sum::<u64>()
+    };
+    let (small, large) = (with("1m"), with("4m"));
+    assert!(large < small + 50, "{small} other calls for 256 blocks, {large} for 1024");
+}
+
+#[test]
+fn batches_of_16_cost_io_uring_one_enter_each() {
+    let batches = growth(
+        "io_uring_enter",
+        &["--ioengine=io_uring", "--direct=1", "--iodepth=32", "--iodepth_batch=16", "--iodepth_batch_complete_min=16"],
+    );
+    // 768 blocks are 48 batches; now and then one more call waits for completions.
+    assert!((48..=96).contains(&batches), "{batches} more calls for 48 more batches");
+}
+
+#[test]
+fn a_mapped_file_is_read_without_calls() {
+    assert!(growth("pread64", &["--ioengine=mmap"]) < 8);
+}
