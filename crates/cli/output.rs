@@ -17,7 +17,7 @@ pub struct Output {
     /// Only the text report is announced by lines before it.
     announces: bool,
     live: Option<LiveLine>,
-    /// Characters of the live line that stand on the terminal.
+    /// Characters of the live line that stand on the terminal; a pipe keeps what it got, as tools expect.
     shown: usize,
     error: Option<io::Error>,
 }
@@ -119,7 +119,8 @@ impl Output {
     fn show(&mut self, line: &str) {
         let mut stdout = io::stdout();
         // A terminal that went away does not concern the run.
-        if stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush()).is_ok() {
+        let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+        if written.is_ok() && stdout.is_terminal() {
             self.shown = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
         }
     }

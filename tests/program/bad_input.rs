@@ -149,7 +149,8 @@ fn a_directory_as_file_fails_the_job_and_the_report_says_so() {
 #[test]
 fn a_job_without_a_size_fails_and_the_report_says_so() {
     let place = Place::new();
-    let words = ["--output-format=json", "--name=a", "--rw=read", "--name=b", "--ioengine=null", "--size=64k"];
+    let words =
+        ["--output-format=json", "--name=a", "--rw=read", "--name=b", "--ioengine=null", "--size=64k"];
     let run = place.ferrio(&words).run().ended_with(1);
     contains(&run.stderr, &["you need to specify size="]);
     let report = run.json();
@@ -181,7 +182,8 @@ fn a_file_system_without_direct_io_is_named_as_the_reason() {
     };
     let place = Place::new();
     let file = format!("--filename={path}");
-    let words = ["--output-format=json", "--name=a", &file, "--rw=read", "--size=512", "--bs=512", "--direct=1"];
+    let words =
+        ["--output-format=json", "--name=a", &file, "--rw=read", "--size=512", "--bs=512", "--direct=1"];
     let run = place.ferrio(&words).run().ended_with(1);
     assert_eq!(run.json()["jobs"][0]["error"], nix::errno::Errno::EINVAL as i32);
     contains(&run.stderr, &["does not support O_DIRECT", "direct=0", path]);

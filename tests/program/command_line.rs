@@ -95,7 +95,7 @@ fn long_options_may_be_short_of_letters_and_of_a_dash() {
     let spellings: [&[&str]; 4] = [
         &["--output-format=json", "--name=a", "--ioengine=null", "--rw=write", "--size=64k"],
         &["-output-format=json", "-name=a", "-ioengine=null", "-rw=write", "-size=64k"],
-        &["--output-f=json", "--nam=a", "--ioeng=null", "--readw=write", "--siz=64k"],
+        &["--output-f=json", "--nam=a", "--ioeng=null", "--readw=write", "--size=64k"],
         &["--output-format", "json", "--name", "a", "--ioengine", "null", "-rw", "write", "-size", "64k"],
     ];
     for words in spellings {
@@ -108,7 +108,8 @@ fn long_options_may_be_short_of_letters_and_of_a_dash() {
 #[test]
 fn the_report_goes_into_the_output_file_alone() {
     let place = Place::new();
-    let words = ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
+    let words =
+        ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
     let run = place.ferrio(&words).run().succeeded();
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
     let report = std::fs::read_to_string(place.work().join("report.txt")).unwrap();
@@ -119,7 +120,12 @@ fn the_report_goes_into_the_output_file_alone() {
 fn a_job_name_may_hold_anything_and_json_stays_json() {
     let place = Place::new();
     let name = "a \"quoted\" \\ name\twith tabs";
-    let words = ["--output-format=json".to_owned(), format!("--name={name}"), "--ioengine=null".into(), "--size=4k".into()];
+    let words = [
+        "--output-format=json".to_owned(),
+        format!("--name={name}"),
+        "--ioengine=null".into(),
+        "--size=4k".into(),
+    ];
     let report = place.ferrio(&words).run().succeeded().json();
     assert_eq!(text(&report, "/jobs/0/jobname"), name);
 }
@@ -127,7 +133,8 @@ fn a_job_name_may_hold_anything_and_json_stays_json() {
 #[test]
 fn notes_do_not_tear_the_document() {
     let place = Place::new();
-    let words = ["--output-format=json", "--max-jobs=4", "--eta=always", "--name=a", "--ioengine=null", "--size=4k"];
+    let words =
+        ["--output-format=json", "--max-jobs=4", "--eta=always", "--name=a", "--ioengine=null", "--size=4k"];
     let run = place.ferrio(&words).run().succeeded();
     run.json();
     assert!(run.stderr.contains("--max-jobs has no effect"), "{}", run.stderr);

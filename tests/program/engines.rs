@@ -11,7 +11,7 @@ fn round_trip(engine: &str, more: &str) {
     let place = Place::new();
     let job = place.job(&format!(
         "[global]\nfilename=f\nsize={SIZE}\nioengine={engine}\n{more}\n\
-         [write]\nrw=randwrite\nbs=4k\nbuffer_pattern=\"ferrio!\\n\"\n\
+         [write]\nrw=randwrite\nbs=4k\nbuffer_pattern=\"ferrio!!\"\n\
          [read]\nstonewall\nrw=randread\nbs=8k\n"
     ));
     let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
@@ -26,7 +26,7 @@ fn round_trip(engine: &str, more: &str) {
     }
     assert_eq!(place.files(), [("f".to_owned(), SIZE)]);
     let content = fs::read(place.work().join("f")).unwrap();
-    let wrong = content.chunks(8).position(|chunk| chunk != b"ferrio!\n");
+    let wrong = content.chunks(8).position(|chunk| chunk != b"ferrio!!");
     assert_eq!(wrong, None, "{engine} {more}: first wrong group of 8 bytes");
 }
 

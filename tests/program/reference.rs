@@ -115,7 +115,8 @@ fn status(row: &Row) -> String {
 /// The type in words, with the choices where there are any.
 fn kind(row: &Row) -> String {
     let words = words_of(&format!("{:?}", row.kind));
-    let choices: Vec<_> = row.choices.iter().filter(|word| !row.same.iter().any(|(other, _)| other == *word)).collect();
+    let choices: Vec<_> =
+        row.choices.iter().filter(|word| !row.same.iter().any(|(other, _)| other == *word)).collect();
     match choices.as_slice() {
         [] => words,
         choices => {

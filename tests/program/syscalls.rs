@@ -8,8 +8,7 @@ fn calls(names: &[&str], words: &[&str]) -> Vec<u64> {
     let summary = place.beside("summary");
     let traced = format!("--trace={}", names.join(","));
     let output = summary.to_str().unwrap();
-    let words: Vec<&str> =
-        ["-f", "-c", "-o", output, &traced, FERRIO].iter().chain(words).copied().collect();
+    let words: Vec<&str> = ["-f", "-c", "-o", output, &traced, FERRIO].iter().chain(words).copied().collect();
     let _: Run = place.program(installed("strace"), &words).run().succeeded();
     let summary = std::fs::read_to_string(&summary).unwrap();
     names.iter().map(|name| count(&summary, name)).collect()
@@ -26,8 +25,11 @@ fn count(summary: &str, name: &str) -> u64 {
 fn growth(name: &str, more: &[&str]) -> u64 {
     let with = |size: &str| {
         let size = format!("--size={size}");
-        let words: Vec<&str> =
-            ["--name=a", "--rw=randread", "--bs=4k", "--filename=f", &size].iter().chain(more).copied().collect();
+        let words: Vec<&str> = ["--name=a", "--rw=randread", "--bs=4k", "--filename=f", &size]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
         calls(&[name], &words)[0]
     };
     with("4m") - with("1m")
@@ -43,7 +45,8 @@ fn a_block_costs_psync_no_other_call() {
     let with = |size: &str| {
         let size = format!("--size={size}");
         let others = ["futex", "lseek", "clock_gettime", "mmap", "fstat", "newfstatat", "read", "pwrite64"];
-        let words = ["--name=a", "--rw=randread", "--filename=f", "--ioengine=psync", "--fallocate=none", &size];
+        let words =
+            ["--name=a", "--rw=randread", "--filename=f", "--ioengine=psync", "--fallocate=none", &size];
         calls(&others, &words).iter().sum::<u64>()
     };
     let (small, large) = (with("1m"), with("4m"));
@@ -54,7 +57,13 @@ fn a_block_costs_psync_no_other_call() {
 fn batches_of_16_cost_io_uring_one_enter_each() {
     let batches = growth(
         "io_uring_enter",
-        &["--ioengine=io_uring", "--direct=1", "--iodepth=32", "--iodepth_batch=16", "--iodepth_batch_complete_min=16"],
+        &[
+            "--ioengine=io_uring",
+            "--direct=1",
+            "--iodepth=32",
+            "--iodepth_batch=16",
+            "--iodepth_batch_complete_min=16",
+        ],
     );
     // 768 blocks are 48 batches; now and then one more call waits for completions.
     assert!((48..=96).contains(&batches), "{batches} more calls for 48 more batches");

@@ -64,19 +64,14 @@ pub(crate) fn logs(job: &Job, name: &str) -> Logs {
     }
 }
 
-/// A logged quantity is sampled and logged at one interval.
-pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
+/// A quantity that is logged in windows is sampled at the interval of the windows, unless its own interval is given.
+pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &Logs) {
     let asked = logs.avg_msec;
     for (logged, opt, interval) in [
         (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms),
         (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms),
     ] {
-        if !logged || asked == 0 {
-            continue;
-        }
-        if job.options.is_given(opt) {
-            logs.avg_msec = logs.avg_msec.min(*interval);
-        } else {
+        if logged && asked > 0 && !job.options.is_given(opt) {
             *interval = asked;
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn apply(
     time_based_needs_a_runtime(job, spec, findings);
     a_polling_thread_hides_submission(spec);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
-    measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
+    measure::join_intervals(job, &mut spec.measure, &spec.logs);
     measure::drop_disabled_bandwidth_log(job, &mut spec.logs, findings);
     sync_engines_have_depth_one(spec, findings);
 }

@@ -21,6 +21,9 @@ use rows::Rows;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
+/// Log files that are kept open while jobs run. Those of larger runs are opened for each batch: descriptors are scarce, and every
+/// worker has a copy of them all.
+const OPEN_FILES: usize = 256;
 
 /// All log files of a run and the thread that writes them.
 #[derive(Debug)]
@@ -34,11 +37,16 @@ impl LogWriter {
     ///
     /// `tell` is told at once what cannot be created; the run goes on without it.
     pub fn start(plan: &Plan, tell: &mut dyn FnMut(String)) -> Option<Self> {
-        if !plan.jobs.iter().any(|job| job.spec.logs.any()) {
+        let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
+        if logging == 0 {
             return None;
         }
-        let mut jobs: Vec<Option<JobLogs>> =
-            plan.jobs.iter().map(|job| job.spec.logs.any().then(|| JobLogs::create(&job.spec))).collect();
+        let stay_open = logging * JobLogs::MOST_FILES <= OPEN_FILES;
+        let mut jobs: Vec<Option<JobLogs>> = plan
+            .jobs
+            .iter()
+            .map(|job| job.spec.logs.any().then(|| JobLogs::create(&job.spec, stay_open)))
+            .collect();
         jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).for_each(&mut *tell);
         let (sender, batches) = sync_channel(QUEUE);
         match spawn(jobs, batches) {

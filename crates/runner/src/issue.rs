@@ -133,6 +133,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             issued: 0,
         };
         let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
+        let logged = context.log.is_some() && !spec.measure.gtod_reduce;
         let room = depth as usize;
         Issuer {
             context,
@@ -147,7 +148,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             pacer: Pacer::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
-            stamps: if measured { Stamps::All } else { Stamps::Rare },
+            stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
             directions: new_recorders(spec),
@@ -284,14 +285,14 @@ impl<'a, E: Engine> Issuer<'a, E> {
             if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
                 return;
             }
-            let Some(&unit) = self.free.last() else {
-                self.reap_full();
-                continue;
-            };
             if !self.retry.is_empty() {
                 self.submit_retry();
                 continue;
             }
+            let Some(&unit) = self.free.last() else {
+                self.reap_full();
+                continue;
+            };
             if !self.budget.may_issue() {
                 return;
             }
@@ -387,7 +388,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
             if recent.len == RECENT {
                 self.record_recent();
             }
-            if let Some(log) = &mut self.log {
+            if let Some(log) = &mut self.log
+                && !self.timing.in_ramp()
+            {
                 let ns = self.clock.between(start, self.now);
                 let time_ns = self.timing.measured_ns(&self.clock, self.now);
                 let direction = direction as u8;
@@ -625,11 +628,17 @@ impl<'a, E: Engine> Issuer<'a, E> {
         }
     }
 
+    /// Reaps one batch. A minimum of 0 asks the kernel without waiting, again and again until something is there.
     fn reap_once(&mut self) {
         let depth = self.depth_in_use();
-        let min = self.spec.depth.complete_min.clamp(1, depth.max(1));
-        let max = self.spec.depth.complete_max.min(depth).max(min);
-        self.reap(min, max);
+        let min = self.spec.depth.complete_min.min(depth);
+        let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
+        while depth > 0 && self.failure.is_none() {
+            self.reap(min, max);
+            if !self.done.is_empty() {
+                return;
+            }
+        }
     }
 
     fn reap(&mut self, min: u32, max: u32) {
@@ -640,6 +649,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
         }
         if self.stamps == Stamps::All {
             self.now = self.clock.now();
+        }
+        if self.done.is_empty() {
+            return;
         }
         self.stats.complete.record(self.done.len() as u32);
         for index in 0..self.done.len() {
@@ -675,7 +687,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
             if self.spec.measure.clat {
                 self.stats.latency_buckets.record(clat);
             }
-            if let Some(log) = &mut self.log {
+            if let Some(log) = &mut self.log
+                && !self.timing.in_ramp()
+            {
                 log.record(IoSample {
                     time_ns: self.timing.measured_ns(&self.clock, self.now),
                     slat_ns: Some(self.clock.between(unit.start, unit.issued)),

@@ -146,37 +146,22 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
     Ok(())
 }
 
-/// Bytes handed to one write(2) at least, where the file is that long.
-const WRITE_SIZE: usize = 1 << 20;
-
-/// Writes the job's kind of data over the whole file. False when stopped.
-///
-/// The content changes with every block of the largest write size; several of them go out with one call.
-fn fill(
-    spec: &JobSpec,
-    content: &mut LayoutContent,
-    mut out: &File,
-    wanted: u64,
-    stop: &AtomicBool,
-) -> io::Result<bool> {
-    let block = usize::try_from(spec.block[Direction::Write].max.max(1)).map_err(|_| out_of_memory())?;
-    let batch = block.checked_mul((WRITE_SIZE / block).max(1)).ok_or_else(out_of_memory)?;
-    let mut buffer = vec![0u8; usize::try_from(wanted).map_or(batch, |w| w.min(batch))];
+/// Writes the job's kind of data over the whole file, a block of the largest write size at a time. False when stopped.
+fn fill(spec: &JobSpec, content: &mut LayoutContent, mut out: &File, wanted: u64, stop: &AtomicBool) -> io::Result<bool> {
+    let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
+    let block = usize::try_from(block).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
+    let mut buffer = vec![0u8; block];
     let mut left = wanted;
     while left > 0 {
         if stop.load(Relaxed) {
             return Ok(false);
         }
-        let now = usize::try_from(left).map_or(buffer.len(), |l| l.min(buffer.len()));
-        buffer[..now].chunks_mut(block).for_each(|block| content.layout_fill(block));
+        let now = usize::try_from(left).map_or(block, |l| l.min(block));
+        content.layout_fill(&mut buffer[..now]);
         out.write_all(&buffer[..now])?;
         left -= now as u64;
     }
     Ok(true)
-}
-
-fn out_of_memory() -> io::Error {
-    io::Error::from_raw_os_error(libc::ENOMEM)
 }
 
 fn write_failure(e: &io::Error) -> Failure {

@@ -62,12 +62,17 @@ impl<'a> Monitor<'a> {
         let now = self.clock.now();
         let mut wake = TICK;
         for (index, (job, control)) in self.jobs.iter_mut().zip(self.controls).enumerate() {
-            if !matches!(control.state(), JobState::Ramp | JobState::Running | JobState::Fsyncing) {
-                continue;
-            }
-            let since = control.measuring_since.load(Relaxed);
+            let since = match control.state() {
+                JobState::Initialized => 0,
+                JobState::Ramp | JobState::Running | JobState::Fsyncing => {
+                    control.measuring_since.load(Relaxed)
+                }
+                _ => continue,
+            };
             job.measured_since(since);
             if since == 0 {
+                // It may begin at any moment: the look after that must not come late for its first sample.
+                wake = wake.min(job.bw.due_in(0)).min(job.iops.due_in(0));
                 continue;
             }
             let ns = self.clock.between(since, now);
@@ -144,5 +149,57 @@ impl Watched {
             let sample = RateSample { time_ms, per_second };
             let _ = logs.send(LogBatch::Iops { job: index, sample });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use ferrio_plan::{JobSpec, PlannedJob};
+
+    use super::*;
+
+    /// A job that writes 1 MiB/s and ends after `runtime_ms`, with a bandwidth log of 100 ms intervals.
+    fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, Receiver<LogBatch>) {
+        let mut spec = JobSpec::bare("a");
+        spec.measure.bwavgtime_ms = 100;
+        spec.logs.bw = Some("a".into());
+        spec.logs.avg_msec = 100;
+        let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+        let control = JobControl::default();
+        control.running_since.store(1, Relaxed);
+        control.measuring_since.store(measuring_since, Relaxed);
+        control.live.store(1, 1, (runtime_ms << 20) / 1000);
+        let (sender, batches) = sync_channel(8);
+        let controls = [control];
+        let mut monitor = Monitor::new(&plan, &controls, Clock::monotonic(), Some(sender));
+        let mut stats = JobStats { job_runtime_ms: runtime_ms, ..JobStats::default() };
+        monitor.ended(0, &mut stats);
+        drop(monitor);
+        (stats, batches)
+    }
+
+    #[test]
+    fn an_interval_that_ends_with_the_job_is_sampled_and_logged_before_the_end() {
+        let (stats, batches) = end_of_job(1, 100);
+        let sample = RateSample { time_ms: 100, per_second: [0, 1023, 0] };
+        let sent: Vec<LogBatch> = batches.iter().collect();
+        assert_eq!(sent, [LogBatch::Bandwidth { job: 0, sample }, LogBatch::Ended { job: 0, time_ms: 100 }]);
+        assert_eq!((stats.directions[1].bw.samples, stats.directions[1].bw.max), (1, 1023));
+        assert_eq!(stats.directions[1].iops.samples, 0, "half a second has not passed");
+    }
+
+    #[test]
+    fn the_last_partial_interval_gives_no_sample() {
+        let (stats, batches) = end_of_job(1, 98);
+        assert_eq!(batches.iter().collect::<Vec<_>>(), [LogBatch::Ended { job: 0, time_ms: 98 }]);
+        assert_eq!(stats.directions[1].bw.samples, 0);
+    }
+
+    #[test]
+    fn a_job_that_ends_in_its_ramp_has_no_samples() {
+        let (stats, _) = end_of_job(0, 100);
+        assert_eq!(stats.directions[1].bw.samples, 0);
     }
 }

@@ -56,7 +56,8 @@ fn open_file(spec: &JobSpec, file: &FileSpec, already_open: usize) -> Result<Own
                 .note("looks like your file system does not support direct=1/buffered=0")
                 .note(format!("destination does not support O_DIRECT: use direct=0 or another place for {path}")),
             Some(libc::EMFILE) => failure.note(format!(
-                "too many open files (failed at {already_open} of {}): raise the limit (ulimit -n) or use fewer files",
+                "try reducing/setting openfiles (failed at {already_open} of {}): raise the limit of open files (ulimit -n) or \
+                 use fewer files",
                 spec.files.len()
             )),
             _ => failure,

@@ -55,7 +55,8 @@ impl Recorder {
             return Latency::new();
         }
         let (first, last) = (bucket(self.min), bucket(self.max));
-        let counts = self.buckets[first..=last].iter().enumerate().map(|(i, &count)| (lowest(first + i), count));
+        let counts =
+            self.buckets[first..=last].iter().enumerate().map(|(i, &count)| (lowest(first + i), count));
         Latency::from_parts(self.min, self.max, self.sum, self.sum_of_squares, counts)
     }
 
@@ -105,7 +106,10 @@ mod tests {
             direct.record(ns);
         }
         let folded = recorder.finish();
-        assert_eq!((folded.count(), folded.min(), folded.max()), (direct.count(), direct.min(), direct.max()));
+        assert_eq!(
+            (folded.count(), folded.min(), folded.max()),
+            (direct.count(), direct.min(), direct.max())
+        );
         assert_eq!((folded.mean(), folded.stddev()), (direct.mean(), direct.stddev()));
         assert_eq!(folded.fio_bins(), direct.fio_bins());
         for percent in [0.1, 50.0, 99.0, 99.99] {

@@ -237,7 +237,7 @@ mod tests {
             let padded = |block: usize, length: &[u8]| {
                 let mut message = data.clone();
                 message.push(0x80);
-                while (message.len() + length.len()) % block != 0 {
+                while !(message.len() + length.len()).is_multiple_of(block) {
                     message.push(0);
                 }
                 message.extend(length);

@@ -4,11 +4,11 @@
 /// too, of reads.
 ///
 /// A reader must come to the same interval as the writer. The choice is fio's: an interval that does not fit the block sizes is
-/// replaced, not refused. Block sizes are at least 1; a job that only reads passes its read sizes for both.
+/// replaced, not refused. Block sizes lie between 1 byte and the largest `u32`, as every I/O does.
 #[must_use]
-pub fn resolve_interval(option: Option<u32>, writes: (u32, u32), reads: Option<(u32, u32)>) -> u32 {
+pub fn resolve_interval(option: Option<u32>, writes: (u64, u64), reads: Option<(u64, u64)>) -> u32 {
     let (min, max) = writes;
-    let mut interval = option.unwrap_or(if min == max { 0 } else { min });
+    let mut interval = option.map_or(if min == max { 0 } else { min }, u64::from);
     if interval > min {
         interval = min;
     } else if let Some((read_min, _)) = reads
@@ -19,10 +19,10 @@ pub fn resolve_interval(option: Option<u32>, writes: (u32, u32), reads: Option<(
     if interval == 0 || min % interval != 0 || max % interval != 0 {
         interval = greatest_common_divisor(min, max);
     }
-    interval
+    u32::try_from(interval).unwrap_or(u32::MAX)
 }
 
-fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

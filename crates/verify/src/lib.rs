@@ -19,7 +19,7 @@ pub use digest::Digest;
 pub use header::{HEADER_BYTES, Header, MAGIC, VERSION};
 pub use interval::resolve_interval;
 pub use method::Method;
-pub use mismatch::{Failure, Mismatch, Problem};
+pub use mismatch::{BadDigest, Failure, Mismatch, Problem};
 pub use pattern::{Pattern, PatternError};
 pub use replay::SeedReplay;
 pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};

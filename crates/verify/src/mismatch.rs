@@ -71,16 +71,7 @@ pub enum Problem {
         computed: u32,
     },
     /// The data is damaged.
-    Digest {
-        /// The reader's method.
-        method: Method,
-        /// From the disk.
-        stored: Digest,
-        /// From the data.
-        computed: Digest,
-        /// Type byte of a writer that used another method.
-        media: Option<u8>,
-    },
+    Digest(Box<BadDigest>),
     /// The data is not the pattern.
     Pattern {
         /// The byte on disk.
@@ -92,6 +83,19 @@ pub enum Problem {
         /// Type byte and method's code of a writer and a reader that used different ones.
         media: Option<(u8, u8)>,
     },
+}
+
+/// Both digests of damaged data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadDigest {
+    /// The reader's method.
+    pub method: Method,
+    /// From the disk.
+    pub stored: Digest,
+    /// From the data.
+    pub computed: Digest,
+    /// Type byte of a writer that used another method.
+    pub media: Option<u8>,
 }
 
 impl Mismatch {
@@ -108,7 +112,8 @@ impl Mismatch {
                 )
             };
             match problem {
-                Problem::Digest { method, stored, computed, media } => {
+                Problem::Digest(bad) => {
+                    let BadDigest { method, stored, computed, media } = &**bad;
                     let name = &method.name()[..method.name().len().min(8)];
                     lines.push(format!("{name}: verify failed {}", place(format_args!(", flags={flags:x}"))));
                     lines.push(format!("       Expected CRC: {stored}"));
@@ -153,7 +158,7 @@ impl fmt::Display for Problem {
             Problem::HeaderChecksum { found, computed } => {
                 write!(f, "bad header crc {found:x}, calculated {computed:x}")
             }
-            Problem::Digest { stored, computed, .. } => write!(f, "digest {stored}, calculated {computed}"),
+            Problem::Digest(bad) => write!(f, "digest {}, calculated {}", bad.stored, bad.computed),
             Problem::Pattern { found, wanted, .. } => write!(f, "byte {found:02x}, wanted {wanted:02x}"),
         }
     }
@@ -193,12 +198,12 @@ mod tests {
 
     #[test]
     fn a_bad_digest_shows_both_and_says_when_the_types_differ() {
-        let problem = Problem::Digest {
+        let problem = Problem::Digest(Box::new(BadDigest {
             method: Method::Crc32c,
             stored: Digest::of(&[0x1a, 0xb6, 0x8a, 0x36]),
             computed: Digest::of(&[0x37, 0x8d, 0x51, 0x1d]),
             media: Some(2),
-        };
+        }));
         assert_eq!(
             lines(1024, problem),
             [

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::{Digest, Failure, Header, MAGIC, Method, Mismatch, Pattern, Problem, VERSION};
+use crate::{BadDigest, Digest, Failure, Header, MAGIC, Method, Mismatch, Pattern, Problem, VERSION};
 
 /// How a job verifies, with every implication of its options resolved.
 #[derive(Clone, Debug)]
@@ -269,7 +269,7 @@ impl Verifier {
             let stored = Digest::of(&interval[crate::HEADER_BYTES..self.overhead]);
             let computed = Digest::compute(method, &interval[data..]);
             if stored != computed {
-                return Err(Problem::Digest { method, stored, computed, media });
+                return Err(Problem::Digest(Box::new(BadDigest { method, stored, computed, media })));
             }
         } else if let Some(pattern) = &self.spec.pattern
             && let Some(difference) = pattern.compare(block, start + data, start + len, block_offset)
@@ -328,7 +328,7 @@ impl Verifier {
 impl Problem {
     /// True when the header is sound, so that further intervals of the block are worth a look.
     fn is_about_data(&self) -> bool {
-        matches!(self, Problem::Digest { .. } | Problem::Pattern { .. })
+        matches!(self, Problem::Digest(_) | Problem::Pattern { .. })
     }
 }
 

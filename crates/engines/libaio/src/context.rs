@@ -9,6 +9,11 @@ use ferrio_engine::{Completion, EngineError, Op, Request};
 use crate::abi::{self, ContextId, FSYNC, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;
 
+/// How often a submission that the kernel has no resources for is tried again when nothing is in flight.
+const ATTEMPTS: u32 = 1000;
+/// Time between two of these attempts.
+const PAUSE: std::time::Duration = std::time::Duration::from_micros(10);
+
 /// How the context is used.
 #[derive(Clone, Copy)]
 pub(crate) struct Options {
@@ -114,6 +119,7 @@ impl Context {
     fn hand_over(&mut self) -> io::Result<()> {
         let all = self.pending.len();
         let mut taken = 0;
+        let mut attempts = 0;
         while taken < all {
             // SAFETY: the pointers go to `iocbs`, which is never moved; the rest is the promise of `push`'s caller, and Drop waits
             // for all requests.
@@ -127,6 +133,16 @@ impl Context {
             };
             match error.raw_os_error() {
                 Some(libc::EINTR) => {}
+                // Nothing of ours will end and free what the kernel lacks: give others a moment.
+                Some(libc::EAGAIN | libc::ENOMEM)
+                    if taken == 0
+                        && self.in_flight == 0
+                        && self.refused.is_empty()
+                        && attempts < ATTEMPTS =>
+                {
+                    attempts += 1;
+                    std::thread::sleep(PAUSE);
+                }
                 Some(libc::EAGAIN | libc::ENOMEM) => {
                     self.pending.drain(..taken);
                     self.unreported += taken as u32;

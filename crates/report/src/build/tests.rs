@@ -2,7 +2,7 @@ use super::*;
 use crate::Formats;
 use ferrio_plan::PlannedJob;
 use ferrio_runner::JobError;
-use ferrio_stats::DirectionStats;
+use ferrio_stats::DirectionRecorder;
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::SystemTime;
 
@@ -14,13 +14,13 @@ fn options() -> ReportOptions {
 /// `ios` reads of 4 KiB in `runtime_ms` with latencies of 1, 2, 3... µs.
 fn reading(ios: u64, runtime_ms: u64) -> JobStats {
     let mut stats = JobStats::default();
-    stats.directions[0] = DirectionStats::measuring(true, true, true, true);
-    let read = &mut stats.directions[0];
-    (read.ios, read.bytes, read.runtime_ms) = (ios, ios * 4096, runtime_ms);
+    let mut read = DirectionRecorder::new(true, true, true, true);
+    (read.ios, read.bytes) = (ios, ios * 4096);
     for i in 1..=ios {
         read.record_synchronous(i * 1000);
         stats.latency_buckets.record(i * 1000);
     }
+    stats.directions[0] = read.finish(runtime_ms);
     stats.depth.record(1, ios);
     stats.job_runtime_ms = runtime_ms;
     stats

@@ -36,9 +36,13 @@ struct RateLog {
 }
 
 impl JobLogs {
+    /// Most files that one job can have.
+    pub(super) const MOST_FILES: usize = 5;
+
     /// Creates the files of the job, emptied. What is not measured has no log.
-    pub(super) fn create(spec: &JobSpec) -> Self {
-        let file = |prefix: &str, kind| LogFile::create(format!("{prefix}_{kind}.{}.log", spec.number));
+    pub(super) fn create(spec: &JobSpec, stay_open: bool) -> Self {
+        let file =
+            |prefix: &str, kind| LogFile::create(format!("{prefix}_{kind}.{}.log", spec.number), stay_open);
         let latency = |kind, measured: bool| {
             let prefix = spec.logs.lat.as_ref().filter(|_| measured)?;
             Some(LatencyLog { file: file(prefix, kind), windows: [Window::default(); 3] })
@@ -138,7 +142,7 @@ impl JobLogs {
     fn averaged_latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
         let length = self.window_ms;
         let mut log = |log: &mut Option<LatencyLog>, latency: fn(&IoSample) -> Option<u64>| {
-            let Some(log) = log.as_mut().filter(|log| log.file.is_open()) else { return };
+            let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return };
             rows.clear();
             for sample in samples {
                 let Some(value) = latency(sample) else { continue };
@@ -157,7 +161,7 @@ impl JobLogs {
 
     fn latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
         let mut log = |log: &mut Option<LatencyLog>, latency: fn(&IoSample) -> Option<u64>| {
-            let Some(log) = log.as_mut().filter(|log| log.file.is_open()) else { return false };
+            let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return false };
             rows.clear();
             for sample in samples {
                 if let Some(value) = latency(sample) {

@@ -220,3 +220,19 @@ fn a_full_disk_ends_one_log_and_is_told_once() {
     assert_eq!(problems, [problem]);
     assert_eq!(read(&dir, "x_clat.1.log"), "1, 5, 0, 4096, 0\n".repeat(2));
 }
+
+#[test]
+fn hundreds_of_jobs_do_not_keep_their_files_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)).collect());
+    let batch = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
+    let logs = LogWriter::start(&plan, &mut |line| panic!("{line}")).unwrap();
+    let open =
+        std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| entry.ok()?.path().read_link().ok());
+    assert_eq!(open.filter(|path| path.starts_with(dir.path())).count(), 0);
+    drop(logs);
+    written(&plan, vec![batch(0, 1), batch(99, 2), batch(0, 3)]);
+    assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n3, 5, 0, 4096, 0\n");
+    assert_eq!(read(&dir, "x_iops.100.log"), "2, 1, 0, 4096, 0\n");
+    assert_eq!(read(&dir, "x_lat.50.log"), "");
+}

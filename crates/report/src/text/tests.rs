@@ -2,7 +2,7 @@ use super::*;
 use crate::{Formats, ReportOptions};
 use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult};
-use ferrio_stats::{DirectionStats, JobStats, SampleStats, Usage};
+use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::{Duration, SystemTime};
 
@@ -21,13 +21,14 @@ fn samples(values: &[u64]) -> SampleStats {
 fn mixed() -> JobStats {
     let mut stats = JobStats::default();
     for (index, (ios, step)) in [(400u64, 700u64), (200, 90_000)].into_iter().enumerate() {
-        let mut figures = DirectionStats::measuring(true, true, true, false);
-        (figures.ios, figures.bytes, figures.runtime_ms) = (ios, ios * 4096, 1001);
+        let mut recorder = DirectionRecorder::new(true, true, true, false);
+        (recorder.ios, recorder.bytes) = (ios, ios * 4096);
         for i in 1..=ios {
-            figures.record_submission(500 + i);
-            figures.record_completion(step * i, step * i + 500 + i);
+            recorder.record_submission(500 + i);
+            recorder.record_completion(step * i, step * i + 500 + i);
             stats.latency_buckets.record(step * i);
         }
+        let mut figures = recorder.finish(1001);
         figures.bw = samples(&[790 * (index as u64 + 1), 810]);
         figures.iops = samples(&[197, 203]);
         stats.directions[index] = figures;
