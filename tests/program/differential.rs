@@ -258,7 +258,7 @@ fn a_file_of_the_right_size_is_used_as_it_is() {
     let job = "[reader]\nfilename=f\nrw=read\nsize=64k\n";
     let place = Place::new();
     let file = place.job(job);
-    let content: Vec<u8> = (0..65536u32).map(|n| (n * 7 >> 3) as u8).collect();
+    let content: Vec<u8> = (0..65536u32).map(|n| ((n * 7) >> 3) as u8).collect();
     std::fs::write(place.work().join("f"), &content).unwrap();
     place.ferrio(&[&file]).run().succeeded();
     assert!(std::fs::read(place.work().join("f")).unwrap() == content, "the file was rewritten");

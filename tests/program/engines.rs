@@ -59,6 +59,12 @@ fn io_uring_moves_all_bytes() {
 }
 
 #[test]
+fn tokio_uring_moves_all_bytes() {
+    round_trip("tokio_uring", "iodepth=8");
+    round_trip("tokio_uring", "iodepth=8\ndirect=1");
+}
+
+#[test]
 fn libaio_moves_all_bytes() {
     round_trip("libaio", "iodepth=16");
     round_trip("libaio", "iodepth=32\niodepth_batch=8\ndirect=1");

@@ -14,3 +14,4 @@ mod reference;
 mod signals;
 mod support;
 mod syscalls;
+mod text_report;

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::{Row, Scope, Status, rows};
+use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, rows};
+use ferrio_plan::ENGINES;
 
 use crate::support::same;
 
@@ -88,6 +89,8 @@ fn counts() -> String {
     for (what, number) in lines {
         let _ = writeln!(text, "- {number} {what}");
     }
+    let engines: Vec<_> = ENGINES.iter().map(|engine| code(engine.name())).collect();
+    let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
     text
 }
 
@@ -112,30 +115,45 @@ fn status(row: &Row) -> String {
     }
 }
 
-/// The type in words, with the choices where there are any.
+/// The type in words, with the choices where there are any; of engines those there are.
 fn kind(row: &Row) -> String {
-    let words = words_of(&format!("{:?}", row.kind));
-    let choices: Vec<_> =
-        row.choices.iter().filter(|word| !row.same.iter().any(|(other, _)| other == *word)).collect();
-    match choices.as_slice() {
-        [] => words,
-        choices => {
-            let choices: Vec<_> = choices.iter().map(|word| code(word)).collect();
-            format!("{words}: {}", choices.join(" "))
+    let words = match row.kind {
+        Kind::Flag => "flag",
+        Kind::Bool => "0 or 1",
+        Kind::Int => "number",
+        Kind::Size => "size",
+        Kind::SizeZone => "size, percentage or zones",
+        Kind::SizeRange => "size or range of sizes",
+        Kind::TimeRange => "time or range of times",
+        Kind::Range => "range of sizes",
+        Kind::Time => "time",
+        Kind::Float => "decimal number",
+        Kind::FloatList => "decimal numbers",
+        Kind::Str => "text",
+        Kind::StrList => "texts",
+        Kind::Enum => "one of",
+        Kind::EnumArg => "one of, perhaps with an argument",
+        Kind::EnumList | Kind::WordList => "any of",
+        Kind::OptStr => "nothing or text",
+        Kind::Bssplit | Kind::PrioBssplit => "sizes with percentages",
+        Kind::ModeSplit => "one of, or several with percentages",
+        Kind::Pattern => "bytes",
+        Kind::CpuList => "CPUs",
+        Kind::NodeList => "NUMA nodes",
+        Kind::IdList => "numbers and ranges",
+        Kind::NumaPolicy => "NUMA policy",
+        Kind::ErrorList => "errors",
+        Kind::Deprecated | Kind::Ignored => "withdrawn",
+    };
+    let names: Vec<_> = match row.opt {
+        Opt::Ioengine => ENGINES.iter().map(|engine| engine.name()).collect(),
+        _ => {
+            let other_spelling = |word: &str| row.same.iter().any(|(other, _)| *other == word);
+            row.choices.iter().copied().filter(|word| !other_spelling(word)).collect()
         }
-    }
-}
-
-/// `SizeRange` is "size range".
-fn words_of(name: &str) -> String {
-    let mut words = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    words
+    };
+    let names: Vec<_> = names.into_iter().map(code).collect();
+    if names.is_empty() { words.to_owned() } else { format!("{words}: {}", names.join(" ")) }
 }
 
 fn code(text: &str) -> String {

@@ -153,7 +153,7 @@ mod tests {
             (200, 500, 200)
         );
         let job = spec("write_iops_log\niopsavgtime=100\nlog_avg_msec=200\n");
-        assert_eq!((job.measure.iopsavgtime_ms, job.logs.avg_msec), (100, 100));
+        assert_eq!((job.measure.iopsavgtime_ms, job.logs.avg_msec), (100, 200));
     }
 
     #[test]

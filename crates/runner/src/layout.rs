@@ -147,7 +147,13 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
 }
 
 /// Writes the job's kind of data over the whole file, a block of the largest write size at a time. False when stopped.
-fn fill(spec: &JobSpec, content: &mut LayoutContent, mut out: &File, wanted: u64, stop: &AtomicBool) -> io::Result<bool> {
+fn fill(
+    spec: &JobSpec,
+    content: &mut LayoutContent,
+    mut out: &File,
+    wanted: u64,
+    stop: &AtomicBool,
+) -> io::Result<bool> {
     let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
     let block = usize::try_from(block).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
     let mut buffer = vec![0u8; block];

@@ -125,6 +125,12 @@ impl Verifier {
         self.spec.method != Method::Null && self.spec.pattern.is_none()
     }
 
+    /// True when a check compares the seed, so that [`Expected`] should say which it is.
+    #[must_use]
+    pub fn expects_seeds(&self) -> bool {
+        self.spec.header_seed && self.spec.method.has_header() && self.spec.pattern.is_none()
+    }
+
     /// True when reading back is more than reading.
     #[must_use]
     pub fn checks(&self) -> bool {

@@ -1,0 +1,38 @@
+//! A copy out of a mapping for each I/O. Pages are touched for the first time while the clock runs, as in a job.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use super::{Block, Walk};
+use crate::work::{BLOCK, SIZE};
+
+pub(super) fn run(file: &File, random: bool, walk: &Walk<'_>) -> io::Result<f64> {
+    let length = SIZE as usize;
+    // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+    let base = unsafe {
+        libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0)
+    };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let advice = if random { libc::MADV_RANDOM } else { libc::MADV_SEQUENTIAL };
+    // SAFETY: the range is the mapping made above; the advice changes nothing in it.
+    unsafe { libc::madvise(base, length, advice) };
+    // SAFETY: the mapping has `length` readable bytes until it is unmapped below, and nobody writes or cuts the file meanwhile.
+    let memory: &[u8] = unsafe { std::slice::from_raw_parts(base.cast(), length) };
+    let mut block = Box::new(Block::ZERO);
+    let figure = walk.per_io(|chunk| {
+        for &offset in chunk {
+            let start = offset as usize;
+            block.0.copy_from_slice(&memory[start..start + BLOCK]);
+            black_box(&mut block);
+        }
+        Ok(())
+    });
+    // SAFETY: the mapping made above; `memory` is not used any more.
+    unsafe { libc::munmap(base, length) };
+    figure
+}
