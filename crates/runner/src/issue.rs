@@ -289,10 +289,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.submit_retry();
                 continue;
             }
-            let Some(&unit) = self.free.last() else {
+            if self.free.is_empty() {
                 self.reap_full();
                 continue;
-            };
+            }
             if !self.budget.may_issue() {
                 return;
             }
@@ -303,6 +303,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
                     None => continue,
                 },
             };
+            // Taken late: waiting for the time of a paced I/O reaps others.
+            let unit = self.free[self.free.len() - 1];
             match step {
                 Step::Io(io) => self.issue(unit, io),
                 Step::Sync { file, kind } => self.issue_sync(unit, file, kind),

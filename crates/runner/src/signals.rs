@@ -21,6 +21,10 @@ pub(crate) fn watch(messages: Sender<Message>, stop: Arc<AtomicBool>) -> std::io
     signals.add(Signal::SIGINT);
     signals.add(Signal::SIGTERM);
     signals.thread_block()?;
+    // A write beyond the limit of file sizes shall fail with EFBIG, which the report can tell, instead of killing the program.
+    let mut limit = SigSet::empty();
+    limit.add(Signal::SIGXFSZ);
+    limit.thread_block()?;
     thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
         while let Ok(signal) = signals.wait() {
             stop.store(true, Relaxed);

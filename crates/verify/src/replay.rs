@@ -4,29 +4,30 @@
 //! written, so each seed is drawn at most once.
 
 /// Draws seeds in order and skips those of writes that left no record.
-#[derive(Clone, Debug)]
-pub struct SeedReplay<F> {
-    draw: F,
+#[derive(Clone, Copy, Debug)]
+pub struct SeedReplay {
     next: u64,
 }
 
-impl<F: FnMut() -> u64> SeedReplay<F> {
-    /// A replay whose first draw belongs to write `first`. `draw` must stand where the seeds of the write phase began.
-    pub fn new(first: u64, draw: F) -> Self {
-        SeedReplay { draw, next: first }
+impl SeedReplay {
+    /// A replay whose first draw belongs to write `first`.
+    #[must_use]
+    pub fn new(first: u64) -> Self {
+        SeedReplay { next: first }
     }
 
-    /// The seed of write `number`; `None` when it was passed already.
-    pub fn seed_of(&mut self, number: u64) -> Option<u64> {
+    /// The seed of write `number`; `None` when it was passed already. `draw` gives the seeds of the write phase once more, from
+    /// the first one on.
+    pub fn seed_of(&mut self, number: u64, mut draw: impl FnMut() -> u64) -> Option<u64> {
         while self.next < number {
-            (self.draw)();
+            draw();
             self.next += 1;
         }
         if self.next > number {
             return None;
         }
         self.next += 1;
-        Some((self.draw)())
+        Some(draw())
     }
 }
 
@@ -34,30 +35,29 @@ impl<F: FnMut() -> u64> SeedReplay<F> {
 mod tests {
     use super::*;
 
-    fn counting(first: u64) -> SeedReplay<impl FnMut() -> u64> {
-        let mut seed = 100;
-        SeedReplay::new(first, move || {
-            seed += 1;
-            seed
-        })
+    /// The seeds of these writes, in a phase that began with write `first` and seed 101.
+    fn seeds(first: u64, numbers: &[u64]) -> Vec<Option<u64>> {
+        let mut drawn = 100;
+        let mut replay = SeedReplay::new(first);
+        let mut draw = || {
+            drawn += 1;
+            drawn
+        };
+        numbers.iter().map(|&number| replay.seed_of(number, &mut draw)).collect()
     }
 
     #[test]
     fn each_write_in_turn_has_the_next_seed() {
-        let mut replay = counting(0);
-        assert_eq!([replay.seed_of(0), replay.seed_of(1)], [Some(101), Some(102)]);
+        assert_eq!(seeds(0, &[0, 1]), [Some(101), Some(102)]);
     }
 
     #[test]
     fn gaps_are_drawn_over_even_before_the_first_record() {
-        let mut replay = counting(8);
-        assert_eq!([replay.seed_of(10), replay.seed_of(12)], [Some(103), Some(105)]);
+        assert_eq!(seeds(8, &[10, 12]), [Some(103), Some(105)]);
     }
 
     #[test]
     fn a_write_that_was_passed_has_no_seed() {
-        let mut replay = counting(0);
-        replay.seed_of(3);
-        assert_eq!(replay.seed_of(3), None);
+        assert_eq!(seeds(0, &[3, 3]), [Some(104), None]);
     }
 }

@@ -5,8 +5,9 @@
 //! that become ready together share one io_uring_enter(2) and one epoll_wait(2). `flush` spawns the tasks, so slat is the time to
 //! spawn. The runtime hands requests to the kernel when it has no task left to poll and goes to sleep, that is in `reap`: clat
 //! contains its scheduling. What a service does not pay is entering the runtime, once per `flush` and once per `reap` (with an
-//! epoll_wait(2) that does not sleep): less than a microsecond, which batches share. The ring is what the runtime makes by default
-//! (no cooperative task work, nothing registered), long enough for `iodepth`.
+//! epoll_wait(2) that does not sleep): about a microsecond together, which the I/Os of a batch share, so figures of batches are
+//! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), long
+//! enough for `iodepth`.
 
 mod finished;
 mod slot;

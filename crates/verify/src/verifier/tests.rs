@@ -80,6 +80,7 @@ fn problems(verifier: &Verifier, file: &[u8], index: usize) -> Vec<Problem> {
 
 #[test]
 fn headers_and_bodies_have_fios_bytes() {
+    assert!(verifier(Method::Crc32c).draws_seeds() && verifier(Method::Crc32c).expects_seeds());
     let file = image(&verifier(Method::Crc32c));
     assert_eq!(hex(&file[..24]), "caac8105001000003c5409c501cca4000000000000000000");
     assert_eq!(hex(&file[4096..4120]), "caac8105001000002e56dbf68c0abb880010000000000000");
@@ -129,7 +130,7 @@ fn time_goes_into_the_header_and_is_not_checked() {
 fn a_pattern_replaces_the_body_and_the_seed() {
     let pattern = Pattern::new(vec![0xaa], vec![], 0).ok();
     let verifier = Verifier::new(VerifySpec { pattern, ..spec(Method::PatternHdr) }).expect("sound");
-    assert!(!verifier.draws_seeds());
+    assert!(!verifier.draws_seeds() && !verifier.expects_seeds());
     let file = image(&verifier);
     assert_eq!(
         (hex(&file[..16]), hex(&file[48..52])),
