@@ -3,8 +3,9 @@
 //! Per row of [`work::LIST`] three contenders do the same work:
 //!
 //! * **fio**, the one in `PATH`, and **ferrio**, built by cargo with the release profile, with the same command line, letter for
-//!   letter. All statistics are on, as is the default. Both run the job in one thread (`thread=1`), because that is what ferrio
-//!   does anyway and what is faster for fio's shared memory. Time per I/O is the run time in their own JSON over their own count of
+//!   letter. All statistics are on, as is the default. Both run the job as a thread of one process (`thread=1`): ferrio always
+//!   does, and fio is spared a fork. Its threads share one table of descriptors, which can cost it some per cent of a short system
+//!   call; `--processes` gives both `thread=0` instead. Time per I/O is the run time in their own JSON over their own count of
 //!   I/Os, so that start-up and report are left out.
 //! * **the limit**: a loop of the system calls alone, in this process, over the offsets that ferrio's generator gives for the same
 //!   options, made before the clock starts (see [`limit`]). Nothing is measured, chosen or checked but the result of the call. No
@@ -16,7 +17,7 @@
 //!     cargo bench --bench vs_fio                              # everything, 5 rounds of 1 s per contender
 //!     cargo bench --bench vs_fio -- psync mmap --rounds 9     # rows whose name contains one of the words
 //!
-//! `FERRIO_BENCH_ROUNDS`, `FERRIO_BENCH_SECONDS` and `FERRIO_BENCH_JSON` stand for the options of the same name.
+//! `FERRIO_BENCH_ROUNDS`, `FERRIO_BENCH_SECONDS` and `FERRIO_BENCH_JSON` stand for the options of these names.
 #![deny(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the table is what this program is for")]
 
@@ -33,7 +34,6 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 
@@ -42,7 +42,7 @@ use machine::Machine;
 use places::Places;
 use table::{Row, Table, Unit};
 use tools::Tool;
-use work::Work;
+use work::{Course, Work};
 
 /// Whatever goes wrong ends the bench with its message.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -58,6 +58,9 @@ struct Args {
     /// Seconds of I/O of each run (default 1)
     #[arg(long)]
     seconds: Option<u64>,
+    /// Jobs are processes in fio: thread=0 in place of thread=1
+    #[arg(long)]
+    processes: bool,
     /// Write all samples to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -74,12 +77,12 @@ impl Args {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 
-    fn rounds(&self) -> Outcome<usize> {
-        Ok(given(self.rounds, "FERRIO_BENCH_ROUNDS")?.unwrap_or(5).max(1))
-    }
-
-    fn seconds(&self) -> Outcome<u64> {
-        Ok(given(self.seconds, "FERRIO_BENCH_SECONDS")?.unwrap_or(1).max(1))
+    fn course(&self) -> Outcome<Course> {
+        Ok(Course {
+            rounds: given(self.rounds, "FERRIO_BENCH_ROUNDS")?.unwrap_or(5).max(1),
+            seconds: given(self.seconds, "FERRIO_BENCH_SECONDS")?.unwrap_or(1).max(1),
+            processes: self.processes,
+        })
     }
 
     fn json(&self) -> Outcome<Option<PathBuf>> {
@@ -122,22 +125,22 @@ fn compare(args: &Args) -> Outcome<()> {
         work::LIST.iter().map(|work| work.name).chain(startup::NAMES).for_each(|name| println!("{name}"));
         return Ok(());
     }
-    let (rounds, seconds, json) = (args.rounds()?, args.seconds()?, args.json()?);
-    let mut table = Table::new(Machine::ask()?, rounds, seconds);
+    let (course, json) = (args.course()?, args.json()?);
+    let mut table = Table::new(Machine::ask()?, course);
     println!("{}", table.header());
     let mut places = Places::default();
     for work in work::LIST.iter().filter(|work| args.wants(work.name)) {
         match places.find(work.place) {
-            Ok(path) => table.add(throughput(work, path, rounds, seconds)?),
+            Ok(path) => table.add(throughput(work, path, course)?),
             Err(reason) => table.skip(work.name, reason.to_string()),
         }
     }
     if args.wants(startup::ONE_SHOT) {
         let path = places.find(work::Place::CachedFile)?.ok_or("one I/O needs a file")?;
-        table.add(startup::one_shot(path, rounds)?);
+        table.add(startup::one_shot(path, course.rounds)?);
     }
     if args.wants(startup::MANY_SECONDS) || args.wants(startup::MANY_MEMORY) {
-        startup::many_jobs(rounds)?.into_iter().for_each(|row| table.add(row));
+        startup::many_jobs(course.rounds)?.into_iter().for_each(|row| table.add(row));
     }
     println!("{}", table.footer());
     match json {
@@ -147,11 +150,11 @@ fn compare(args: &Args) -> Outcome<()> {
 }
 
 /// One row of the list: all rounds of all contenders.
-fn throughput(work: &Work, path: Option<&str>, rounds: usize, seconds: u64) -> Outcome<Row> {
-    let options = work.options(path, seconds);
-    let mut limit = Limit::new(work, path, Duration::from_secs(seconds))?;
+fn throughput(work: &Work, path: Option<&str>, course: Course) -> Outcome<Row> {
+    let options = work.options(path, course);
+    let mut limit = Limit::new(work, path, course)?;
     let mut row = Row::new(work.name, Unit::NsPerIo);
-    for round in 0..rounds {
+    for round in 0..course.rounds {
         for turn in 0..3 {
             match (round + turn) % 3 {
                 0 => row.fio.push(tools::ns_per_io(Tool::Fio, &options)?),

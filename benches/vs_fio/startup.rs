@@ -1,4 +1,5 @@
-//! Whole processes from start to exit: how soon one I/O is done, and what a thousand jobs cost.
+//! Whole processes from start to exit: how soon one I/O is done, and what a thousand jobs cost. Jobs are threads (`thread=1`) in
+//! both tools, so that all memory is one process's.
 //!
 //! The kernel tells a parent the peak memory of its children together, so each run gets a parent of its own: this program starts
 //! itself in the [`Role`] of a stopwatch, which starts the tool, waits for it and prints what it saw. It is small: a process begins

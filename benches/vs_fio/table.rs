@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::machine::Machine;
+use crate::work::Course;
 
 /// Samples of a contender that lie further apart than this part of their median make its row doubtful.
 const DOUBTFUL: f64 = 0.2;
@@ -73,7 +74,7 @@ impl Row {
     }
 
     fn json(&self) -> Value {
-        let contender = |samples: &[f64]| json!({ "median": median(samples), "samples": samples });
+        let contender = |samples: &[f64]| json!({ "median": median(samples), "best": samples.iter().copied().reduce(f64::min), "samples": samples });
         json!({
             "name": self.name,
             "unit": self.unit.name(),
@@ -91,15 +92,14 @@ impl Row {
 #[derive(Debug)]
 pub(crate) struct Table {
     machine: Machine,
-    rounds: usize,
-    seconds: u64,
+    course: Course,
     rows: Vec<Row>,
     skipped: Vec<(&'static str, String)>,
 }
 
 impl Table {
-    pub(crate) fn new(machine: Machine, rounds: usize, seconds: u64) -> Table {
-        Table { machine, rounds, seconds, rows: Vec::new(), skipped: Vec::new() }
+    pub(crate) fn new(machine: Machine, course: Course) -> Table {
+        Table { machine, course, rows: Vec::new(), skipped: Vec::new() }
     }
 
     /// The machine and the heads of the columns.
@@ -107,8 +107,8 @@ impl Table {
         format!(
             "{}\nmedians of {} rounds, {} s of I/O each\n\n{:<32}{:<6}{:>11}{:>11}{:>11}{:>9}{:>10}",
             self.machine.text(),
-            self.rounds,
-            self.seconds,
+            self.course.rounds,
+            self.course.seconds,
             "work",
             "",
             "fio",
@@ -146,8 +146,9 @@ impl Table {
         let skipped = self.skipped.iter().map(|(name, reason)| json!({ "name": name, "reason": reason }));
         let document = json!({
             "machine": self.machine.json(),
-            "rounds": self.rounds,
-            "seconds": self.seconds,
+            "rounds": self.course.rounds,
+            "seconds": self.course.seconds,
+            "thread": !self.course.processes,
             "rows": self.rows.iter().map(Row::json).collect::<Vec<_>>(),
             "skipped": skipped.collect::<Vec<_>>(),
         });

@@ -32,6 +32,17 @@ pub(crate) enum Calls {
     Aio { depth: usize },
 }
 
+/// What is the same for all rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// Times that each contender runs.
+    pub rounds: usize,
+    /// Seconds of I/O of each run.
+    pub seconds: u64,
+    /// `thread=0`.
+    pub processes: bool,
+}
+
 /// One row.
 #[derive(Debug)]
 pub(crate) struct Work {
@@ -46,9 +57,10 @@ pub(crate) struct Work {
 
 impl Work {
     /// All options of the job without dashes. Nothing that both tools do not take in the same sense.
-    pub(crate) fn options(&self, path: Option<&str>, seconds: u64) -> Vec<String> {
+    pub(crate) fn options(&self, path: Option<&str>, course: Course) -> Vec<String> {
         let mut options = vec![format!("size={SIZE}"), format!("bs={BLOCK}")];
-        options.extend(["thread=1".into(), "time_based=1".into(), format!("runtime={seconds}s")]);
+        options.extend(["time_based=1".into(), format!("runtime={}s", course.seconds)]);
+        options.push(format!("thread={}", u8::from(!course.processes)));
         if let Some(path) = path {
             // The cache stays as it is found: filled for the file, unused for the device.
             options.extend([format!("filename={path}"), "invalidate=0".into()]);

@@ -87,6 +87,7 @@ impl Output {
             // fio's messages about a job begin with its name, all others with `fio`.
             Event::Note(line) if names_a_job(plan, line) => self.tell(&format!("{line}\n")),
             Event::Note(line) | Event::IoError(line) => self.note(line),
+            Event::Mismatch(lines) => lines.iter().for_each(|line| self.tell(&format!("{line}\n"))),
             Event::JobFailed { pid, error, .. } => self.tell(&job_failed_line(*pid, error)),
             Event::Terminating { signal } => self.tell(&terminating_line(*signal)),
             Event::Progress(progress) => {

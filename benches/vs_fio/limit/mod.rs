@@ -20,7 +20,7 @@ use ferrio_stats::Clock;
 use ferrio_workload::{Region, SEEDS, Step, Workload};
 
 use crate::Outcome;
-use crate::work::{BLOCK, Calls, SIZE, Work};
+use crate::work::{BLOCK, Calls, Course, SIZE, Work};
 
 /// I/Os between two looks at the clock; a multiple of every batch size.
 const CHUNK: usize = 1024;
@@ -43,12 +43,12 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    pub(crate) fn new(work: &Work, path: Option<&str>, runtime: Duration) -> Outcome<Limit> {
+    pub(crate) fn new(work: &Work, path: Option<&str>, course: Course) -> Outcome<Limit> {
         let flags = if work.direct { libc::O_DIRECT } else { 0 };
         let open = |path: &str| File::options().read(true).custom_flags(flags).open(path);
         let file = path.map(open).transpose()?;
-        let offsets = offsets(&work.options(path, runtime.as_secs()))?;
-        Ok(Limit { calls: work.calls, file, offsets, runtime })
+        let offsets = offsets(&work.options(path, course))?;
+        Ok(Limit { calls: work.calls, file, offsets, runtime: Duration::from_secs(course.seconds) })
     }
 
     /// Runs the loop once.

@@ -40,6 +40,7 @@ impl JobSpec {
             invalidate: true,
             fadvise: Fadvise::ByPattern,
             files: Vec::new(),
+            verify: None,
             limits: Limits {
                 size: 0,
                 io_size: None,

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Options, Origin, Row, Value};
 
+use ferrio_verify::{Method, Pattern};
+
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
-    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange,
+    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{Machine, PlanOptions, buffers, engine, measure, postfix, rules};
 
@@ -58,6 +60,7 @@ pub(crate) fn resolve(
         },
         invalidate: switch(Opt::Invalidate, base.invalidate),
         fadvise: fadvise(options),
+        verify: verify(options, findings),
         limits: limits(options),
         rates: Rates { bytes: directions(options, Opt::Rate), iops: directions(options, Opt::RateIops) },
         durability: durability(options),
@@ -243,6 +246,35 @@ fn limits(options: &Options) -> Limits {
         ramp_time: time(Opt::RampTime),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     }
+}
+
+/// The interval is settled once the block sizes are. A pattern alone asks for `pattern_hdr`.
+fn verify(options: &Options, findings: &mut Findings) -> Option<Verify> {
+    let given = options.given(Opt::VerifyPattern).and_then(|given| match &given.value {
+        Value::Pattern(pattern) => Some(pattern),
+        _ => None,
+    });
+    let method = match word(options, Opt::Verify) {
+        Some(word) => Method::parse(word)?,
+        None => given.map(|_| Method::PatternHdr)?,
+    };
+    let bytes = |opt| options.size(opt).map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    let interval = bytes(Opt::VerifyPatternInterval);
+    let pattern = given.map(|pattern| Pattern::new(pattern.bytes.clone(), pattern.offsets.clone(), interval));
+    let pattern = pattern.transpose().unwrap_or_else(|error| {
+        findings.refuse(Diagnostic::error(error.to_string(), value_origin(options, Opt::VerifyPattern)));
+        None
+    });
+    Some(Verify {
+        method,
+        interval: bytes(Opt::VerifyInterval),
+        offset: bytes(Opt::VerifyOffset),
+        pattern,
+        fatal: options.switch(Opt::VerifyFatal).unwrap_or(false),
+        read_back: options.switch(Opt::DoVerify).unwrap_or(true),
+        header_seed: options.switch(Opt::VerifyHeaderSeed),
+        write_sequence: options.switch(Opt::VerifyWriteSequence),
+    })
 }
 
 fn directions(options: &Options, opt: Opt) -> PerDirection<u64> {

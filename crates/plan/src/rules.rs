@@ -24,6 +24,8 @@ pub(crate) fn apply(
     readers_keep_existing_data(spec);
     alignment_ends_the_random_map(job, spec, findings);
     time_based_needs_a_runtime(job, spec, findings);
+    verify_intervals_fit_the_blocks(job, spec, findings);
+    verification_may_be_less_than_hoped(job, spec, findings);
     a_polling_thread_hides_submission(spec);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
     measure::join_intervals(job, &mut spec.measure, &spec.logs);
@@ -106,6 +108,35 @@ fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Find
         let origin = value_origin(&job.options, Opt::TimeBased);
         findings.warn("time_based requires a runtime/timeout setting", &origin);
         spec.limits.time_based = false;
+    }
+}
+
+fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let range = |direction| (spec.block[direction].min, spec.block[direction].max);
+    let reads = spec.rw.does(Direction::Read).then(|| range(Direction::Read));
+    let writes = range(Direction::Write);
+    let Some(verify) = &mut spec.verify else { return };
+    let given = Some(verify.interval).filter(|&bytes| bytes > 0);
+    verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
+    let verify = verify.clone();
+    if let Err(error) = ferrio_verify::Verifier::new(spec.verifier(&verify)) {
+        let given = job.options.last_of(&[Opt::Verify, Opt::VerifyOffset]);
+        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
+        findings.refuse(Diagnostic::error(error.to_string(), origin));
+    }
+}
+
+fn verification_may_be_less_than_hoped(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let Some(verify) = &spec.verify else { return };
+    if !spec.random_map && spec.block.0.iter().any(|block| block.min != block.max) {
+        let origin = value_origin(&job.options, Opt::Norandommap);
+        findings.warn("norandommap given for variable block sizes, verify limited", &origin);
+    }
+    let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
+    if verify.read_back && only_writes && spec.limits.time_based {
+        let origin = value_origin(&job.options, Opt::Verify);
+        let text = "verification read phase will never start because write phase uses all of runtime";
+        findings.warn(text, &origin);
     }
 }
 

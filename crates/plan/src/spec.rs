@@ -559,6 +559,27 @@ pub struct Units {
 /// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
 pub type OptionEcho = Vec<(String, String)>;
 
+/// `verify` and the options below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verify {
+    /// How blocks are checked.
+    pub method: ferrio_verify::Method,
+    /// Bytes that carry one header.
+    pub interval: u32,
+    /// `verify_offset`, bytes; 0 when not given.
+    pub offset: u32,
+    /// `verify_pattern` with its interval.
+    pub pattern: Option<ferrio_verify::Pattern>,
+    /// `verify_fatal`.
+    pub fatal: bool,
+    /// `do_verify`: read everything back after writing.
+    pub read_back: bool,
+    /// `verify_header_seed` when given.
+    pub header_seed: Option<bool>,
+    /// `verify_write_sequence` when given.
+    pub write_sequence: Option<bool>,
+}
+
 /// One resolved job (one clone).
 #[derive(Clone, Debug)]
 pub struct JobSpec {
@@ -614,6 +635,8 @@ pub struct JobSpec {
     pub fadvise: Fadvise,
     /// Files, in order.
     pub files: Vec<FileSpec>,
+    /// Verification of data.
+    pub verify: Option<Verify>,
     /// Size, time, loops.
     pub limits: Limits,
     /// Rate limits.
@@ -663,6 +686,51 @@ impl JobSpec {
     #[must_use]
     pub fn min_block(&self) -> u64 {
         self.block.0.iter().map(|b| b.min).min().unwrap_or(0)
+    }
+
+    /// True when the job may write to the same place twice in one pass.
+    #[must_use]
+    pub fn may_overwrite(&self) -> bool {
+        let repeats = match self.rw_postfix {
+            RwPostfix::None => false,
+            RwPostfix::Hole(_) => true,
+            RwPostfix::Every(n) => n > 1,
+        };
+        !self.random_map || repeats || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
+    }
+
+    /// What the job's verifier has to know.
+    #[must_use]
+    pub fn verifier(&self, verify: &Verify) -> ferrio_verify::VerifySpec {
+        ferrio_verify::VerifySpec {
+            method: verify.method,
+            interval: verify.interval,
+            whole_blocks: false,
+            offset: verify.offset,
+            thread: self.number,
+            header_seed: self.checks_header_seed(verify),
+            write_sequence: self.checks_write_sequence(verify),
+            fatal: verify.fatal,
+            pattern: verify.pattern.clone(),
+        }
+    }
+
+    /// True when the seed in the header of a block that is read back must be the one that was drawn for it.
+    #[must_use]
+    pub fn checks_header_seed(&self, verify: &Verify) -> bool {
+        verify.header_seed.unwrap_or_else(|| self.rw.does(Direction::Write) && !self.may_overwrite())
+    }
+
+    /// True when the number in the header of a block that is read back must be that of its write.
+    #[must_use]
+    pub fn checks_write_sequence(&self, verify: &Verify) -> bool {
+        let sizes = self.block.0.iter();
+        let one_size = sizes.clone().map(|b| b.min).min() == sizes.map(|b| b.max).max();
+        let ordered = self.random_map || self.is_sync() || self.depth.iodepth == 1;
+        self.rw.does(Direction::Write)
+            && one_size
+            && !self.limits.time_based
+            && verify.write_sequence.unwrap_or(ordered)
     }
 
     /// True when each I/O completes in the submitting call.

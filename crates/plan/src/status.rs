@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn an_off_value_of_an_option_without_implementation_passes() {
         assert!(plan_of("[a]\nioengine=null\nsize=4k\nverify=0\natomic=0\nzonemode=none\n").is_ok());
-        let text = "[a]\nioengine=null\nsize=4k\nverify=md5\n";
-        assert_eq!(refusals(text), ["option `verify` is not implemented yet"]);
+        let text = "[a]\nioengine=null\nsize=4k\nverify_async=2\n";
+        assert_eq!(refusals(text), ["option `verify_async` is not implemented yet"]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) const fn has_ended(state: JobState) -> bool {
 fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     let elapsed = seconds(job.elapsed);
     match job.state {
-        JobState::Running => running_remaining(spec, job, elapsed, ended),
+        JobState::Running | JobState::Verifying => running_remaining(spec, job, elapsed, ended),
         JobState::Ramp => not_running_remaining(spec).saturating_sub(elapsed),
         JobState::NotCreated | JobState::Initialized | JobState::SettingUp => not_running_remaining(spec),
         JobState::Fsyncing | JobState::Finishing | JobState::Reaped | JobState::Failed => 0,

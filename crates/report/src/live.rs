@@ -137,7 +137,10 @@ impl LiveLine {
 }
 
 const fn is_running(state: JobState) -> bool {
-    matches!(state, JobState::Ramp | JobState::Running | JobState::Fsyncing | JobState::Finishing)
+    matches!(
+        state,
+        JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing | JobState::Finishing
+    )
 }
 
 /// The sum of the rate limits of all running jobs, lowest and highest allowed rate.
@@ -173,6 +176,7 @@ fn letter(spec: &JobSpec, state: JobState) -> char {
         JobState::NotCreated => 'P',
         JobState::Initialized | JobState::SettingUp => 'I',
         JobState::Ramp => '/',
+        JobState::Verifying => 'V',
         JobState::Running => workload_letter(spec),
         JobState::Fsyncing => 'F',
         JobState::Finishing => 'f',

@@ -7,12 +7,13 @@ use ferrio_stats::LiveCounters;
 
 use crate::event::JobState;
 
-const STATES: [JobState; 9] = [
+const STATES: [JobState; 10] = [
     JobState::NotCreated,
     JobState::Initialized,
     JobState::SettingUp,
     JobState::Ramp,
     JobState::Running,
+    JobState::Verifying,
     JobState::Fsyncing,
     JobState::Finishing,
     JobState::Reaped,

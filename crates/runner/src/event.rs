@@ -27,6 +27,8 @@ pub enum Event<'a> {
     Note(String),
     /// One failed I/O, in fio's `io_u error` form; goes to stderr.
     IoError(String),
+    /// A block is not what was written; lines for stderr as they are.
+    Mismatch(Vec<String>),
     /// A job could not be set up or ended with an error.
     JobFailed {
         /// The job's name.
@@ -58,6 +60,8 @@ pub enum JobState {
     Ramp,
     /// Doing I/O.
     Running,
+    /// Reading back what was written.
+    Verifying,
     /// In a final fsync.
     Fsyncing,
     /// Doing what comes after the last I/O.

@@ -8,20 +8,26 @@
 //! over a batch. Units are taken from a stack, last used first, as fio does: with default buffers that decides which bytes are
 //! written.
 
+mod complete;
+mod failing;
+mod submit;
+mod verifying;
+
 use std::collections::VecDeque;
 
-use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request};
 use ferrio_plan::{Direction, JobSpec};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
-use ferrio_workload::{Budget, Content, Io, Step, SyncKind, Workload};
+use ferrio_workload::{Budget, Content, Workload};
 
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::logs::{IoLog, IoSample};
+use crate::logs::IoLog;
+use crate::open;
 use crate::timing::{Milestone, Timing};
+use crate::verification::Verification;
 use crate::worker::Context;
-use crate::{open, waiting};
 
 /// One I/O in flight.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +78,11 @@ pub(crate) struct Issuer<'a, E> {
     budget: Budget,
     /// Present when writes need their buffer prepared.
     content: Option<Content>,
+    verification: Option<Box<Verification>>,
+    /// Ticks spent in read-back phases.
+    verify_ticks: u64,
+    /// Bytes moved by them.
+    verify_bytes: u64,
     pacer: Option<Pacer>,
     log: Option<IoLog>,
     /// Every submission completes in the call.
@@ -110,6 +121,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         mut buffers: Buffers,
         workload: Workload,
         mut content: Content,
+        verification: Option<Box<Verification>>,
     ) -> Self {
         let spec = context.spec;
         let depth = spec.depth.iodepth;
@@ -117,8 +129,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
             let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
             (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
         }
-        let prepares =
-            content.needs_write_prep() && spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
+        let prepares = content.needs_write_prep()
+            && writes_content(spec)
+            && spec.rw.does(Direction::Write)
+            && !spec.engine.is_diskless();
         let unused = Unit {
             request: Request {
                 op: Op::Read,
@@ -145,6 +159,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
             workload,
             budget: Budget::new(spec),
             content: prepares.then_some(content),
+            verification,
+            verify_ticks: 0,
+            verify_bytes: 0,
             pacer: Pacer::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
@@ -183,9 +200,21 @@ impl<'a, E: Engine> Issuer<'a, E> {
         note: &mut dyn FnMut(String),
     ) -> Result<FileSet, Failure> {
         self.workload.begin_pass();
+        if let Some(verification) = &mut self.verification {
+            verification.begin_pass();
+        }
         if let Some(content) = &mut self.content {
             content.begin_pass();
         }
+        self.open_again(files, note)
+    }
+
+    /// Closes and opens the files.
+    pub(crate) fn open_again(
+        &mut self,
+        files: FileSet,
+        note: &mut dyn FnMut(String),
+    ) -> Result<FileSet, Failure> {
         if self.spec.engine.is_diskless() {
             return Ok(files);
         }
@@ -244,7 +273,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
 
     /// Bytes moved so far, ramp included.
     fn moved_bytes(&self) -> u64 {
-        self.directions.iter().zip(self.ramp_bytes).map(|(direction, ramp)| direction.bytes + ramp).sum()
+        self.directions
+            .iter()
+            .zip(self.ramp_bytes)
+            .map(|(direction, ramp)| direction.bytes + ramp)
+            .sum::<u64>()
+            - self.verify_bytes
     }
 
     /// True when the last operation was a sync, so that a final one would do nothing.
@@ -265,7 +299,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.record_recent();
         let end = self.clock.now();
         let run_ms = self.timing.loop_ns(&self.clock).div_ceil(1_000_000);
-        self.stats.directions = self.directions.map(|direction| direction.finish(run_ms));
+        let verify_ms = self.clock.ns(self.verify_ticks).div_ceil(1_000_000);
+        let reads = self.spec.rw.does(Direction::Read);
+        let read_ms = if reads { run_ms + verify_ms } else { verify_ms };
+        let [read, write, trim] = self.directions;
+        self.stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
         self.stats.usage = Usage::of_this_thread().since(&self.timing.usage_before());
         if self.synchronous {
@@ -280,447 +318,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.stats
     }
 
-    fn issue_until_done(&mut self) {
-        while self.failure.is_none() && !self.context.control.stop_requested() {
-            if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
-                return;
-            }
-            if !self.retry.is_empty() {
-                self.submit_retry();
-                continue;
-            }
-            if self.free.is_empty() {
-                self.reap_full();
-                continue;
-            }
-            if !self.budget.may_issue() {
-                return;
-            }
-            let step = match &self.pacer {
-                None => self.workload.next(),
-                Some(_) => match self.paced_step() {
-                    Some(step) => step,
-                    None => continue,
-                },
-            };
-            // Taken late: waiting for the time of a paced I/O reaps others.
-            let unit = self.free[self.free.len() - 1];
-            match step {
-                Step::Io(io) => self.issue(unit, io),
-                Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
-                Step::PassEnd => {
-                    self.files_finished = true;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Issues one data I/O in unit `unit`, which is the top of the free stack.
-    #[inline]
-    fn issue(&mut self, unit: u32, io: Io) {
-        let direction = io.direction as usize;
-        self.budget.issued(io.direction, io.len);
-        if let Some(pacer) = &mut self.pacer {
-            pacer.issued(io.direction, io.len);
-        }
-        if let Some(content) = &mut self.content
-            && io.direction == Direction::Write
-        {
-            let now_ns = self.clock.ns(self.now);
-            content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
-        }
-        let op = match io.direction {
-            Direction::Read => Op::Read,
-            Direction::Write => Op::Write,
-            Direction::Trim => Op::Trim,
-        };
-        let request = Request {
-            op,
-            unit,
-            file: io.file,
-            len: io.len,
-            offset: io.offset,
-            buffer: self.buffers.slot(unit),
-        };
-        self.last_was_sync = false;
-        self.directions[direction].ios += 1;
-        self.stamp_start();
-        let start = self.now;
-        match self.engine.submit(&request) {
-            Submit::Done(result) => {
-                if result == i64::from(io.len) {
-                    self.record_inline(direction, io.len, io.offset, start);
-                } else {
-                    self.finish_inline(request, direction, result, start);
-                }
-            }
-            Submit::Queued => self.take(unit, Unit { request, direction, start, issued: start }),
-            Submit::Full => self.hold_back(unit, Unit { request, direction, start, issued: start }),
-        }
-    }
-
-    /// Reads the clock before a submission, or now and then only.
-    #[inline]
-    fn stamp_start(&mut self) {
-        match self.stamps {
-            Stamps::All => self.now = self.clock.now(),
-            Stamps::Rare => {
-                self.until_stamp -= 1;
-                if self.until_stamp == 0 {
-                    self.until_stamp = RARE;
-                    self.now = self.clock.now();
-                }
-            }
-        }
-    }
-
-    /// Records an I/O that the submitting call completed.
-    #[inline]
-    fn record_inline(&mut self, direction: usize, len: u32, offset: u64, start: u64) {
-        let stats = &mut self.directions[direction];
-        stats.bytes += u64::from(len);
-        self.live.store(direction, stats.ios, stats.bytes);
-        if self.stamps == Stamps::All {
-            self.now = self.clock.now();
-            let recent = &mut *self.recent;
-            recent.ticks[recent.len] = self.now.saturating_sub(start);
-            recent.directions[recent.len] = direction as u8;
-            recent.len += 1;
-            if recent.len == RECENT {
-                self.record_recent();
-            }
-            if let Some(log) = &mut self.log
-                && !self.timing.in_ramp()
-            {
-                let ns = self.clock.between(start, self.now);
-                let time_ns = self.timing.measured_ns(&self.clock, self.now);
-                let direction = direction as u8;
-                log.record(IoSample {
-                    time_ns,
-                    slat_ns: None,
-                    clat_ns: ns,
-                    lat_ns: ns,
-                    offset,
-                    len,
-                    direction,
-                });
-            }
-        }
-        if !self.synchronous {
-            self.stats.depth.record(self.depth_in_use() + 1, 1);
-            self.stats.submit.record(1);
-            self.stats.complete.record(1);
-        }
-    }
-
-    /// Moves the latencies collected by [`Issuer::record_inline`] into the figures.
-    #[inline(never)]
-    fn record_recent(&mut self) {
-        let recent = &mut *self.recent;
-        for (&ticks, &direction) in recent.ticks[..recent.len].iter().zip(&recent.directions) {
-            let ns = self.clock.ns(ticks);
-            self.directions[usize::from(direction)].record_synchronous(ns);
-            if self.spec.measure.clat {
-                self.stats.latency_buckets.record(ns);
-            }
-        }
-        recent.len = 0;
-    }
-
-    /// A short or failed transfer of a synchronous submission.
-    #[cold]
-    #[inline(never)]
-    fn finish_inline(&mut self, mut request: Request, direction: usize, mut result: i64, mut start: u64) {
-        loop {
-            let Some(rest) = self.short_rest(&request, direction, result) else { return };
-            request = rest;
-            self.stamp_start();
-            start = start.max(self.now);
-            match self.engine.submit(&request) {
-                Submit::Done(again) if again == i64::from(request.len) => {
-                    return self.record_inline(direction, request.len, request.offset, start);
-                }
-                Submit::Done(again) => result = again,
-                // An engine that completes in the call does so every time.
-                Submit::Queued | Submit::Full => {
-                    self.fail(Failure::new(libc::EIO, "submit"));
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
-    fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
-        let moved = u32::try_from(result.max(0)).unwrap_or(u32::MAX).min(request.len);
-        if result < 0 {
-            self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
-            return None;
-        }
-        if moved == 0 {
-            self.fail(Failure::new(libc::EIO, "full resid").note(format!(
-                "{} is shorter than the job expects: nothing to transfer at offset {}",
-                self.file_name(request.file),
-                request.offset
-            )));
-            return None;
-        }
-        let stats = &mut self.directions[direction];
-        stats.short += 1;
-        stats.bytes += u64::from(moved);
-        let offset = request.offset + u64::from(moved);
-        let file = &self.spec.files[request.file as usize];
-        if offset == file.real_size {
-            self.live.store(direction, stats.ios, stats.bytes);
-            return None;
-        }
-        stats.ios += 1;
-        // The buffer moves along with the offset; `moved` is below `len`, so it stays inside its slot.
-        Some(Request {
-            offset,
-            len: request.len - moved,
-            buffer: request.buffer.wrapping_add(moved as usize),
-            ..*request
-        })
-    }
-
-    /// Issues one sync; it takes a unit like any I/O.
-    fn issue_sync(&mut self, unit: u32, file: u32, kind: SyncKind) {
-        let (op, offset, len) = match kind {
-            SyncKind::Fsync => (Op::Fsync, 0, 0),
-            SyncKind::Fdatasync => (Op::Fdatasync, 0, 0),
-            SyncKind::FileRange { flags, offset, len } => {
-                (Op::SyncFileRange(flags), offset, u32::try_from(len).unwrap_or(u32::MAX))
-            }
-        };
-        let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
-        self.last_was_sync = true;
-        self.stats.sync.ios += 1;
-        self.stamp_start();
-        let start = self.now;
-        match self.engine.submit(&request) {
-            Submit::Done(result) => {
-                self.stamp_start();
-                self.record_sync(&request, result, start);
-            }
-            Submit::Queued => self.take(unit, Unit { request, direction: 0, start, issued: start }),
-            Submit::Full => self.hold_back(unit, Unit { request, direction: 0, start, issued: start }),
-        }
-    }
-
-    fn record_sync(&mut self, request: &Request, result: i64, start: u64) {
-        if result < 0 {
-            self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
-        } else if self.spec.measure.clat {
-            self.stats.sync.record(self.clock.between(start, self.now));
-        }
-    }
-
-    /// The engine accepted unit `unit`.
-    #[inline]
-    fn take(&mut self, unit: u32, state: Unit) {
-        debug_assert_eq!(self.free.last(), Some(&unit));
-        self.units[unit as usize] = state;
-        self.free.pop();
-        self.queued.push(unit);
-        if self.queued.len() >= self.spec.depth.batch as usize {
-            self.flush();
-        }
-        if self.free.is_empty() || self.polls() {
-            self.reap_full();
-        }
-    }
-
-    /// Both completion limits 0: reap after every submission.
-    #[inline]
-    fn polls(&self) -> bool {
-        self.spec.depth.complete_max == 0
-    }
-
-    /// The engine had no room: the request waits, something must be reaped first.
-    #[cold]
-    fn hold_back(&mut self, unit: u32, state: Unit) {
-        self.units[unit as usize] = state;
-        self.free.pop();
-        self.retry.push_front(unit);
-        self.flush();
-        if self.depth_in_use() > 0 {
-            self.reap_once();
-        }
-    }
-
-    /// Submits the first waiting request again.
-    #[cold]
-    fn submit_retry(&mut self) {
-        let Some(unit) = self.retry.pop_front() else { return };
-        self.stamp_start();
-        let state = self.units[unit as usize];
-        match self.engine.submit(&state.request) {
-            Submit::Queued => {
-                self.queued.push(unit);
-                if self.queued.len() >= self.spec.depth.batch as usize || self.free.is_empty() {
-                    self.flush();
-                }
-            }
-            Submit::Full => {
-                self.retry.push_front(unit);
-                self.flush();
-                if self.depth_in_use() > 0 {
-                    self.reap_once();
-                } else {
-                    self.fail(
-                        Failure::new(libc::EAGAIN, "submit")
-                            .note("the engine accepts no request although none is in flight"),
-                    );
-                }
-            }
-            Submit::Done(result) => {
-                self.units[unit as usize].issued = self.now;
-                self.complete(Completion { unit, result });
-            }
-        }
-    }
-
     /// Units that the engine or the kernel has.
     #[inline]
     fn depth_in_use(&self) -> u32 {
         self.spec.depth.iodepth - self.free.len() as u32 - self.retry.len() as u32
-    }
-
-    /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
-    fn flush(&mut self) {
-        let depth = self.depth_in_use();
-        while !self.queued.is_empty() {
-            let taken = match self.engine.flush() {
-                Ok(taken) => (taken as usize).min(self.queued.len()),
-                Err(e) => return self.fail(Failure::from_io(&e, "io commit")),
-            };
-            if taken == 0 {
-                // The kernel is short of resources: whoever called reaps, then the rest is tried again.
-                return;
-            }
-            if self.stamps == Stamps::All {
-                self.now = self.clock.now();
-            }
-            for &unit in &self.queued[..taken] {
-                let unit = &mut self.units[unit as usize];
-                unit.issued = self.now;
-                if self.spec.measure.slat && is_data(unit.request.op) {
-                    let slat = self.clock.between(unit.start, self.now);
-                    self.directions[unit.direction].record_submission(slat);
-                }
-            }
-            self.stats.submit.record(taken as u32);
-            self.stats.depth.record(depth, taken as u64);
-            self.queued.drain(..taken);
-        }
-    }
-
-    /// Makes room: reaps at least the batch minimum, down to `iodepth_low`.
-    fn reap_full(&mut self) {
-        loop {
-            self.reap_once();
-            if self.failure.is_some()
-                || self.depth_in_use() <= self.spec.depth.low
-                || self.depth_in_use() == 0
-            {
-                return;
-            }
-        }
-    }
-
-    /// Reaps one batch. A minimum of 0 asks the kernel without waiting, again and again until something is there.
-    fn reap_once(&mut self) {
-        let depth = self.depth_in_use();
-        let min = self.spec.depth.complete_min.min(depth);
-        let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
-        while depth > 0 && self.failure.is_none() {
-            self.reap(min, max);
-            if !self.done.is_empty() {
-                return;
-            }
-        }
-    }
-
-    fn reap(&mut self, min: u32, max: u32) {
-        self.flush();
-        self.done.clear();
-        if let Err(e) = self.engine.reap(min, max, &mut self.done) {
-            return self.fail(Failure::from_io(&e, "get_events"));
-        }
-        if self.stamps == Stamps::All {
-            self.now = self.clock.now();
-        }
-        if self.done.is_empty() {
-            return;
-        }
-        self.stats.complete.record(self.done.len() as u32);
-        for index in 0..self.done.len() {
-            self.complete(self.done[index]);
-        }
-    }
-
-    #[inline]
-    fn complete(&mut self, completion: Completion) {
-        let unit = self.units[completion.unit as usize];
-        let request = &unit.request;
-        if !is_data(request.op) {
-            self.record_sync(request, completion.result, unit.issued);
-        } else if completion.result == i64::from(request.len) {
-            self.record_completion(&unit);
-        } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
-            self.units[completion.unit as usize].request = rest;
-            self.retry.push_back(completion.unit);
-            return;
-        }
-        self.free.push(completion.unit);
-    }
-
-    #[inline]
-    fn record_completion(&mut self, unit: &Unit) {
-        let stats = &mut self.directions[unit.direction];
-        stats.bytes += u64::from(unit.request.len);
-        self.live.store(unit.direction, stats.ios, stats.bytes);
-        if self.stamps == Stamps::All {
-            let clat = self.clock.between(unit.issued, self.now);
-            let lat = self.clock.between(unit.start, self.now);
-            stats.record_completion(clat, lat);
-            if self.spec.measure.clat {
-                self.stats.latency_buckets.record(clat);
-            }
-            if let Some(log) = &mut self.log
-                && !self.timing.in_ramp()
-            {
-                log.record(IoSample {
-                    time_ns: self.timing.measured_ns(&self.clock, self.now),
-                    slat_ns: Some(self.clock.between(unit.start, unit.issued)),
-                    clat_ns: clat,
-                    lat_ns: lat,
-                    offset: unit.request.offset,
-                    len: unit.request.len,
-                    direction: unit.direction as u8,
-                });
-            }
-        }
-    }
-
-    /// Reaps everything in flight and submits what still waits, unless the job failed.
-    fn drain(&mut self) {
-        loop {
-            while self.depth_in_use() > 0 {
-                let before = self.depth_in_use();
-                self.reap(before, before);
-                if self.depth_in_use() == before && self.failure.is_some() {
-                    // Reaping itself fails: the engine's destructor waits for what is in flight.
-                    return;
-                }
-            }
-            if self.retry.is_empty() || self.failure.is_some() {
-                return;
-            }
-            self.submit_retry();
-        }
     }
 
     /// End of the ramp or of the run time. False when the pass is over.
@@ -747,68 +348,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
             Milestone::TimeIsUp => false,
         }
     }
-
-    /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
-    #[cold]
-    #[inline(never)]
-    fn paced_step(&mut self) -> Option<Step> {
-        self.now = self.clock.now();
-        let since = self.timing.measured_ns(&self.clock, self.now);
-        let pacer = self.pacer.as_ref()?;
-        let mut due = 0;
-        let step = self.workload.next_paced(|direction| {
-            let (direction, wait_ns) = pacer.choose(direction, since);
-            due = wait_ns;
-            direction
-        });
-        if due > 0 && step != Step::PassEnd {
-            self.drain();
-            let until = self.now + self.clock.ticks(std::time::Duration::from_nanos(due));
-            waiting::until(&self.clock, until.min(self.timing.next_milestone()), self.context.control);
-            self.now = self.clock.now();
-            if self.timing.is_over(self.now) || self.context.control.stop_requested() {
-                return None;
-            }
-        }
-        Some(step)
-    }
-
-    #[cold]
-    fn fail_io(&mut self, request: &Request, errno: i32) {
-        let action = match request.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Trim => "trim",
-            Op::Fsync => "sync",
-            Op::Fdatasync => "datasync",
-            Op::SyncFileRange(_) => "sync_file_range",
-        };
-        let words = crate::failure::strerror(&std::io::Error::from_raw_os_error(errno));
-        let line = format!(
-            "io_u error on file {}: {words}: {action} offset={}, buflen={}",
-            self.file_name(request.file),
-            request.offset,
-            request.len
-        );
-        let _ = self.context.messages.send(crate::worker::Message::IoError(line));
-        let mut failure = Failure::new(errno, "io_u error");
-        if errno == libc::EINVAL && self.spec.direct && self.directions.iter().all(|d| d.bytes == 0) {
-            failure = failure.note(
-                "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
-                 device's sectors. Try setting direct=0.",
-            );
-        }
-        self.fail(failure);
-    }
-
-    fn fail(&mut self, failure: Failure) {
-        // The first error is the cause; later ones are usually its echo.
-        self.failure.get_or_insert(failure);
-    }
-
-    fn file_name(&self, file: u32) -> String {
-        self.spec.files.get(file as usize).map_or_else(String::new, |f| f.path.display().to_string())
-    }
 }
 
 /// True for what counts as an I/O of a direction, false for syncs.
@@ -820,8 +359,15 @@ fn is_data(op: Op) -> bool {
 /// Recorders for the directions that the job uses.
 fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     let measure = &spec.measure;
-    Direction::ALL.map(|direction| match spec.rw.does(direction) {
-        true => DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync()),
-        false => DirectionRecorder::default(),
+    Direction::ALL.map(|direction| {
+        match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
+            true => DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync()),
+            false => DirectionRecorder::default(),
+        }
     })
+}
+
+/// True when writes carry the content of the buffers, not blocks that can be verified.
+fn writes_content(spec: &JobSpec) -> bool {
+    spec.verify.as_ref().is_none_or(|verify| verify.method == ferrio_verify::Method::Null)
 }

@@ -19,6 +19,7 @@ mod registry;
 mod schedule;
 mod signals;
 mod timing;
+mod verification;
 mod waiting;
 mod worker;
 

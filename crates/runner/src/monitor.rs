@@ -64,7 +64,7 @@ impl<'a> Monitor<'a> {
         for (index, (job, control)) in self.jobs.iter_mut().zip(self.controls).enumerate() {
             let since = match control.state() {
                 JobState::Initialized => 0,
-                JobState::Ramp | JobState::Running | JobState::Fsyncing => {
+                JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing => {
                     control.measuring_since.load(Relaxed)
                 }
                 _ => continue,

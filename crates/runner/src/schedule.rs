@@ -263,6 +263,7 @@ impl<'a> Run<'a, '_> {
         match message {
             Message::Ready => self.ready += 1,
             Message::Note(line) => (self.observer)(Event::Note(line)),
+            Message::Mismatch(lines) => (self.observer)(Event::Mismatch(lines)),
             Message::IoError(line) => (self.observer)(Event::IoError(line)),
             Message::Ended(index, result) => self.ended(index, *result),
             Message::Signal(signal) => self.terminate(signal),

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::issue::Issuer;
 use crate::logs::LogSender;
 use crate::result::JobResult;
+use crate::verification::Verification;
 use crate::{layout, place};
 
 /// What workers (and the signal thread) tell main.
@@ -28,6 +29,8 @@ pub(crate) enum Message {
     Ready,
     /// A line for the user.
     Note(String),
+    /// A block that failed verification.
+    Mismatch(Vec<String>),
     /// One failed I/O.
     IoError(String),
     /// The job ended; nothing follows from it.
@@ -129,7 +132,8 @@ fn work<E: Engine>(
     if let Some(laid_out) = laid_out {
         content = content.after_layout(laid_out);
     }
-    let mut issuer = Issuer::new(context, engine, buffers, workload, content);
+    let verification = Verification::new(spec, context.entropy)?;
+    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
     let mut files = issuer.open(&mut note)?;
     issuer.engine_notes().into_iter().for_each(|line| context.note(line));
 
@@ -162,6 +166,10 @@ fn passes<E: Engine>(
     loop {
         issuer.pass()?;
         final_syncs(context, issuer, files)?;
+        if issuer.reads_back() {
+            *files = issuer.open_again(std::mem::take(files), note)?;
+            issuer.verify()?;
+        }
         if !issuer.another_pass() {
             return Ok(());
         }

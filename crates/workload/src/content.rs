@@ -150,7 +150,7 @@ fn repeat(pattern: &[u8], buffer: &mut [u8]) {
 }
 
 /// Words derived from one draw, in four lanes; the rest that does not make four words continues the first lane alone.
-fn fill_random(buffer: &mut [u8], draw: u64) {
+pub fn fill_random(buffer: &mut [u8], draw: u64) {
     let mut lanes = [1, 2, 3, 5].map(|factor| draw.wrapping_mul(factor));
     let (groups, rest) = buffer.as_chunks_mut::<32>();
     for group in groups {

@@ -143,6 +143,10 @@ impl General {
     /// State of a job whose block sizes and regions were checked.
     pub(crate) fn new(spec: &JobSpec, regions: &[Region], seeds: [u64; SEEDS], wraps: Wraps) -> Self {
         let mut seeds = seeds;
+        if spec.verify.is_some() {
+            // A job that reads repeats the lengths of the job that wrote.
+            seeds[seeds::LENGTH[1]] = seeds[seeds::LENGTH[0]];
+        }
         if spec.rw.is_trimwrite() {
             seeds[seeds::LENGTH[2]] = seeds[seeds::LENGTH[1]];
         }

@@ -4,6 +4,7 @@
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod budget;
 mod content;
 mod delay;
@@ -21,6 +22,7 @@ mod sync;
 mod uniform;
 mod workload;
 
+pub use blocks::{BlockSeeds, fill_block};
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
 pub use delay::startdelay;

@@ -10,6 +10,8 @@ pub const SEEDS: usize = 24;
 
 /// Length of reads; writes and trims follow.
 pub(crate) const LENGTH: [usize; 3] = [0, 1, 2];
+/// Bodies of blocks that are verified.
+pub(crate) const BLOCK: usize = 3;
 /// Read or write in a mix.
 pub(crate) const MIX: usize = 4;
 /// Random offsets.

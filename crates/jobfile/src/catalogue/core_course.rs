@@ -77,7 +77,7 @@ macro_rules! rows {
         }
         [Core; "io" / "verify"] {
             Verify: "verify", Enum, Plain, default "0", words ["0", "md5", "crc64", "crc32", "crc32c-intel" = "crc32c", "crc32c", "crc16", "crc7", "sha1", "sha256", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "xxhash", "meta", "pattern", "pattern_hdr", "null"];
-                OnlyOff(&["0"]); "Checksum or pattern used to check written data";
+                Works; "Checksum or pattern used to check written data";
             DoVerify: "do_verify", Bool, Plain, default "1", under "verify";
                 Works; "Run the read-back phase after writing";
             VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed", "fsynced"], under "verify";
@@ -87,15 +87,15 @@ macro_rules! rows {
             VerifysortNr: "verifysort_nr", Ignored, Plain;
                 NoEffect("deprecated"); "Accepted with a notice and ignored";
             VerifyInterval: "verify_interval", Size, Bytes, min 96, max 4294967295, under "verify";
-                NotYet; "Distance between verify headers inside a block";
+                Works; "Distance between verify headers inside a block";
             VerifyOffset: "verify_offset", Size, Bytes, min 48, max 4294967295, under "verify";
-                NotYet; "Place the header this far into each interval";
+                Works; "Place the header this far into each interval";
             VerifyPattern: "verify_pattern", Pattern, Plain, under "verify";
-                NotYet; "Bytes to fill and check, as numbers, strings or formats";
+                Works; "Bytes to fill and check, as numbers, strings or formats";
             VerifyPatternInterval: "verify_pattern_interval", Size, Bytes, default "0", max 4294967295, under "verify";
-                OnlyOff(&["0"]); "Restart the pattern every this many bytes; 0 disables";
+                Works; "Restart the pattern every this many bytes; 0 disables";
             VerifyFatal: "verify_fatal", Bool, Plain, default "0", under "verify";
-                OnlyOff(&["0"]); "Stop the job at the first mismatch";
+                Works; "Stop the job at the first mismatch";
             VerifyDump: "verify_dump", Bool, Plain, default "0", under "verify";
                 OnlyOff(&["0"]); "Save expected and received data of a bad block to files";
             VerifyAsync: "verify_async", Int, Count, default "0", max 4294967295, under "verify";
@@ -113,9 +113,9 @@ macro_rules! rows {
             VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
                 OnlyOff(&["1", "0"]); "Write a verify state file when the job ends or is stopped";
             VerifyWriteSequence: "verify_write_sequence", Bool, Plain, default "1", under "verify";
-                OnlyOff(&["1", "0"]); "Check the write number stored in each header";
+                Works; "Check the write number stored in each header";
             VerifyHeaderSeed: "verify_header_seed", Bool, Plain, default "1", under "verify";
-                OnlyOff(&["1", "0"]); "Check the seed stored in each header";
+                Works; "Check the seed stored in each header";
         }
         [Core; "io" / "trim"] {
             TrimPercentage: "trim_percentage", Int, Percent, default "0", max 100, under "verify";

@@ -1,0 +1,269 @@
+//! From the workload's choice to the kernel: the loop itself, submission, batches.
+
+use std::time::Duration;
+
+use ferrio_engine::{Completion, Engine, Op, Request, Submit};
+use ferrio_plan::Direction;
+use ferrio_workload::{Io, Step, SyncKind};
+
+use super::{Issuer, RARE, Stamps, Unit, is_data};
+use crate::failure::Failure;
+use crate::waiting;
+
+impl<E: Engine> Issuer<'_, E> {
+    pub(super) fn issue_until_done(&mut self) {
+        while self.failure.is_none() && !self.context.control.stop_requested() {
+            if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
+                return;
+            }
+            if !self.retry.is_empty() {
+                self.submit_retry();
+                continue;
+            }
+            if self.free.is_empty() {
+                self.reap_full();
+                continue;
+            }
+            if !self.budget.may_issue() {
+                return;
+            }
+            let step = match &self.pacer {
+                None => self.workload.next(),
+                Some(_) => match self.paced_step() {
+                    Some(step) => step,
+                    None => continue,
+                },
+            };
+            // Taken late: waiting for the time of a paced I/O reaps others.
+            let unit = self.free[self.free.len() - 1];
+            match step {
+                Step::Io(io) => self.issue(unit, io),
+                Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
+                Step::PassEnd => {
+                    self.files_finished = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Issues one data I/O in unit `unit`, which is the top of the free stack.
+    #[inline(always)]
+    pub(super) fn issue(&mut self, unit: u32, io: Io) {
+        let direction = io.direction as usize;
+        self.budget.issued(io.direction, io.len);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.issued(io.direction, io.len);
+        }
+        if let Some(content) = &mut self.content
+            && io.direction == Direction::Write
+        {
+            let now_ns = self.clock.ns(self.now);
+            content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
+        }
+        if let Some(verification) = &mut self.verification {
+            let time_ns = if self.spec.measure.lat { self.clock.ns(self.now) } else { 0 };
+            let time = Duration::from_nanos(time_ns);
+            let block = self.buffers.fill(unit, io.len as usize);
+            if let Err(failure) = verification.before(&io, unit, block, time) {
+                return self.fail(failure);
+            }
+        }
+        let op = match io.direction {
+            Direction::Read => Op::Read,
+            Direction::Write => Op::Write,
+            Direction::Trim => Op::Trim,
+        };
+        let request = Request {
+            op,
+            unit,
+            file: io.file,
+            len: io.len,
+            offset: io.offset,
+            buffer: self.buffers.slot(unit),
+        };
+        self.last_was_sync = false;
+        self.submit(request, direction);
+    }
+
+    /// Hands a data request to the engine; its unit is the top of the free stack.
+    #[inline(always)]
+    pub(super) fn submit(&mut self, request: Request, direction: usize) {
+        let Request { unit, len, offset, file, .. } = request;
+        self.directions[direction].ios += 1;
+        self.stamp_start();
+        let start = self.now;
+        match self.engine.submit(&request) {
+            Submit::Done(result) => {
+                if result == i64::from(len) {
+                    self.record_inline(direction, len, offset, start);
+                } else {
+                    self.finish_inline(request, direction, result, start);
+                }
+                if direction == Direction::Read as usize && self.checks_reads() && self.failure.is_none() {
+                    self.check_read(unit, file, offset, len);
+                }
+            }
+            Submit::Queued => self.take(unit, Unit { request, direction, start, issued: start }),
+            Submit::Full => self.hold_back(unit, Unit { request, direction, start, issued: start }),
+        }
+    }
+
+    /// Reads the clock before a submission, or now and then only.
+    #[inline(always)]
+    pub(super) fn stamp_start(&mut self) {
+        match self.stamps {
+            Stamps::All => self.now = self.clock.now(),
+            Stamps::Rare => {
+                self.until_stamp -= 1;
+                if self.until_stamp == 0 {
+                    self.until_stamp = RARE;
+                    self.now = self.clock.now();
+                }
+            }
+        }
+    }
+
+    /// Issues one sync; it takes a unit like any I/O.
+    pub(super) fn issue_sync(&mut self, unit: u32, file: u32, kind: SyncKind) {
+        let (op, offset, len) = match kind {
+            SyncKind::Fsync => (Op::Fsync, 0, 0),
+            SyncKind::Fdatasync => (Op::Fdatasync, 0, 0),
+            SyncKind::FileRange { flags, offset, len } => {
+                (Op::SyncFileRange(flags), offset, u32::try_from(len).unwrap_or(u32::MAX))
+            }
+        };
+        let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+        self.last_was_sync = true;
+        self.stats.sync.ios += 1;
+        self.stamp_start();
+        let start = self.now;
+        match self.engine.submit(&request) {
+            Submit::Done(result) => {
+                self.stamp_start();
+                self.record_sync(&request, result, start);
+            }
+            Submit::Queued => self.take(unit, Unit { request, direction: 0, start, issued: start }),
+            Submit::Full => self.hold_back(unit, Unit { request, direction: 0, start, issued: start }),
+        }
+    }
+
+    /// The engine accepted unit `unit`.
+    #[inline]
+    pub(super) fn take(&mut self, unit: u32, state: Unit) {
+        debug_assert_eq!(self.free.last(), Some(&unit));
+        self.units[unit as usize] = state;
+        self.free.pop();
+        self.queued.push(unit);
+        if self.queued.len() >= self.spec.depth.batch as usize {
+            self.flush();
+        }
+        if self.free.is_empty() || self.polls() {
+            self.reap_full();
+        }
+    }
+
+    /// Both completion limits 0: reap after every submission.
+    #[inline]
+    pub(super) fn polls(&self) -> bool {
+        self.spec.depth.complete_max == 0
+    }
+
+    /// The engine had no room: the request waits, something must be reaped first.
+    #[cold]
+    pub(super) fn hold_back(&mut self, unit: u32, state: Unit) {
+        self.units[unit as usize] = state;
+        self.free.pop();
+        self.retry.push_front(unit);
+        self.flush();
+        if self.depth_in_use() > 0 {
+            self.reap_once();
+        }
+    }
+
+    /// Submits the first waiting request again.
+    #[cold]
+    pub(super) fn submit_retry(&mut self) {
+        let Some(unit) = self.retry.pop_front() else { return };
+        self.stamp_start();
+        let state = self.units[unit as usize];
+        match self.engine.submit(&state.request) {
+            Submit::Queued => {
+                self.queued.push(unit);
+                if self.queued.len() >= self.spec.depth.batch as usize || self.free.is_empty() {
+                    self.flush();
+                }
+            }
+            Submit::Full => {
+                self.retry.push_front(unit);
+                self.flush();
+                if self.depth_in_use() > 0 {
+                    self.reap_once();
+                } else {
+                    self.fail(
+                        Failure::new(libc::EAGAIN, "submit")
+                            .note("the engine accepts no request although none is in flight"),
+                    );
+                }
+            }
+            Submit::Done(result) => {
+                self.units[unit as usize].issued = self.now;
+                self.complete(Completion { unit, result });
+            }
+        }
+    }
+
+    /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
+    pub(super) fn flush(&mut self) {
+        let depth = self.depth_in_use();
+        while !self.queued.is_empty() {
+            let taken = match self.engine.flush() {
+                Ok(taken) => (taken as usize).min(self.queued.len()),
+                Err(e) => return self.fail(Failure::from_io(&e, "io commit")),
+            };
+            if taken == 0 {
+                // The kernel is short of resources: whoever called reaps, then the rest is tried again.
+                return;
+            }
+            if self.stamps == Stamps::All {
+                self.now = self.clock.now();
+            }
+            for &unit in &self.queued[..taken] {
+                let unit = &mut self.units[unit as usize];
+                unit.issued = self.now;
+                if self.spec.measure.slat && is_data(unit.request.op) {
+                    let slat = self.clock.between(unit.start, self.now);
+                    self.directions[unit.direction].record_submission(slat);
+                }
+            }
+            self.stats.submit.record(taken as u32);
+            self.stats.depth.record(depth, taken as u64);
+            self.queued.drain(..taken);
+        }
+    }
+
+    /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn paced_step(&mut self) -> Option<Step> {
+        self.now = self.clock.now();
+        let since = self.timing.measured_ns(&self.clock, self.now);
+        let pacer = self.pacer.as_ref()?;
+        let mut due = 0;
+        let step = self.workload.next_paced(|direction| {
+            let (direction, wait_ns) = pacer.choose(direction, since);
+            due = wait_ns;
+            direction
+        });
+        if due > 0 && step != Step::PassEnd {
+            self.drain();
+            let until = self.now + self.clock.ticks(Duration::from_nanos(due));
+            waiting::until(&self.clock, until.min(self.timing.next_milestone()), self.context.control);
+            self.now = self.clock.now();
+            if self.timing.is_over(self.now) || self.context.control.stop_requested() {
+                return None;
+            }
+        }
+        Some(step)
+    }
+}

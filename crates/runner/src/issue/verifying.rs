@@ -1,0 +1,80 @@
+//! The read-back phase after a pass of a job that verifies, and the check of each block that was read.
+
+use ferrio_engine::{Engine, Op, Request};
+use ferrio_plan::Direction;
+use ferrio_verify::Written;
+
+use super::Issuer;
+use crate::event::JobState;
+use crate::failure::Failure;
+use crate::worker::Message;
+
+impl<E: Engine> Issuer<'_, E> {
+    /// True when what the pass wrote is to be read back now.
+    pub(crate) fn reads_back(&self) -> bool {
+        self.verification.as_ref().is_some_and(|verification| verification.has_written())
+            && !self.context.control.stop_requested()
+            && !self.timing.is_over(self.clock.now())
+    }
+
+    /// Reads back and checks what the pass wrote. The time counts for reads only.
+    pub(crate) fn verify(&mut self) -> Result<(), Failure> {
+        let Some(verification) = &mut self.verification else { return Ok(()) };
+        verification.begin_phase();
+        self.context.control.set_state(JobState::Verifying);
+        let began = self.clock.now();
+        self.now = began;
+        let before = self.moved_bytes();
+        self.read_back();
+        self.drain();
+        self.verify_bytes += self.moved_bytes() - before;
+        self.verify_ticks += self.clock.now().saturating_sub(began);
+        if let Some(verification) = &mut self.verification {
+            verification.end_phase();
+        }
+        // The files were opened anew for the phase: none of them is finished any more.
+        self.files_finished = false;
+        self.context.control.set_state(JobState::Running);
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn read_back(&mut self) {
+        while self.failure.is_none() && !self.context.control.stop_requested() {
+            if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
+                return;
+            }
+            if !self.retry.is_empty() {
+                self.submit_retry();
+                continue;
+            }
+            let Some(&unit) = self.free.last() else {
+                self.reap_full();
+                continue;
+            };
+            let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
+            let Some(Written { file, len, offset, .. }) = next else { return };
+            let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            self.submit(request, Direction::Read as usize);
+        }
+    }
+
+    /// Checks what unit `unit` read, once all of it is there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+        let Some(verification) = &self.verification else { return };
+        let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
+            return;
+        };
+        let lines = mismatch.lines(&self.file_name(file), verification.flags());
+        let _ = self.context.messages.send(Message::Mismatch(lines));
+        let func = if self.synchronous { "io_u_sync_complete" } else { "io_u_queued_complete" };
+        self.fail(Failure::new(libc::EILSEQ, func));
+    }
+
+    /// True while reads are checked.
+    #[inline]
+    pub(super) fn checks_reads(&self) -> bool {
+        self.verification.as_ref().is_some_and(|verification| verification.checks_reads())
+    }
+}

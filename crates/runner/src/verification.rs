@@ -1,0 +1,140 @@
+//! What a verifying job adds to its I/O: prepares blocks before they are written, remembers them, knows what is to be read back,
+//! and judges what was read.
+
+use std::time::Duration;
+
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_verify::{Expected, Mismatch, SeedReplay, Stamp, Verifier, Written, WrittenList};
+use ferrio_workload::{BlockSeeds, Io, SEEDS, fill_block};
+
+use crate::failure::Failure;
+
+/// fio's I/O flags in messages: in flight, and taken from the list of written blocks.
+const FLAGS_READ: u32 = 0x08;
+const FLAGS_READ_BACK: u32 = 0x88;
+
+/// State of the verification of one job.
+pub(crate) struct Verification {
+    verifier: Verifier,
+    seeds: BlockSeeds,
+    /// Writes issued so far; in a job that only reads, reads.
+    number: u64,
+    /// What the current pass wrote, if it is to be read back.
+    written: Option<WrittenList>,
+    /// The seeds and the number with which the pass began.
+    pass: (BlockSeeds, u64),
+    phase: Option<(SeedReplay, BlockSeeds)>,
+    checks_reads: bool,
+    /// False for engines that pretend: blocks are read back but not compared.
+    holds_data: bool,
+    /// What the block that a unit is reading has to say.
+    expected: Vec<Expected>,
+}
+
+impl Verification {
+    /// `None` for a job that does not verify.
+    pub(crate) fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Result<Option<Box<Self>>, Failure> {
+        let Some(verify) = &spec.verify else { return Ok(None) };
+        let verifier = Verifier::new(spec.verifier(verify))
+            .map_err(|e| Failure::new(libc::EINVAL, "verify").note(e.to_string()))?;
+        let seeds = BlockSeeds::new(spec, entropy);
+        let writes = spec.rw.does(Direction::Write);
+        let holds_data = !spec.engine.is_diskless();
+        let reads_back = writes && verify.read_back && !spec.limits.time_based;
+        Ok(Some(Box::new(Verification {
+            verifier,
+            number: 0,
+            written: reads_back.then(|| WrittenList::new(spec.may_overwrite())),
+            pass: (seeds.clone(), 0),
+            seeds,
+            phase: None,
+            checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
+            holds_data,
+            expected: vec![Expected::default(); spec.depth.iodepth as usize],
+        })))
+    }
+
+    /// Prepares an I/O of the workload that unit `unit` is about to issue.
+    pub(crate) fn before(
+        &mut self,
+        io: &Io,
+        unit: u32,
+        block: &mut [u8],
+        time: Duration,
+    ) -> Result<(), Failure> {
+        if io.direction == Direction::Write {
+            let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
+            let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
+            self.verifier
+                .fill(block, &stamp, fill_block)
+                .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
+            if let Some(written) = &mut self.written {
+                written.record(Written {
+                    file: io.file,
+                    len: io.len,
+                    offset: io.offset,
+                    number: self.number,
+                });
+            }
+            self.number += 1;
+        } else if self.checks_reads && io.direction == Direction::Read {
+            let seed = self.verifier.draws_seeds().then(|| self.seeds.draw());
+            self.expected[unit as usize] = Expected { seed, number: None };
+        }
+        Ok(())
+    }
+
+    /// True while reads have to pass [`check`](Self::check).
+    #[inline]
+    pub(crate) fn checks_reads(&self) -> bool {
+        self.checks_reads
+    }
+
+    /// Judges what unit `unit` read.
+    pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
+        self.verifier.check(block, offset, &self.expected[unit as usize])
+    }
+
+    /// fio's word for the state of a read, in messages.
+    pub(crate) fn flags(&self) -> u32 {
+        if self.phase.is_some() { FLAGS_READ_BACK } else { FLAGS_READ }
+    }
+
+    /// True when there is something to read back.
+    pub(crate) fn has_written(&self) -> bool {
+        self.written.as_ref().is_some_and(|written| !written.is_empty())
+    }
+
+    /// Begins to read back.
+    pub(crate) fn begin_phase(&mut self) {
+        let (seeds, first) = self.pass.clone();
+        self.phase = Some((SeedReplay::new(first), seeds));
+        self.checks_reads = self.holds_data;
+    }
+
+    /// The next block to read back, to be read by unit `unit`.
+    pub(crate) fn next_written(&mut self, unit: u32) -> Option<Written> {
+        let block = self.written.as_mut()?.take_first()?;
+        // By offset there is no order to replay, and no seed is expected.
+        let replay = self.phase.as_mut().filter(|_| self.verifier.expects_seeds());
+        let seed = replay.and_then(|(replay, seeds)| replay.seed_of(block.number, || seeds.draw()));
+        self.expected[unit as usize] = Expected { seed, number: Some(block.number) };
+        Some(block)
+    }
+
+    /// Everything was read back, or the job ends.
+    pub(crate) fn end_phase(&mut self) {
+        if self.phase.take().is_some() {
+            self.checks_reads = false;
+        }
+    }
+
+    /// Begins another pass.
+    pub(crate) fn begin_pass(&mut self) {
+        self.seeds.begin_pass();
+        self.pass = (self.seeds.clone(), self.number);
+        if let Some(written) = &mut self.written {
+            written.clear();
+        }
+    }
+}
