@@ -135,7 +135,15 @@ impl<E: Engine> Rig<E> {
                 && let Some(unit) = free.pop()
             {
                 let request = self.request(unit, op, u64::from(issued) * u64::from(len), len);
-                assert_eq!(self.engine.submit(&request), Submit::Queued);
+                match self.engine.submit(&request) {
+                    Submit::Queued => {}
+                    // Flush, reap, try again.
+                    Submit::Full => {
+                        free.push(unit);
+                        break;
+                    }
+                    Submit::Done(result) => panic!("completed in the call: {result}"),
+                }
                 issued += 1;
                 queued += 1;
                 if queued == batch {
