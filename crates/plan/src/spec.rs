@@ -1,8 +1,12 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod engine;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use engine::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -312,134 +316,6 @@ pub struct FileSpec {
     pub extend: bool,
     /// True when an earlier job of the run uses the same path: that one lays it out first, this one finds it done.
     pub shared_layout: bool,
-}
-
-/// Which engine drives a job, as a closed list: the registry has one line for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum EngineKind {
-    Sync,
-    Psync,
-    Vsync,
-    Pvsync,
-    Pvsync2,
-    IoUring,
-    Libaio,
-    Mmap,
-    Null,
-    TokioUring,
-}
-
-impl EngineKind {
-    /// The name that `ioengine=` takes and reports print.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EngineKind::Sync => "sync",
-            EngineKind::Psync => "psync",
-            EngineKind::Vsync => "vsync",
-            EngineKind::Pvsync => "pvsync",
-            EngineKind::Pvsync2 => "pvsync2",
-            EngineKind::IoUring => "io_uring",
-            EngineKind::Libaio => "libaio",
-            EngineKind::Mmap => "mmap",
-            EngineKind::Null => "null",
-            EngineKind::TokioUring => "tokio_uring",
-        }
-    }
-
-    /// True when the engine touches no file: no layout, no open, sizes come from the job.
-    #[must_use]
-    pub const fn is_diskless(self) -> bool {
-        matches!(self, EngineKind::Null)
-    }
-
-    /// True when a write job must be laid out in full first because the engine cannot extend a file.
-    #[must_use]
-    pub const fn cannot_extend(self) -> bool {
-        matches!(self, EngineKind::Mmap)
-    }
-
-    /// True for engines that complete every I/O in the submitting call at this depth.
-    #[must_use]
-    pub const fn is_sync(self, iodepth: u32) -> bool {
-        match self {
-            EngineKind::Sync
-            | EngineKind::Psync
-            | EngineKind::Vsync
-            | EngineKind::Pvsync
-            | EngineKind::Pvsync2
-            | EngineKind::Mmap => true,
-            EngineKind::Null => iodepth == 1,
-            EngineKind::IoUring | EngineKind::Libaio | EngineKind::TokioUring => false,
-        }
-    }
-}
-
-/// `libaio_backend=` (ferrio's own option): what serves the libaio engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LibaioBackend {
-    /// The kernel's AIO, io_uring with a note where the kernel has none.
-    #[default]
-    Auto,
-    /// The kernel's AIO only.
-    Kernel,
-    /// io_uring only.
-    IoUring,
-}
-
-/// Private options of all engines; an engine reads its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EngineOptions {
-    /// io_uring, pvsync2: polled completions.
-    pub hipri: bool,
-    /// pvsync2: share of I/Os in percent that `hipri` applies to.
-    pub hipri_percentage: u32,
-    /// io_uring: register the I/O buffers.
-    pub fixedbufs: bool,
-    /// io_uring: register the files.
-    pub registerfiles: bool,
-    /// io_uring: a kernel thread polls the submission queue; implies `registerfiles`.
-    pub sqthread_poll: bool,
-    /// io_uring: CPU of that thread.
-    pub sqthread_poll_cpu: Option<u32>,
-    /// io_uring: -1 probe the kernel, 0 vectored, other values READ/WRITE.
-    pub nonvectored: i32,
-    /// io_uring: IOSQE_ASYNC on every N-th request, 0 never.
-    pub force_async: u32,
-    /// io_uring, libaio, pvsync2: RWF_NOWAIT.
-    pub nowait: bool,
-    /// io_uring, pvsync2: RWF_DONTCACHE for buffered jobs.
-    pub uncached: bool,
-    /// libaio: reap from the completion ring in user space.
-    pub userspace_reap: bool,
-    /// libaio: PREADV/PWRITEV requests.
-    pub libaio_vectored: bool,
-    /// libaio: what serves it.
-    pub libaio_backend: LibaioBackend,
-    /// mmap: private mapping with transparent huge pages.
-    pub thp: bool,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        EngineOptions {
-            hipri: false,
-            hipri_percentage: 100,
-            fixedbufs: false,
-            registerfiles: false,
-            sqthread_poll: false,
-            sqthread_poll_cpu: None,
-            nonvectored: -1,
-            force_async: 0,
-            nowait: false,
-            uncached: false,
-            userspace_reap: false,
-            libaio_vectored: false,
-            libaio_backend: LibaioBackend::Auto,
-            thp: false,
-        }
-    }
 }
 
 /// Queue depth and batching, already normalised (options-notes section 6).
