@@ -15,3 +15,4 @@ mod signals;
 mod support;
 mod syscalls;
 mod text_report;
+mod verify;

@@ -132,9 +132,17 @@ fn verification_may_be_less_than_hoped(job: &Job, spec: &JobSpec, findings: &mut
         let origin = value_origin(&job.options, Opt::Norandommap);
         findings.warn("norandommap given for variable block sizes, verify limited", &origin);
     }
+    let origin = value_origin(&job.options, Opt::Verify);
     let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
+    let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
+    let shares_files = clones > 1 && job.options.is_given(Opt::Filename);
+    if verify.read_back && shares_files && spec.rw.does(Direction::Write) {
+        findings.warn(
+            "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
+            &origin,
+        );
+    }
     if verify.read_back && only_writes && spec.limits.time_based {
-        let origin = value_origin(&job.options, Opt::Verify);
         let text = "verification read phase will never start because write phase uses all of runtime";
         findings.warn(text, &origin);
     }
@@ -234,5 +242,20 @@ mod tests {
         let want = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
         assert_eq!(plan.notes, [want]);
         assert!(plan_of(&null("iodepth=8\n")).unwrap().notes.is_empty());
+    }
+
+    #[test]
+    fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
+        let interval = |text: &str| spec_of(&null(text)).verify.unwrap().interval;
+        assert_eq!(interval("rw=write\nverify=md5\nverify_interval=1000\n"), 4096);
+        assert_eq!(interval("rw=write\nverify=md5\nbsrange=8k-64k\n"), 8192);
+        assert_eq!(interval("rw=write\nverify=md5\nbs=16k\nverify_interval=4k\n"), 4096);
+    }
+
+    #[test]
+    fn a_header_beyond_its_interval_is_refused() {
+        let refused =
+            refusals("[a]\nioengine=null\nsize=64k\nrw=write\nbs=4k\nverify=md5\nverify_offset=4090\n");
+        assert_eq!(refused.len(), 1, "{refused:?}");
     }
 }

@@ -1,0 +1,115 @@
+//! Verification: what was written is read back and checked, and a changed byte is found and named.
+
+use std::os::unix::fs::FileExt;
+
+use nix::errno::Errno;
+
+use crate::support::{Place, number};
+
+const METHODS: [&str; 15] = [
+    "md5",
+    "crc64",
+    "crc32",
+    "crc32c",
+    "crc32c-intel",
+    "crc16",
+    "crc7",
+    "sha1",
+    "sha256",
+    "sha512",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "xxhash",
+];
+
+fn flip_a_byte(place: &Place, name: &str, offset: u64) {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(place.work().join(name)).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, offset).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], offset).unwrap();
+}
+
+#[test]
+fn every_method_finds_its_own_blocks_intact_and_one_changed_bit() {
+    for method in METHODS {
+        let place = Place::new();
+        let verify = format!("--verify={method}");
+        let write =
+            ["--output-format=json", "--name=v", "--filename=f", "--size=256k", "--rw=randwrite", &verify];
+        let report = place.ferrio(&write).run().succeeded().json();
+        assert_eq!(number(&report, "/jobs/0/write/total_ios"), 64, "{method}");
+        assert_eq!(number(&report, "/jobs/0/read/total_ios"), 64, "{method}");
+        let read = ["--output-format=json", "--name=v", "--filename=f", "--size=256k", "--rw=read", &verify];
+        place.ferrio(&read).run().succeeded();
+        flip_a_byte(&place, "f", 5 * 4096 + 3000);
+        let run = place.ferrio(&read).run().ended_with(1);
+        assert_eq!(run.json()["jobs"][0]["error"], Errno::EILSEQ as i32, "{method}");
+        assert!(run.stderr.contains("at file f offset 20480, length 4096"), "{method}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn asynchronous_engines_verify_at_depth() {
+    for engine in ["io_uring", "libaio", "tokio_uring", "mmap"] {
+        let place = Place::new();
+        let engine = format!("--ioengine={engine}");
+        let words = [
+            "--output-format=json",
+            "--name=v",
+            "--size=1m",
+            "--bsrange=4k-64k",
+            "--rw=randwrite",
+            "--iodepth=8",
+            "--verify=crc32c",
+            "--loops=2",
+            &engine,
+        ];
+        let report = place.ferrio(&words).run().succeeded().json();
+        assert_eq!(number(&report, "/jobs/0/error"), 0);
+        let written = number(&report, "/jobs/0/write/io_bytes");
+        assert_eq!(number(&report, "/jobs/0/read/io_bytes"), written, "{engine}: everything is read back");
+    }
+}
+
+#[test]
+fn do_verify_0_leaves_the_read_back_out() {
+    let place = Place::new();
+    let words =
+        ["--output-format=json", "--name=v", "--size=64k", "--rw=write", "--verify=md5", "--do_verify=0"];
+    let report = place.ferrio(&words).run().succeeded().json();
+    assert_eq!(number(&report, "/jobs/0/read/total_ios"), 0);
+}
+
+/// A pattern has no header, so the two programs can check each other's files whatever their releases.
+#[test]
+fn a_pattern_written_by_one_program_verifies_under_the_other() {
+    let place = Place::new();
+    let words = |rw: &'static str| {
+        [
+            "--name=v",
+            "--filename=f",
+            "--size=64k",
+            "--verify=pattern",
+            "--verify_pattern=0xdeadbeef%o\"ferrio\"",
+            rw,
+        ]
+    };
+    place.ferrio(&words("--rw=write")).run().succeeded();
+    place.fio(&words("--rw=read")).run().succeeded();
+    std::fs::remove_file(place.work().join("f")).unwrap();
+    place.fio(&words("--rw=write")).run().succeeded();
+    place.ferrio(&words("--rw=read")).run().succeeded();
+}
+
+#[test]
+fn several_writers_of_one_file_are_warned_about() {
+    let place = Place::new();
+    let words =
+        ["--name=v", "--filename=f", "--size=64k", "--rw=write", "--verify=md5", "--numjobs=2", "--thread"];
+    let run = place.ferrio(&words).run();
+    assert!(run.stderr.contains("multiple writers may overwrite blocks"), "{}", run.stderr);
+    let strict: Vec<&str> = ["--warnings-fatal"].iter().chain(&words).copied().collect();
+    place.ferrio(&strict).run().ended_with(1);
+}
