@@ -69,8 +69,13 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     let mut places = Vec::new();
     for number in 1..=sources.lines(source) {
         if let Some((line, place)) = adapt(sources.line(source, number), source, number, environment) {
+            let garbled = place.garbled;
             lines.push(line);
             places.push(place);
+            // One complaint is enough for a file that is no text at all.
+            if garbled {
+                break;
+            }
         }
     }
     let parser = Parser::new(lines.iter().map(Ok::<_, Infallible>));
@@ -255,6 +260,13 @@ mod tests {
         }
         for (text, want) in [("[]", ""), ("[ a ]", " a "), ("[a b]", "a b")] {
             assert!(matches!(&read(text)[..], [Entry::Section(name, _)] if name == want), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_is_complained_of_once() {
+        for text in ["[a]\nbs=\u{fffd}\nrw=\u{fffd}\n", "[a]\n\u{fffd}\n[b\n\u{fffd}"] {
+            assert!(matches!(&read(text)[..], [Entry::Section(..), Entry::Broken(..)]), "{text}");
         }
     }
 }

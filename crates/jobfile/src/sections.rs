@@ -104,7 +104,7 @@ impl Splice<'_> {
             Ok(found) => found,
             Err(why) => {
                 let message = format!("cannot read the include file `{name}`");
-                self.wrong.push(Diagnostic::error(message, origin).label(why.to_string()));
+                self.wrong.push(Diagnostic::error(message, origin).label(reason(&why)));
                 return;
             }
         };
@@ -151,6 +151,12 @@ impl Splice<'_> {
         self.library.included.insert(path, found.clone());
         Ok(found)
     }
+}
+
+/// What went wrong, without Rust's "(os error N)".
+fn reason(why: &std::io::Error) -> String {
+    let text = why.to_string();
+    text.split_once(" (os error ").map_or(text.as_str(), |(reason, _)| reason).to_owned()
 }
 
 fn outside(line: &str, origin: Origin) -> Diagnostic {

@@ -93,7 +93,7 @@ impl Groups {
                 } else {
                     format!("{free} are left of {MAX_JOBS}")
                 };
-                let problem = Diagnostic::error("error: maximum number of jobs reached.", origin.clone());
+                let problem = Diagnostic::error("maximum number of jobs reached", origin.clone());
                 findings.refuse(problem.label(label));
                 None
             }

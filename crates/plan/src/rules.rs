@@ -135,7 +135,7 @@ fn verification_may_be_less_than_hoped(job: &Job, spec: &JobSpec, findings: &mut
     let origin = value_origin(&job.options, Opt::Verify);
     let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
     let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
-    let shares_files = clones > 1 && job.options.is_given(Opt::Filename);
+    let shares_files = clones > 1 && !names_differ(job);
     if verify.read_back && shares_files && spec.rw.does(Direction::Write) {
         findings.warn(
             "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
@@ -146,6 +146,13 @@ fn verification_may_be_less_than_hoped(job: &Job, spec: &JobSpec, findings: &mut
         let text = "verification read phase will never start because write phase uses all of runtime";
         findings.warn(text, &origin);
     }
+}
+
+/// Whether the names of a job's files tell jobs, clones and files apart.
+fn names_differ(job: &Job) -> bool {
+    let format = job.options.text(Opt::FilenameFormat).unwrap_or("$jobname.$jobnum.$filenum");
+    !job.options.is_given(Opt::Filename)
+        && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
 }
 
 /// With `sqthread_poll` submitting is a store to memory: there is no submission latency to see.
@@ -257,5 +264,18 @@ mod tests {
         let refused =
             refusals("[a]\nioengine=null\nsize=64k\nrw=write\nbs=4k\nverify=md5\nverify_offset=4090\n");
         assert_eq!(refused.len(), 1, "{refused:?}");
+    }
+
+    #[test]
+    fn clones_that_verify_files_they_share_are_warned_of() {
+        let warned = |options: &str| {
+            let notes = plan_of(&null(&format!("rw=write\nverify=md5\n{options}"))).unwrap().notes;
+            notes.iter().any(|note| note.starts_with("multiple writers"))
+        };
+        assert!(warned("numjobs=2\nfilename=f\n"));
+        assert!(warned("numjobs=2\nfilename_format=$jobname.$filenum\n"));
+        assert!(!warned("numjobs=2\n"));
+        assert!(!warned("numjobs=2\nfilename_format=$filenum-$jobname-$jobnum\n"));
+        assert!(!warned("filename=f\n"));
     }
 }

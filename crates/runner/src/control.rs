@@ -1,6 +1,7 @@
 //! What main and a worker share while the worker runs: a stop request, the worker's state, its live counters.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use ferrio_stats::LiveCounters;
@@ -28,12 +29,13 @@ pub struct JobControl {
     state: AtomicU8,
     /// Files the worker has open.
     pub open_files: AtomicU32,
-    /// Clock ticks when measuring began (start of I/O, or end of the ramp); 0 before.
-    pub measuring_since: AtomicU64,
+    measuring_since: AtomicU64,
     /// Clock ticks when the job began to do I/O; 0 before.
     pub running_since: AtomicU64,
     /// Counters of what is measured; they start again at the end of a ramp.
     pub live: LiveCounters,
+    /// What was done in the ramp, once it is over.
+    pub ramp: LiveCounters,
 }
 
 impl JobControl {
@@ -46,6 +48,17 @@ impl JobControl {
     #[inline]
     pub fn stop_requested(&self) -> bool {
         self.stop.load(Relaxed)
+    }
+
+    /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
+    pub fn begin_measuring(&self, now: u64) {
+        self.measuring_since.store(now, Release);
+        self.set_state(JobState::Running);
+    }
+
+    /// Clock ticks when measuring began, 0 before. Live counters read after this call belong to what is measured.
+    pub fn measuring_since(&self) -> u64 {
+        self.measuring_since.load(Acquire)
     }
 
     /// Announces the job's state.
@@ -83,8 +96,19 @@ impl Gate {
     }
 }
 
+/// Opens a gate when it is dropped.
+pub struct Opener<'a>(pub &'a Gate);
+
+impl Drop for Opener<'_> {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{TryRecvError, channel};
+
     use super::*;
 
     #[test]
@@ -95,5 +119,50 @@ mod tests {
             control.set_state(state);
             assert_eq!(control.state(), state);
         }
+    }
+
+    #[test]
+    fn a_gate_stays_open_once_it_is() {
+        let gate = Gate::default();
+        gate.open();
+        gate.wait();
+        gate.wait();
+    }
+
+    #[test]
+    fn all_who_wait_pass_when_the_gate_opens() {
+        let gate = Gate::default();
+        let (sender, passed) = channel();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                let (gate, sender) = (&gate, sender.clone());
+                scope.spawn(move || {
+                    gate.wait();
+                    sender.send(()).unwrap();
+                });
+            }
+            assert_eq!(passed.try_recv(), Err(TryRecvError::Empty));
+            gate.open();
+            (0..3).for_each(|_| passed.recv().unwrap());
+        });
+    }
+
+    #[test]
+    fn a_panic_opens_the_gate_too() {
+        let gate = Gate::default();
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _opener = Opener(&gate);
+            std::panic::resume_unwind(Box::new("without a message"));
+        }));
+        assert!(result.is_err());
+        gate.wait();
+    }
+
+    #[test]
+    fn measuring_begins_with_the_job_running() {
+        let control = JobControl::default();
+        assert_eq!(control.measuring_since(), 0);
+        control.begin_measuring(7);
+        assert_eq!((control.measuring_since(), control.state()), (7, JobState::Running));
     }
 }

@@ -218,10 +218,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
         if self.spec.engine.is_diskless() {
             return Ok(files);
         }
-        // The new descriptors exist before the old ones go: an engine may hold on to registered files until it attaches again.
-        let fresh = self.open(note)?;
+        // Nothing is in flight. Closing first keeps a job with many files below the limit of open files.
         drop(files);
-        Ok(fresh)
+        self.open(note)
     }
 
     /// What the engine wants the user to know.
@@ -238,8 +237,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         if self.timing.in_ramp() {
             control.set_state(JobState::Ramp);
         } else {
-            control.measuring_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
-            control.set_state(JobState::Running);
+            control.begin_measuring(self.now);
         }
     }
 
@@ -330,19 +328,20 @@ impl<'a, E: Engine> Issuer<'a, E> {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
                 self.recent.len = 0;
-                for (total, direction) in self.ramp_bytes.iter_mut().zip(&self.directions) {
-                    *total += direction.bytes;
+                let control = self.context.control;
+                for (direction, stats) in self.directions.iter().enumerate() {
+                    self.ramp_bytes[direction] += stats.bytes;
+                    control.ramp.store(direction, stats.ios, stats.bytes);
+                    control.live.store(direction, 0, 0);
                 }
                 self.directions = new_recorders(self.spec);
                 self.stats = JobStats::default();
+                self.verify_ticks = 0;
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
                 }
-                let control = self.context.control;
-                (0..3).for_each(|direction| control.live.store(direction, 0, 0));
-                control.measuring_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
-                control.set_state(JobState::Running);
+                control.begin_measuring(self.now);
                 true
             }
             Milestone::TimeIsUp => false,

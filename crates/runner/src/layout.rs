@@ -1,13 +1,13 @@
 //! Creates and extends the files of a job before it runs ("laying out").
 //!
-//! Readers get files full of data, plain writers only reserved space, by fio's rules. Where fio would destroy what it should not
-//! (a device node, the target of a symbolic link) ferrio refuses.
+//! Readers get files full of data, plain writers only reserved space, by fio's rules. What fio would destroy on the way stays: a
+//! device node, and a symbolic link, which is followed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire};
 
 use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
 use ferrio_workload::LayoutContent;
@@ -15,10 +15,24 @@ use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, p
 
 use crate::failure::{Failure, strerror};
 
+/// How laying out ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// All files are as the job needs them.
+    Complete,
+    /// A stop request came first.
+    Stopped,
+}
+
 /// Work still to be done for one job: the files to extend and their bytes, for the "Laying out" line.
 pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     let files = || spec.files.iter().filter(|f| needs_layout(spec, f));
-    (files().count(), files().map(|f| f.offset + f.size).fold(0, u64::saturating_add))
+    (files().count(), files().map(end_of).fold(0, u64::saturating_add))
+}
+
+/// Size that the file needs.
+fn end_of(file: &FileSpec) -> u64 {
+    file.offset.saturating_add(file.size)
 }
 
 fn needs_layout(spec: &JobSpec, file: &FileSpec) -> bool {
@@ -34,7 +48,7 @@ pub(crate) fn lay_out(
     content: &mut LayoutContent,
     stop: &AtomicBool,
     note: &mut dyn FnMut(String),
-) -> Result<(), Failure> {
+) -> Result<Layout, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
             create_parents(&file.path)?;
@@ -46,15 +60,15 @@ pub(crate) fn lay_out(
             continue;
         }
         // Another job of the run may have made the file long enough meanwhile.
-        let wanted = file.offset + file.size;
+        let wanted = end_of(file);
         if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
             continue;
         }
-        if !extend(spec, file, content, stop, note)? {
-            return Ok(());
+        if stop.load(Acquire) || extend(spec, file, content, stop, note)? == Layout::Stopped {
+            return Ok(Layout::Stopped);
         }
     }
-    Ok(())
+    Ok(Layout::Complete)
 }
 
 /// Missing directories of a file's path, mode 0700 like fio's.
@@ -72,15 +86,15 @@ fn create_parents(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Makes one file as long as its region needs. False when stopped.
+/// Makes one file as long as its region needs.
 fn extend(
     spec: &JobSpec,
     file: &FileSpec,
     content: &mut LayoutContent,
     stop: &AtomicBool,
     note: &mut dyn FnMut(String),
-) -> Result<bool, Failure> {
-    let wanted = file.offset + file.size;
+) -> Result<Layout, Failure> {
+    let wanted = end_of(file);
     let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
     let with_data = spec.rw.does(Direction::Read)
         || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
@@ -97,9 +111,11 @@ fn extend(
     reserve(spec, &out, wanted, note)?;
     if with_data {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        if !fill(spec, content, &out, wanted, stop).map_err(|e| write_failure(&e))? {
-            let _ = fs::remove_file(&file.path);
-            return Ok(false);
+        let filled = fill(spec, content, &out, wanted, stop).map_err(|e| write_failure(&e))?;
+        if filled == Layout::Stopped {
+            // Behind a link it is the target that is half written. What cannot be removed is only half a file.
+            let _ = fs::canonicalize(&file.path).and_then(fs::remove_file);
+            return Ok(filled);
         }
         if spec.create_fsync {
             out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
@@ -109,7 +125,7 @@ fn extend(
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
         note(format!("cache invalidation of {} failed: {}", file.path.display(), e.desc()));
     }
-    Ok(true)
+    Ok(Layout::Complete)
 }
 
 /// A new layout starts from nothing, but only a regular file may be thrown away for it.
@@ -146,28 +162,31 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
     Ok(())
 }
 
-/// Writes the job's kind of data over the whole file, a block of the largest write size at a time. False when stopped.
+/// Writes the job's kind of data over the whole file, a block of the largest write size at a time.
 fn fill(
     spec: &JobSpec,
     content: &mut LayoutContent,
     mut out: &File,
     wanted: u64,
     stop: &AtomicBool,
-) -> io::Result<bool> {
+) -> io::Result<Layout> {
     let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
-    let block = usize::try_from(block).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
-    let mut buffer = vec![0u8; block];
+    let too_big = || io::Error::from_raw_os_error(libc::ENOMEM);
+    let block = usize::try_from(block).map_err(|_| too_big())?;
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(block).map_err(|_| too_big())?;
+    buffer.resize(block, 0u8);
     let mut left = wanted;
     while left > 0 {
-        if stop.load(Relaxed) {
-            return Ok(false);
+        if stop.load(Acquire) {
+            return Ok(Layout::Stopped);
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
         content.layout_fill(&mut buffer[..now]);
         out.write_all(&buffer[..now])?;
         left -= now as u64;
     }
-    Ok(true)
+    Ok(Layout::Complete)
 }
 
 fn write_failure(e: &io::Error) -> Failure {
@@ -179,3 +198,6 @@ fn write_failure(e: &io::Error) -> Failure {
         _ => failure,
     }
 }
+
+#[cfg(test)]
+mod tests;

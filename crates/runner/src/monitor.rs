@@ -65,7 +65,7 @@ impl<'a> Monitor<'a> {
             let since = match control.state() {
                 JobState::Initialized => 0,
                 JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing => {
-                    control.measuring_since.load(Relaxed)
+                    control.measuring_since()
                 }
                 _ => continue,
             };
@@ -88,7 +88,7 @@ impl<'a> Monitor<'a> {
         let control = &self.controls[index];
         let since = control.running_since.load(Relaxed);
         job.ran = (since > 0).then(|| Duration::from_nanos(self.clock.between(since, self.clock.now())));
-        job.measured_since(control.measuring_since.load(Relaxed));
+        job.measured_since(control.measuring_since());
         if job.since > 0 {
             // An interval that ends with the job is complete even if main was told of the end first.
             job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_ref());
@@ -115,8 +115,8 @@ impl<'a> Monitor<'a> {
             JobProgress {
                 state: control.state(),
                 elapsed: job.ran.unwrap_or(running),
-                bytes: control.live.bytes(),
-                ios: control.live.ios(),
+                bytes: sum(control.ramp.bytes(), control.live.bytes()),
+                ios: sum(control.ramp.ios(), control.live.ios()),
                 open_files: control.open_files.load(Relaxed),
             }
         });
@@ -152,6 +152,10 @@ impl Watched {
     }
 }
 
+fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Receiver, sync_channel};
@@ -169,7 +173,7 @@ mod tests {
         let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
         let control = JobControl::default();
         control.running_since.store(1, Relaxed);
-        control.measuring_since.store(measuring_since, Relaxed);
+        control.begin_measuring(measuring_since);
         control.live.store(1, 1, (runtime_ms << 20) / 1000);
         let (sender, batches) = sync_channel(8);
         let controls = [control];
@@ -201,5 +205,19 @@ mod tests {
     fn a_job_that_ends_in_its_ramp_has_no_samples() {
         let (stats, _) = end_of_job(0, 100);
         assert_eq!(stats.directions[1].bw.samples, 0);
+    }
+
+    #[test]
+    fn progress_counts_what_was_done_in_the_ramp() {
+        let plan = Plan {
+            jobs: vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }],
+            ..Plan::default()
+        };
+        let controls = [JobControl::default()];
+        controls[0].ramp.store(0, 2, 8192);
+        controls[0].live.store(0, 1, 4096);
+        let monitor = Monitor::new(&plan, &controls, Clock::monotonic(), None);
+        let progress = monitor.progress(Duration::ZERO);
+        assert_eq!((progress.jobs[0].ios, progress.jobs[0].bytes), ([3, 0, 0], [12288, 0, 0]));
     }
 }

@@ -120,3 +120,6 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,11 @@
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Relaxed},
+};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -12,7 +15,7 @@ use ferrio_plan::{JobSpec, Plan};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 
-use crate::control::{Gate, JobControl};
+use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
 use crate::event::{Event, JobState};
 use crate::failure::Failure;
@@ -62,6 +65,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         logs: options.logs.clone(),
         progress: options.progress,
+        last_progress: Instant::now(),
         began: Instant::now(),
     };
     run.set_up();
@@ -103,6 +107,7 @@ struct Run<'a, 'o> {
     monitor: Monitor<'a>,
     logs: Option<LogSender>,
     progress: bool,
+    last_progress: Instant,
     began: Instant,
 }
 
@@ -114,7 +119,7 @@ impl<'a> Run<'a, '_> {
             if let Some(error) = &planned.setup_error {
                 (self.observer)(Event::Note(error.message.clone()));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
-            } else if !self.stop.load(Relaxed) {
+            } else if !self.stop.load(Acquire) {
                 self.lay_out(index, &planned.spec);
             }
         }
@@ -134,7 +139,7 @@ impl<'a> Run<'a, '_> {
         let done = layout::lay_out(spec, &mut content, self.stop, &mut |line| observer(Event::Note(line)));
         self.controls[index].set_state(JobState::NotCreated);
         match done {
-            Ok(()) => self.jobs[index].layout = Some(content),
+            Ok(_) => self.jobs[index].layout = Some(content),
             Err(Failure { error, notes }) => {
                 notes.into_iter().for_each(|line| (self.observer)(Event::Note(line)));
                 self.fail_before_start(index, error);
@@ -160,7 +165,7 @@ impl<'a> Run<'a, '_> {
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
         }
-        let mut last_progress = Instant::now();
+        self.last_progress = Instant::now();
         loop {
             let mut wake = Duration::MAX;
             let wave = self.eligible(&mut wake);
@@ -171,20 +176,23 @@ impl<'a> Run<'a, '_> {
             if self.jobs.iter().all(|job| job.result.is_some()) {
                 return;
             }
-            wake = wake.min(self.monitor.look());
-            if self.progress && last_progress.elapsed() >= Duration::from_millis(240) {
-                last_progress = Instant::now();
-                (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
-            }
-            match messages.recv_timeout(wake) {
-                Ok(message) => self.handle(message),
-                Err(RecvTimeoutError::Timeout) => {}
-                // Main holds a sender itself: this cannot be.
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            while let Ok(message) = messages.try_recv() {
-                self.handle(message);
-            }
+            self.attend(messages, wake);
+        }
+    }
+
+    /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
+    fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
+        let wake = wake.min(self.monitor.look());
+        if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
+            self.last_progress = Instant::now();
+            (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
+        }
+        // Main holds a sender itself, so the only error is that time is up.
+        if let Ok(message) = messages.recv_timeout(wake) {
+            self.handle(message);
+        }
+        while let Ok(message) = messages.try_recv() {
+            self.handle(message);
         }
     }
 
@@ -225,6 +233,8 @@ impl<'a> Run<'a, '_> {
         'a: 'scope,
     {
         let gate = Arc::new(Gate::default());
+        // Opened when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
+        let _opener = Opener(&gate);
         self.ready = 0;
         let mut waiting_for = 0;
         for &index in wave {
@@ -251,12 +261,9 @@ impl<'a> Run<'a, '_> {
             }
         }
         while self.ready < waiting_for {
-            match messages.recv() {
-                Ok(message) => self.handle(message),
-                Err(_) => break,
-            }
+            // Jobs of earlier waves run meanwhile.
+            self.attend(messages, Duration::MAX);
         }
-        gate.open();
     }
 
     fn handle(&mut self, message: Message) {

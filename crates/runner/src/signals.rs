@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM end the run gracefully: they are blocked in all threads and waited for by one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Release};
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -27,10 +27,11 @@ pub(crate) fn watch(messages: Sender<Message>, stop: Arc<AtomicBool>) -> std::io
     limit.thread_block()?;
     thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
         while let Ok(signal) = signals.wait() {
-            stop.store(true, Relaxed);
+            // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
             if messages.send(Message::Signal(signal as i32)).is_err() {
                 return;
             }
+            stop.store(true, Release);
         }
     })?;
     Ok(())

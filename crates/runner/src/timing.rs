@@ -97,6 +97,11 @@ impl Timing {
         clock.ns(self.loop_ticks)
     }
 
+    /// Ticks at which the job started, or its ramp ended.
+    pub(crate) fn measuring_since(&self) -> u64 {
+        self.measuring_since
+    }
+
     /// Time since measuring began, ns: the origin of logs and rate schedules.
     pub(crate) fn measured_ns(&self, clock: &Clock, now: u64) -> u64 {
         clock.between(self.measuring_since, now)

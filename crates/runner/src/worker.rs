@@ -17,6 +17,7 @@ use crate::control::{Gate, JobControl};
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::issue::Issuer;
+use crate::layout::Layout;
 use crate::logs::LogSender;
 use crate::result::JobResult;
 use crate::verification::Verification;
@@ -110,10 +111,15 @@ fn work<E: Engine>(
     place::settle(spec)?;
     if !spec.create_serialize {
         let mut content = LayoutContent::new(spec, context.entropy);
-        layout::lay_out(spec, &mut content, context.run_stop, &mut note)?;
+        if layout::lay_out(spec, &mut content, context.run_stop, &mut note)? == Layout::Stopped {
+            return Ok(());
+        }
         laid_out = Some(content);
     }
     if spec.create_only {
+        if spec.unlink {
+            unlink(spec, &mut note);
+        }
         return Ok(());
     }
     let buffers = Buffers::new(spec.depth.iodepth, spec.max_buffer(), spec.direct).map_err(|e| {
@@ -221,3 +227,6 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
 pub(crate) fn wall_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
+
+#[cfg(test)]
+mod tests;

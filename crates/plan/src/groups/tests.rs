@@ -49,7 +49,7 @@ fn the_first_job_of_a_later_file_waits_for_the_files_before() {
 
 #[test]
 fn too_many_jobs_or_none_are_refused() {
-    let want = ["error: maximum number of jobs reached."];
+    let want = ["maximum number of jobs reached"];
     assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=4089\n"), want);
     assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=0\n"), want);
     assert_eq!(plan_of("[a]\nioengine=null\nsize=4k\nnumjobs=4088\n").unwrap().jobs.len(), 4088);

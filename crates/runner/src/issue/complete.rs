@@ -89,7 +89,8 @@ impl<E: Engine> Issuer<'_, E> {
                 );
             }
         } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
-            self.units[completion.unit as usize].request = rest;
+            // The rest is an I/O of its own: its latencies begin here.
+            self.units[completion.unit as usize] = Unit { request: rest, start: self.now, ..unit };
             self.retry.push_back(completion.unit);
             return;
         }

@@ -61,7 +61,10 @@ impl<E: Engine> Issuer<'_, E> {
             let now_ns = self.clock.ns(self.now);
             content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
         }
-        if let Some(verification) = &mut self.verification {
+        // Trims move no data, and may be larger than a buffer.
+        if let Some(verification) = &mut self.verification
+            && io.direction != Direction::Trim
+        {
             let time_ns = if self.spec.measure.lat { self.clock.ns(self.now) } else { 0 };
             let time = Duration::from_nanos(time_ns);
             let block = self.buffers.fill(unit, io.len as usize);
@@ -208,6 +211,7 @@ impl<E: Engine> Issuer<'_, E> {
             }
             Submit::Done(result) => {
                 self.units[unit as usize].issued = self.now;
+                self.stamp_start();
                 self.complete(Completion { unit, result });
             }
         }
@@ -256,8 +260,12 @@ impl<E: Engine> Issuer<'_, E> {
             direction
         });
         if due > 0 && step != Step::PassEnd {
+            // Counted from the reading the wait was computed from: reaping takes part of it.
+            let until = self.now.saturating_add(self.clock.ticks(Duration::from_nanos(due)));
             self.drain();
-            let until = self.now + self.clock.ticks(Duration::from_nanos(due));
+            if self.failure.is_some() {
+                return None;
+            }
             waiting::until(&self.clock, until.min(self.timing.next_milestone()), self.context.control);
             self.now = self.clock.now();
             if self.timing.is_over(self.now) || self.context.control.stop_requested() {

@@ -28,7 +28,8 @@ impl<E: Engine> Issuer<'_, E> {
         self.read_back();
         self.drain();
         self.verify_bytes += self.moved_bytes() - before;
-        self.verify_ticks += self.clock.now().saturating_sub(began);
+        // The part of the phase that was ramp is not measured.
+        self.verify_ticks += self.clock.now().saturating_sub(began.max(self.timing.measuring_since()));
         if let Some(verification) = &mut self.verification {
             verification.end_phase();
         }
