@@ -164,3 +164,16 @@ fn outside(line: &str, origin: Origin) -> Diagnostic {
         .label("no section has begun yet")
         .help("begin a section first: `[global]` for defaults, any other name for a job")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::reason;
+
+    #[test]
+    fn a_reason_is_the_systems_words_alone() {
+        assert_eq!(reason(&io::Error::from_raw_os_error(2)), "No such file or directory");
+        assert_eq!(reason(&io::Error::from(io::ErrorKind::NotFound)), "entity not found");
+    }
+}

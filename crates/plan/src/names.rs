@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ferrio_jobfile::{Job, Opt, Value};
 
 /// fio's default for `filename_format`.
-const FORMAT: &str = "$jobname.$jobnum.$filenum";
+pub(crate) const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 /// What a job says about its files, the same for all its clones.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 use ferrio_jobfile::{Diagnostic, Job, Opt};
 
 use crate::findings::Findings;
+use crate::names::FORMAT;
 use crate::resolve::value_origin;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{Direction, JobSpec};
@@ -150,7 +151,7 @@ fn verification_may_be_less_than_hoped(job: &Job, spec: &JobSpec, findings: &mut
 
 /// Whether the names of a job's files tell jobs, clones and files apart.
 fn names_differ(job: &Job) -> bool {
-    let format = job.options.text(Opt::FilenameFormat).unwrap_or("$jobname.$jobnum.$filenum");
+    let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT).to_ascii_lowercase();
     !job.options.is_given(Opt::Filename)
         && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
 }
@@ -275,7 +276,7 @@ mod tests {
         assert!(warned("numjobs=2\nfilename=f\n"));
         assert!(warned("numjobs=2\nfilename_format=$jobname.$filenum\n"));
         assert!(!warned("numjobs=2\n"));
-        assert!(!warned("numjobs=2\nfilename_format=$filenum-$jobname-$jobnum\n"));
+        assert!(!warned("numjobs=2\nfilename_format=$filenum-$JOBNAME-$jobnum\n"));
         assert!(!warned("filename=f\n"));
     }
 }

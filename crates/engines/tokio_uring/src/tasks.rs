@@ -12,7 +12,8 @@ use crate::slot::Slot;
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
     /// Duplicates of the job's descriptors: the runtime closes what it is given.
-    files: Vec<Rc<File>>,
+    /// `None` for a file without a region, which no request names.
+    files: Vec<Option<Rc<File>>>,
     /// Accepted, no task yet.
     queue: Vec<Request>,
     /// Where tasks leave their completion.
@@ -34,12 +35,13 @@ impl Tasks {
 
     /// Uses these files from now on.
     pub(crate) fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        let duplicates = files.files.iter().filter_map(|file| file.fd.as_ref()).map(|fd| {
+        let duplicates = files.files.iter().map(|file| {
+            let Some(fd) = &file.fd else { return Ok(None) };
             let own = fd.try_clone().map_err(|e| {
                 EngineError::new("dup", e)
                     .hint("the tokio_uring engine needs two descriptors per file: raise ulimit -n")
             })?;
-            Ok(Rc::new(File::from_std(own.into())))
+            Ok(Some(Rc::new(File::from_std(own.into()))))
         });
         self.files = duplicates.collect::<Result<_, EngineError>>()?;
         Ok(())
@@ -47,7 +49,7 @@ impl Tasks {
 
     /// Descriptor of the file with this index.
     pub(crate) fn raw_fd(&self, file: u32) -> RawFd {
-        self.files[file as usize].as_raw_fd()
+        self.files[file as usize].as_ref().map_or(-1, |file| file.as_raw_fd())
     }
 
     /// Requests without a task.
@@ -72,10 +74,13 @@ impl Tasks {
     pub(crate) fn spawn(&mut self) -> u32 {
         let count = self.queue.len();
         for request in self.queue.drain(..) {
-            let file = Rc::clone(&self.files[request.file as usize]);
+            let file = self.files[request.file as usize].clone();
             let finished = Rc::clone(&self.finished);
             tokio_uring::spawn(async move {
-                let result = perform(&file, &request).await;
+                let result = match file {
+                    Some(file) => perform(&file, &request).await,
+                    None => -i64::from(libc::EBADF),
+                };
                 finished.push(Completion { unit: request.unit, result });
             });
         }
