@@ -88,6 +88,8 @@ impl Output {
             Event::Note(line) if names_a_job(plan, line) => self.tell(&format!("{line}\n")),
             Event::Note(line) | Event::IoError(line) => self.note(line),
             Event::Mismatch(lines) => lines.iter().for_each(|line| self.tell(&format!("{line}\n"))),
+            // Without a number there is only the message, and that was a note.
+            Event::JobFailed { error, .. } if error.errno == 0 => {}
             Event::JobFailed { pid, error, .. } => self.tell(&job_failed_line(*pid, error)),
             Event::Terminating { signal } => self.tell(&terminating_line(*signal)),
             Event::Progress(progress) => {

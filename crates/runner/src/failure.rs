@@ -45,8 +45,9 @@ impl Failure {
 
 /// The C library's words for an error, without Rust's "(os error N)".
 pub(crate) fn strerror(error: &io::Error) -> String {
+    let text = error.to_string();
     match error.raw_os_error() {
-        Some(errno) => nix::errno::Errno::from_raw(errno).desc().to_owned(),
-        None => error.to_string(),
+        Some(errno) => text.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&text).to_owned(),
+        None => text,
     }
 }

@@ -123,7 +123,7 @@ fn extend(
     }
     // The job shall not find its data cached because it was just written; an error here only leaves the cache warm.
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
-        note(format!("cache invalidation of {} failed: {}", file.path.display(), e.desc()));
+        note(format!("cache invalidation of {} failed: {}", file.path.display(), strerror(&e.into())));
     }
     Ok(Layout::Complete)
 }
@@ -152,7 +152,7 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
         }
         Fallocate::Posix => {
             if let Err(e) = posix_fallocate(out, 0, length) {
-                note(format!("posix_fallocate fails: {}", e.desc()));
+                note(format!("posix_fallocate fails: {}", strerror(&e.into())));
             }
         }
         Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)

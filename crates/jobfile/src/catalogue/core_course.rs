@@ -111,7 +111,7 @@ macro_rules! rows {
             VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";
                 OnlyOff(&["0"]); "Read a saved verify state to know how far to check";
             VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
-                OnlyOff(&["1", "0"]); "Write a verify state file when the job ends or is stopped";
+                OnlyOff(&["0"]); "Write a verify state file when the job ends or is stopped (not yet: none is written)";
             VerifyWriteSequence: "verify_write_sequence", Bool, Plain, default "1", under "verify";
                 Works; "Check the write number stored in each header";
             VerifyHeaderSeed: "verify_header_seed", Bool, Plain, default "1", under "verify";
