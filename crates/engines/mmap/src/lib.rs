@@ -44,7 +44,9 @@ impl Engine for Mmap {
         if spec.engine_options.thp && spec.rw.does(Direction::Write) {
             notes.push(format!("{}: thp=1 maps privately, writes do not reach the file", spec.name));
         }
-        let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+        // A job that verifies reads back what it wrote.
+        let reads = spec.rw.does(Direction::Read) || spec.verify.is_some();
+        let writes = spec.rw.does(Direction::Write);
         let protection = match (reads, writes) {
             (true, true) => libc::PROT_READ | libc::PROT_WRITE,
             (false, true) => libc::PROT_WRITE,
