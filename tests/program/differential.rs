@@ -265,7 +265,8 @@ fn data_syncs_are_counted_as_syncs() {
 fn blocks_of_different_directions_keep_their_sizes() {
     compare("[sizes]\nrw=rw\nsize=1m\nbs=4k,16k\n");
     compare("[range]\nrw=write\nsize=1m\nbsrange=4k-32k\n");
-    compare_alike("[scattered]\nrw=randread\nsize=4m\nbsrange=4k-32k\n");
+    // With a seed that is given, 3.33 draws the offsets that later releases always draw: then the counts are exact.
+    compare("[scattered]\nrw=randread\nsize=4m\nbsrange=4k-32k\nrandrepeat=0\nrandseed=137\n");
 }
 
 #[test]

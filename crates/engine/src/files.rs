@@ -11,8 +11,6 @@ pub struct OpenFile {
     pub offset: u64,
     /// Length of the job's region, bytes.
     pub size: u64,
-    /// True for block devices.
-    pub is_block: bool,
 }
 
 impl OpenFile {

@@ -42,9 +42,7 @@ pub fn open(file: &NamedTempFile, flags: i32) -> std::io::Result<FileSet> {
         .custom_flags(flags & !libc::O_ACCMODE)
         .open(file.path())?;
     let size = opened.metadata()?.len();
-    Ok(FileSet {
-        files: vec![OpenFile { fd: Some(OwnedFd::from(opened)), offset: 0, size, is_block: false }],
-    })
+    Ok(FileSet { files: vec![OpenFile { fd: Some(OwnedFd::from(opened)), offset: 0, size }] })
 }
 
 /// An engine with its files and buffers, driven one request at a time.

@@ -135,7 +135,7 @@ impl Groups {
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
-            candidates.push(Candidate { path, found, size_by_then, shared: earlier.is_some() });
+            candidates.push(Candidate { path, found, size_by_then });
         }
         let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates)?;
         for note in regions.notes {

@@ -39,7 +39,6 @@ pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) found: Found,
     pub(crate) size_by_then: Option<u64>,
-    pub(crate) shared: bool,
 }
 
 /// Regions of all files of a clone.
@@ -165,7 +164,6 @@ fn region(
         real_size: if kind == FileKind::Block { real } else { end.max(real) },
         found: file.found.size,
         extend,
-        shared_layout: file.shared,
     })
 }
 

@@ -314,8 +314,6 @@ pub struct FileSpec {
     pub found: Option<u64>,
     /// True when layout must create or extend it.
     pub extend: bool,
-    /// True when an earlier job of the run uses the same path: that one lays it out first, this one finds it done.
-    pub shared_layout: bool,
 }
 
 /// Queue depth and batching, already normalised (options-notes section 6).

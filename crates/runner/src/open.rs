@@ -27,12 +27,7 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result
         if let Some(fd) = &fd {
             prepare_cache(spec, file, fd, note);
         }
-        set.files.push(OpenFile {
-            fd,
-            offset: file.offset,
-            size: file.size,
-            is_block: file.kind == FileKind::Block,
-        });
+        set.files.push(OpenFile { fd, offset: file.offset, size: file.size });
     }
     Ok(set)
 }

@@ -24,7 +24,6 @@ fn plan() -> Plan {
         real_size: size,
         found: None,
         extend: false,
-        shared_layout: false,
     }];
     Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() }
 }

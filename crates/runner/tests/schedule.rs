@@ -19,7 +19,6 @@ fn file(path: &Path, kind: FileKind, size: u64) -> FileSpec {
         real_size: size,
         found: None,
         extend: kind == FileKind::Regular,
-        shared_layout: false,
     }
 }
 

@@ -71,9 +71,8 @@ fn only_the_first_user_of_a_file_lays_it_out() {
         file.display()
     );
     let plan = plan_of(&text).unwrap();
-    let rows: Vec<_> =
-        plan.jobs.iter().map(|job| &job.spec.files[0]).map(|f| (f.extend, f.shared_layout, f.size)).collect();
-    assert_eq!(rows, [(true, false, 8192), (false, true, 8192), (true, true, 16384), (false, true, 8192)]);
+    let rows: Vec<_> = plan.jobs.iter().map(|job| &job.spec.files[0]).map(|f| (f.extend, f.size)).collect();
+    assert_eq!(rows, [(true, 8192), (false, 8192), (true, 16384), (false, 8192)]);
     assert!(!file.exists());
 }
 

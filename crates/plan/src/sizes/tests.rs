@@ -18,7 +18,6 @@ fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
         path: PathBuf::from(format!("f{at}")),
         found: Found { kind, size, device: None },
         size_by_then: size,
-        shared: false,
     };
     sizes.iter().enumerate().map(file).collect()
 }

@@ -31,7 +31,6 @@ impl Case {
             real_size: SIZE,
             found: None,
             extend: true,
-            shared_layout: false,
         }];
         Case { directory, spec, stop: AtomicBool::new(false), notes: Vec::new() }
     }

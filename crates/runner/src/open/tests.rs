@@ -16,7 +16,6 @@ fn spec(rw: ReadWrite, path: &std::path::Path) -> JobSpec {
         real_size: 4096,
         found: None,
         extend: false,
-        shared_layout: false,
     }];
     spec
 }

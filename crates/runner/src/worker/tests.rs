@@ -25,7 +25,6 @@ fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
         real_size: size,
         found: None,
         extend: false,
-        shared_layout: false,
     }];
     spec
 }
