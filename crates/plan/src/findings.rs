@@ -5,7 +5,9 @@ use ferrio_jobfile::{Diagnostic, Origin};
 /// Collects refusals and notes of all jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    pub(crate) problems: Vec<Diagnostic>,
+    problems: Vec<Diagnostic>,
+    /// What this program lacks: told after what is wrong with the jobs themselves.
+    missing: Vec<Diagnostic>,
     pub(crate) notes: Vec<String>,
     warnings_fatal: bool,
 }
@@ -19,6 +21,13 @@ impl Findings {
     pub(crate) fn refuse(&mut self, problem: Diagnostic) {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
+        }
+    }
+
+    /// Nothing will run because of something this program does not have.
+    pub(crate) fn lack(&mut self, problem: Diagnostic) {
+        if !self.missing.contains(&problem) {
+            self.missing.push(problem);
         }
     }
 
@@ -38,5 +47,17 @@ impl Findings {
         if !self.notes.contains(&line) {
             self.notes.push(line);
         }
+    }
+
+    /// Whether nothing was refused so far.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.problems.is_empty() && self.missing.is_empty()
+    }
+
+    /// All refusals: first what is wrong with the jobs, then what this program lacks.
+    pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
+        let mut problems = self.problems;
+        problems.extend(self.missing);
+        problems
     }
 }

@@ -23,9 +23,8 @@ const MAX_FILES: u32 = 1 << 24;
 pub(crate) struct Groups {
     pub(crate) jobs: Vec<PlannedJob>,
     group: u32,
-    /// Jobs in the current group, and what the first of them that asks for group reporting says of `lat_percentiles`.
+    /// Whether the current group has a job.
     filled: bool,
-    lat_percentiles: Option<bool>,
     /// Sizes that files will have once the jobs so far are laid out.
     laid_out: HashMap<PathBuf, Option<u64>>,
     /// Devices with a mounted file system, asked for when the first device is met.
@@ -35,14 +34,11 @@ pub(crate) struct Groups {
 impl Groups {
     /// Adds all clones of a job.
     pub(crate) fn add(&mut self, job: &Job, draft: &Draft, findings: &mut Findings) {
-        let switch = |opt| job.options.switch(opt).unwrap_or(false);
-        let stonewall = switch(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file);
-        if (stonewall || switch(Opt::NewGroup)) && self.filled {
+        let stonewall = has_stonewall(job);
+        if begins_a_group(job) && self.filled {
             self.group += 1;
-            self.lat_percentiles = None;
         }
         self.filled = true;
-        self.check_group(job, &draft.spec, findings);
         let Some(clones) = self.clones(job, findings) else { return };
         let listing = Listing::new(job);
         if let Some(count) = listing.found {
@@ -64,20 +60,6 @@ impl Groups {
             let setup_error =
                 self.find_files(job, listing.paths(job, clone), draft, &mut spec, findings).err();
             self.jobs.push(PlannedJob { spec, setup_error });
-        }
-    }
-
-    /// Jobs that report as one must agree on what latency their percentiles are of.
-    fn check_group(&mut self, job: &Job, spec: &JobSpec, findings: &mut Findings) {
-        if !spec.group_reporting {
-            return;
-        }
-        let first = *self.lat_percentiles.get_or_insert(spec.measure.lat_percentiles);
-        if first != spec.measure.lat_percentiles {
-            let message = format!("lat_percentiles in job: {} differs from group", job.name);
-            let origin =
-                job.options.given(Opt::LatPercentiles).map_or(&job.origin, |given| &given.value_origin);
-            findings.refuse(Diagnostic::error(message, origin.clone()));
         }
     }
 
@@ -150,6 +132,16 @@ impl Groups {
         spec.limits.io_size = regions.io_size;
         Ok(())
     }
+}
+
+/// Whether a report group ends before this job, unless that group is still empty.
+pub(crate) fn begins_a_group(job: &Job) -> bool {
+    has_stonewall(job) || job.options.switch(Opt::NewGroup).unwrap_or(false)
+}
+
+/// The first job of a later file waits for the files before.
+fn has_stonewall(job: &Job) -> bool {
+    job.options.switch(Opt::Stonewall).unwrap_or(false) || (job.file_number > 0 && job.first_of_file)
 }
 
 /// What later jobs will find: plain writers get a new file with reserved space only, everyone else one full of data.

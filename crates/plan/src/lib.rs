@@ -23,15 +23,20 @@ pub mod spec;
 mod status;
 #[cfg(test)]
 mod testing;
+mod without_effect;
+mod written;
 
 use ferrio_jobfile::{JobSet, Problems};
 
 pub use engine::ENGINES;
 pub use machine::Machine;
 pub use spec::*;
+pub use without_effect::without_effect;
 
 use findings::Findings;
 use groups::Groups;
+use rules::Together;
+use status::Idle;
 
 /// What holds for all jobs of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,28 +68,35 @@ pub fn check_engines(set: &JobSet) -> Result<(), Problems> {
     for job in set.jobs.iter().filter(|job| job.from_command_line) {
         engine::kind(job, &mut findings);
     }
-    if findings.problems.is_empty() {
+    if findings.is_fine() {
         return Ok(());
     }
-    Err(Problems { diagnostics: findings.problems, sources: set.sources.clone() })
+    Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() })
 }
 
 fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     let mut findings = Findings::new(options.warnings_fatal);
     let mut groups = Groups::default();
+    let mut together = Together::default();
+    let mut idle = Idle::default();
+    rules::stdin_has_one_user(set, &mut findings);
     for job in &set.jobs {
-        status::check(job, &mut findings);
+        rules::check(job, &mut findings);
         directories::check(job, &mut findings);
-        if let Some(draft) = resolve::resolve(job, machine, options, &mut findings)
+        let draft = resolve::resolve(job, machine, options, &mut findings);
+        together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+        status::check(job, &mut idle, &mut findings);
+        if let Some(draft) = draft
             // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
-            && findings.problems.is_empty()
+            && findings.is_fine()
         {
             groups.add(job, &draft, &mut findings);
         }
     }
-    if !findings.problems.is_empty() {
-        return Err(Problems { diagnostics: findings.problems, sources: set.sources.clone() });
+    if !findings.is_fine() {
+        return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
+    idle.tell(&mut findings);
     Ok(Plan { jobs: groups.jobs, globals: resolve::echo(&set.globals), notes: findings.notes })
 }
 

@@ -104,7 +104,7 @@ fn count(options: &Options, opt: Opt) -> Option<u32> {
     options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
 }
 
-fn read_write(options: &Options) -> ReadWrite {
+pub(crate) fn read_write(options: &Options) -> ReadWrite {
     match word(options, Opt::Rw) {
         Some("write") => ReadWrite::Write,
         Some("trim") => ReadWrite::Trim,

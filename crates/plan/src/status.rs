@@ -1,80 +1,137 @@
-//! Options that parse but do nothing here are refused, pointing at where they were given; never ignored.
+//! Options that do nothing here: those that cannot matter in this job are told of, all others are refused; never ignored.
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Kind, Opt, Status, Value};
+use std::collections::HashSet;
 
+use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value};
+
+use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::names::Listing;
+use crate::without_effect::reason;
+use crate::written::is_zero;
 
-/// Looks at everything in force for a job.
-pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    for given in job.options.all() {
-        if let Some(why) = refusal(given).filter(|_| !changes_nothing(job, given)) {
-            findings.refuse(why);
-        } else if let Status::NoEffect(reason) = given.opt.row().status
-            // Deprecated options were already told about when they were read.
-            && given.opt.row().kind != Kind::Ignored
-        {
-            findings.note(format!("option `{}` has no effect: {reason}", given.opt.row().name));
+/// Assignments that change nothing in any of the jobs they hold for, to be told once at the end.
+///
+/// A global option that matters in one job and not in another is no reason for a note.
+#[derive(Debug, Default)]
+pub(crate) struct Idle<'a> {
+    found: Vec<(&'a Given, &'static str)>,
+    used: HashSet<(Opt, &'a Origin)>,
+}
+
+impl Idle<'_> {
+    /// Notes what has no effect anywhere.
+    pub(crate) fn tell(&self, findings: &mut Findings) {
+        for (given, reason) in &self.found {
+            if !self.used.contains(&(given.opt, &given.origin)) {
+                findings.note(format!("option `{}` has no effect here: {reason}", given.opt.row().name));
+            }
         }
     }
 }
 
-/// True for a value that is as good as none, depending on the rest of the job.
-fn changes_nothing(job: &Job, given: &Given) -> bool {
-    match (given.opt, &given.value) {
-        // All files of the job may be open.
-        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(Listing::new(job).count),
+/// Looks at everything in force for a job.
+pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findings) {
+    for given in job.options.all() {
+        if is_private_to_a_missing_engine(job, given.opt.row()) {
+            // The engine itself is refused, with one reason for all its options.
+        } else if let Some(reason) = reason(job, given) {
+            idle.found.push((given, reason));
+        } else {
+            idle.used.insert((given.opt, &given.origin));
+            if let Some(why) = refusal(given).filter(|_| !changes_nothing(job, given)) {
+                findings.lack(why);
+            }
+        }
+    }
+}
+
+fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
+    matches!(row.scope, Scope::Engines(_)) && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
+}
+
+/// True for a value that is as good as none.
+pub(crate) fn is_off(given: &Given) -> bool {
+    let row = given.opt.row();
+    let text = given.text.trim();
+    match row.status {
+        Status::OnlyOff(off) => off.contains(&text) || (off.contains(&"0") && is_zero(&given.value)),
+        Status::Unavailable(_) => is_default(row, given),
         _ => false,
     }
 }
 
+/// The declared default; 0 where none is declared.
+fn is_default(row: &Row, given: &Given) -> bool {
+    match row.default {
+        "" | "0" => is_zero(&given.value),
+        default => given.text.trim() == default,
+    }
+}
+
+/// True for a value that is as good as none, perhaps depending on the rest of the job.
+fn changes_nothing(job: &Job, given: &Given) -> bool {
+    match (given.opt, &given.value) {
+        // All files of the job may be open.
+        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(Listing::new(job).count),
+        _ => is_off(given),
+    }
+}
+
+/// Why an option cannot do here what it does in fio: what that is, and what to do.
 fn refusal(given: &Given) -> Option<Diagnostic> {
+    const WITHOUT: &str = "take the option out to run the job without it";
     let row = given.opt.row();
-    match row.status {
-        Status::Works | Status::NoEffect(_) => None,
-        Status::OnlyOff(off) if off.contains(&given.text.trim()) => None,
+    let (message, origin, help) = match row.status {
+        Status::Works | Status::NoEffect(_) => return None,
         Status::OnlyOff(off) => {
-            let message = format!("option `{}` is not implemented yet", row.name);
             let allowed: Vec<_> = off.iter().map(|word| format!("`{word}`")).collect();
-            let help = format!(
-                "only {} is accepted; take the option out to run the job without it",
-                allowed.join(", ")
-            );
-            Some(
-                Diagnostic::error(message, given.value_origin.clone())
-                    .label("does more than nothing")
-                    .help(help),
-            )
+            let help = format!("{WITHOUT}; only {} is accepted", allowed.join(", "));
+            (format!("option `{}` is not implemented yet", row.name), &given.value_origin, help)
         }
         Status::NotYet => {
-            let message = format!("option `{}` is not implemented yet", row.name);
-            Some(
-                Diagnostic::error(message, given.origin.clone())
-                    .label("would be ignored")
-                    .help("take the option out to run the job without it"),
-            )
+            (format!("option `{}` is not implemented yet", row.name), &given.origin, WITHOUT.to_owned())
         }
         Status::Unavailable(reason) => {
-            let message = format!("option `{}` is not available: {reason}", row.name);
-            Some(Diagnostic::error(message, given.origin.clone()))
+            (format!("option `{}` is not available: {reason}", row.name), &given.origin, WITHOUT.to_owned())
         }
-    }
+    };
+    Some(Diagnostic::error(message, origin.clone()).label(format!("it asks for: {}", row.help)).help(help))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, refusals};
+    use crate::testing::{plan_of, problems_of, refusals};
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
-        let text = "[global]\nioengine=null\nsize=4k\nexec_prerun=true\n[a]\n[b]\n";
-        assert_eq!(refusals(text), ["option `exec_prerun` is not implemented yet"]);
+        let text = "[global]\nioengine=null\nsize=4k\nioscheduler=none\n[a]\n[b]\n";
+        assert_eq!(refusals(text), ["option `ioscheduler` is not implemented yet"]);
+    }
+
+    #[test]
+    fn a_refusal_says_what_the_option_would_have_done_and_what_to_do() {
+        let problem = &problems_of("[a]\nioengine=null\nsize=4k\nlockmem=1m\n")[0];
+        assert_eq!(problem.message, "option `lockmem` is not implemented yet");
+        assert_eq!(
+            problem.label,
+            "it asks for: Pin this much memory in each worker, to simulate a smaller machine"
+        );
+        let want = "take the option out to run the job without it; only `0` is accepted";
+        assert_eq!(problem.help.as_deref(), Some(want));
+    }
+
+    #[test]
+    fn what_cannot_be_here_is_refused_with_the_reason() {
+        let problem = &problems_of("[a]\nioengine=io_uring\nsize=4k\npi_chk=GUARD\n")[0];
+        assert!(problem.message.starts_with("option `pi_chk` is not available: "), "{}", problem.message);
     }
 
     #[test]
     fn an_off_value_of_an_option_without_implementation_passes() {
         assert!(plan_of("[a]\nioengine=null\nsize=4k\nverify=0\natomic=0\nzonemode=none\n").is_ok());
-        let text = "[a]\nioengine=null\nsize=4k\nverify_async=2\n";
+        assert!(plan_of("[a]\nioengine=null\nsize=4k\nlockmem=0k\nfdp=0\nnum_range=1\ngpu_dev_id=0\n").is_ok());
+        let text = "[a]\nioengine=null\nsize=4k\nrw=write\nverify=md5\nverify_async=2\n";
         assert_eq!(refusals(text), ["option `verify_async` is not implemented yet"]);
     }
 
@@ -88,6 +145,15 @@ mod tests {
     #[test]
     fn an_option_that_can_have_no_effect_is_accepted_and_said_so() {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_barrier=4\n").unwrap();
-        assert_eq!(plan.notes, ["option `write_barrier` has no effect: no engine acts on the mark"]);
+        assert_eq!(plan.notes, ["option `write_barrier` has no effect here: no engine acts on the mark"]);
+    }
+
+    #[test]
+    fn a_global_option_that_matters_in_one_job_is_not_told_of() {
+        let text = "[global]\nioengine=null\nsize=4k\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\n";
+        assert!(plan_of(text).unwrap().notes.is_empty());
+        let neither = text.replace("verify=md5\n", "");
+        let want = ["option `verify_fatal` has no effect here: nothing is verified without `verify`"];
+        assert_eq!(plan_of(&neither).unwrap().notes, want);
     }
 }

@@ -7,7 +7,7 @@ use ferrio_jobfile::{ArgOrigin, Builder, Diagnostic, Environment, JobSet, Proble
 use crate::spec::{JobSpec, Plan};
 use crate::{Machine, PlanOptions};
 
-const MACHINE: Machine = Machine { page_size: 4096, memory_mib: 1024, cpus: 4 };
+pub(crate) const MACHINE: Machine = Machine { page_size: 4096, memory_mib: 1024, cpus: 4 };
 
 fn builder() -> Builder {
     Builder::new(Environment {
@@ -25,8 +25,13 @@ fn finish(builder: Builder) -> JobSet {
 
 /// The jobs of one job file.
 pub(crate) fn jobs_of(text: &str) -> JobSet {
+    jobs_named("t.fio", text)
+}
+
+/// The jobs of a job file of this name.
+pub(crate) fn jobs_named(name: &str, text: &str) -> JobSet {
     let mut builder = builder();
-    builder.file("t.fio", text.as_bytes());
+    builder.file(name, text.as_bytes());
     finish(builder)
 }
 

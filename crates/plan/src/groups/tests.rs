@@ -56,13 +56,6 @@ fn too_many_jobs_or_none_are_refused() {
 }
 
 #[test]
-fn a_group_that_reports_as_one_agrees_on_lat_percentiles() {
-    let text = "[global]\nioengine=null\nsize=4k\ngroup_reporting\n[a]\n[b]\nlat_percentiles=1\n";
-    assert_eq!(refusals(text), ["lat_percentiles in job: b differs from group"]);
-    assert!(plan_of(&text.replace("[b]\n", "[b]\nnew_group\n")).is_ok());
-}
-
-#[test]
 fn only_the_first_user_of_a_file_lays_it_out() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");

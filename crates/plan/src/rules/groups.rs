@@ -1,0 +1,182 @@
+//! What jobs must agree on: those of a report group, those that wait for each other, and all of a run.
+
+use std::collections::HashMap;
+
+use ferrio_jobfile::{Job, Opt};
+
+use crate::findings::Findings;
+use crate::groups::begins_a_group;
+use crate::spec::JobSpec;
+use crate::written::{asks, refuse};
+
+use super::steadystate::{self, Settings};
+
+/// Walks the jobs in order and compares each with those before it.
+#[derive(Debug, Default)]
+pub(crate) struct Together<'a> {
+    first: Option<&'a Job>,
+    /// How many jobs bear a name so far; clones count as one.
+    named: HashMap<&'a str, usize>,
+    group: Option<Group>,
+}
+
+/// What the jobs of the current group have said so far.
+#[derive(Debug)]
+struct Group {
+    steadystate: Option<Settings>,
+    /// `ramp_size` of each of them, 0 for none.
+    ramp_sizes: Vec<u64>,
+    reported: Option<Reported>,
+}
+
+/// What the first job that asks for group reporting says.
+#[derive(Debug)]
+struct Reported {
+    lat_percentiles: bool,
+    kb_base: u32,
+    unit_base: u32,
+}
+
+impl<'a> Together<'a> {
+    /// Adds a job; `spec` is it resolved, where that was possible.
+    pub(crate) fn check(&mut self, job: &'a Job, spec: Option<&JobSpec>, findings: &mut Findings) {
+        self.one_interval(job, findings);
+        self.waiting(job, findings);
+        if begins_a_group(job) {
+            self.group = None;
+        }
+        let settings = Settings::of(job);
+        let Some(group) = &mut self.group else {
+            let ramp_sizes = vec![ramp_size(job)];
+            self.group = Some(Group {
+                steadystate: settings,
+                ramp_sizes,
+                reported: spec.filter(|spec| spec.group_reporting).map(Reported::new),
+            });
+            return;
+        };
+        steadystate::groups_share_their_settings(&group.steadystate, job, &settings, findings);
+        group.one_ramp_size(job, findings);
+        if let Some(spec) = spec.filter(|spec| spec.group_reporting) {
+            group.one_report(job, spec, findings);
+        }
+    }
+
+    fn one_interval(&mut self, job: &'a Job, findings: &mut Findings) {
+        let first = *self.first.get_or_insert(job);
+        steadystate::checks_have_one_interval(first, job, findings);
+    }
+
+    /// Only jobs before this one can be waited for.
+    fn waiting(&mut self, job: &'a Job, findings: &mut Findings) {
+        let name = job.options.text(Opt::Name).unwrap_or(&job.name);
+        if let Some(other) = job.options.text(Opt::WaitFor) {
+            let count = self.named.get(other).copied().unwrap_or(0);
+            let wrong = if other == name {
+                let message = format!("{name}: a job cannot wait for itself (wait_for={other}).");
+                Some((message, "name another job, or take `wait_for` out"))
+            } else if count == 0 {
+                let message = format!("{name}: waitee job {other} unknown.");
+                Some((message, "name a job that is defined before this one"))
+            } else if count > 1 {
+                let message = format!("{name}: multiple waitees {other} found");
+                Some((message, "please avoid duplicates when using wait_for option"))
+            } else {
+                None
+            };
+            if let Some((message, help)) = wrong {
+                refuse(findings, job, &[Opt::WaitFor], message, help);
+            }
+        }
+        *self.named.entry(name).or_default() += 1;
+    }
+}
+
+impl Group {
+    /// A later job without `ramp_size` is not compared, as in fio.
+    fn one_ramp_size(&mut self, job: &Job, findings: &mut Findings) {
+        let here = ramp_size(job);
+        if here > 0 && self.ramp_sizes.iter().any(|&before| before != here) {
+            let message = "job rejected: inconsistent ramp_size within reporting group";
+            let help = "give `ramp_size` once in [global], or begin a group with `new_group`";
+            refuse(findings, job, &[Opt::RampSize], message, help);
+        }
+        self.ramp_sizes.push(here);
+    }
+
+    /// Jobs that report as one agree on what latency their percentiles are of.
+    fn one_report(&mut self, job: &Job, spec: &JobSpec, findings: &mut Findings) {
+        let first = self.reported.get_or_insert_with(|| Reported::new(spec));
+        if first.lat_percentiles != spec.measure.lat_percentiles {
+            let message = format!("lat_percentiles in job: {} differs from group", job.name);
+            let help = "give `lat_percentiles` once in [global], or begin a group with `new_group`";
+            refuse(findings, job, &[Opt::LatPercentiles], message, help);
+        }
+        for (name, here, first) in [
+            ("kb_base", spec.units.kb_base, first.kb_base),
+            ("unit_base", spec.units.unit_base, first.unit_base),
+        ] {
+            if here != first {
+                findings.note(format!("{name} differs for jobs in group, using {first} as the base"));
+            }
+        }
+    }
+}
+
+impl Reported {
+    fn new(spec: &JobSpec) -> Self {
+        Reported {
+            lat_percentiles: spec.measure.lat_percentiles,
+            kb_base: spec.units.kb_base,
+            unit_base: spec.units.unit_base,
+        }
+    }
+}
+
+fn ramp_size(job: &Job) -> u64 {
+    if asks(job, Opt::RampSize) { job.options.size(Opt::RampSize).unwrap_or(0) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::tests::wrong_in;
+    use crate::testing::plan_of;
+
+    #[test]
+    fn a_job_waits_for_one_other_job_before_it() {
+        let refused = |text: &str| wrong_in(text).first().cloned().unwrap_or_default();
+        assert_eq!(refused("[a]\nwait_for=a\n"), "a: a job cannot wait for itself (wait_for=a).");
+        assert_eq!(refused("[a]\nwait_for=b\n[b]\n"), "a: waitee job b unknown.");
+        assert_eq!(refused("[a]\n[a]\n[b]\nwait_for=a\n"), "b: multiple waitees a found");
+        assert_eq!(refused("[a]\nname=q\n[b]\nwait_for=a\n"), "b: waitee job a unknown.");
+        assert_eq!(refused("[a]\nname=q\n[b]\nwait_for=q\n"), "");
+        assert_eq!(refused("[a]\nnumjobs=3\n[b]\nwait_for=a\n"), "", "clones count as one");
+    }
+
+    #[test]
+    fn a_group_has_one_ramp_size() {
+        let want = ["job rejected: inconsistent ramp_size within reporting group"];
+        assert_eq!(wrong_in("[a]\nramp_size=4k\n[b]\nramp_size=8k\n"), want);
+        assert_eq!(wrong_in("[a]\n[b]\nramp_size=8k\n"), want);
+        assert!(wrong_in("[a]\nramp_size=4k\n[b]\n").is_empty());
+        assert!(wrong_in("[a]\nramp_size=4k\n[b]\nnew_group\nramp_size=8k\n").is_empty());
+    }
+
+    #[test]
+    fn a_group_that_reports_as_one_agrees_on_lat_percentiles() {
+        let text = "group_reporting\n[a]\n[b]\nlat_percentiles=1\n";
+        assert_eq!(wrong_in(text), ["lat_percentiles in job: b differs from group"]);
+        assert!(wrong_in(&text.replace("[b]\n", "[b]\nnew_group\n")).is_empty());
+        assert!(wrong_in(&text.replace("group_reporting\n", "")).is_empty());
+    }
+
+    #[test]
+    fn a_group_that_reports_as_one_has_the_units_of_its_first_job() {
+        let text = "[global]\nioengine=null\nsize=4k\ngroup_reporting\n[a]\nkb_base=1000\n[b]\n[c]\nunit_base=1\nkb_base=1000\n";
+        let want = [
+            "kb_base differs for jobs in group, using 1000 as the base",
+            "unit_base differs for jobs in group, using 8 as the base",
+        ];
+        assert_eq!(plan_of(text).unwrap().notes, want);
+    }
+}

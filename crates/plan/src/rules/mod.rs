@@ -1,0 +1,123 @@
+//! Options that change or exclude each other once a whole job is known: one small function per rule, by subject.
+//!
+//! Rules on the job as written ([`check`]) hold whatever the engine and whether or not all options are implemented; rules on the
+//! resolved job ([`apply`]) also fix it up, in the order they apply; [`Together`] compares the jobs of a run with each other.
+
+mod access;
+mod contents;
+mod groups;
+mod iolog;
+mod random;
+mod rates;
+mod sizes;
+mod steadystate;
+mod verify;
+mod zones;
+
+use ferrio_jobfile::Job;
+
+use crate::findings::Findings;
+use crate::sizes::Sizing;
+use crate::spec::JobSpec;
+use crate::{Machine, measure};
+
+pub(crate) use groups::Together;
+pub(crate) use iolog::stdin_has_one_user;
+
+/// Refusals and warnings that need nothing but the job's options.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    zones::check(job, findings);
+    random::check(job, findings);
+    rates::check(job, findings);
+    sizes::check(job, findings);
+    contents::check(job, findings);
+    iolog::check(job, findings);
+    steadystate::check(job, findings);
+    access::check(job, findings);
+}
+
+/// Applies all rules to a resolved job.
+pub(crate) fn apply(
+    job: &Job,
+    spec: &mut JobSpec,
+    sizing: &Sizing,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
+    access::apply(job, spec, machine, findings);
+    sizes::apply(job, spec, sizing, findings);
+    random::apply(job, spec, findings);
+    verify::apply(job, spec, findings);
+    measure::drop_unmeasured_percentiles(&mut spec.measure);
+    measure::join_intervals(job, &mut spec.measure, &spec.logs);
+    measure::drop_disabled_bandwidth_log(job, &mut spec.logs, findings);
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_jobfile::JobSet;
+
+    use super::*;
+    use crate::resolve::resolve;
+    use crate::testing::{MACHINE, jobs_of, refusals};
+    use crate::{PlanOptions, status};
+
+    /// A job of the engine that does nothing.
+    pub(super) fn null(options: &str) -> String {
+        format!("[a]\nioengine=null\nsize=64k\n{options}")
+    }
+
+    /// What is told first about such a job: rules come before what is missing.
+    pub(super) fn first_refusal(options: &str) -> String {
+        refusals(&null(options)).into_iter().next().unwrap_or_default()
+    }
+
+    /// What the rules say about jobs, whatever this program has of their options.
+    fn findings(set: &JobSet) -> Findings {
+        let mut findings = Findings::default();
+        let mut together = Together::default();
+        for job in &set.jobs {
+            check(job, &mut findings);
+            let draft = resolve(job, &MACHINE, &PlanOptions::default(), &mut findings);
+            together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+        }
+        findings
+    }
+
+    fn messages(findings: Findings) -> Vec<String> {
+        let mut problems: Vec<_> = findings.into_problems().into_iter().map(|problem| problem.message).collect();
+        problems.retain(|message| !message.ends_with("not implemented yet"));
+        problems
+    }
+
+    /// All refusals of rules of one job.
+    pub(super) fn wrong(options: &str) -> Vec<String> {
+        messages(findings(&jobs_of(&null(options))))
+    }
+
+    /// All refusals of rules of several jobs, which share what stands before the first.
+    pub(super) fn wrong_in(jobs: &str) -> Vec<String> {
+        messages(findings(&jobs_of(&format!("[global]\nioengine=null\nsize=64k\n{jobs}"))))
+    }
+
+    /// Notes of rules about one job.
+    pub(super) fn notes_of(options: &str) -> Vec<String> {
+        findings(&jobs_of(&null(options))).notes
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
+        let set = jobs_of(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let mut told = Findings::default();
+        status::check(&set.jobs[0], &mut status::Idle::default(), &mut told);
+        let missing = told.into_problems();
+        let refused = refusals(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let want = [
+            "--zonemode=none and --zonesize are not compatible",
+            "rate and rate_iops are mutually exclusive",
+        ];
+        assert_eq!(refused[..2], want);
+        assert_eq!(refused.len(), 2 + missing.len());
+        assert!(!missing.is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! What random offsets exclude: `sprandom`, distributions, alignments and block sizes that no map can follow.
+
+use ferrio_jobfile::{Job, Opt};
+
+use crate::findings::Findings;
+use crate::resolve::value_origin;
+use crate::spec::{Direction, JobSpec};
+use crate::written::{asks, refuse, rw, word};
+
+/// Rules that need the job as written only.
+pub(super) fn check(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::Sprandom) {
+        sprandom_writes_at_random(job, findings);
+        sprandom_settles_the_generator(job, findings);
+        sprandom_settles_the_map(job, findings);
+    }
+    unaligned_blocks_may_fail_raw(job, findings);
+}
+
+/// Fix-ups of the resolved job.
+pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    alignment_ends_the_random_map(job, spec, findings);
+    a_distribution_ends_the_random_map(job, spec);
+}
+
+fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
+    let rw = rw(job);
+    if !rw.is_random() || !rw.does(Direction::Write) {
+        let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
+        refuse(findings, job, &[Opt::Sprandom, Opt::Rw], message, "give rw=randwrite");
+    }
+}
+
+fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
+    match word(job, Opt::RandomGenerator) {
+        Some("lfsr") => {}
+        Some(_) => {
+            let message = "sprandom requires random_generator=lfsr";
+            refuse(findings, job, &[Opt::RandomGenerator], message, "take `random_generator` out");
+        }
+        None => findings.note("sprandom sets random_generator=lfsr".to_owned()),
+    }
+}
+
+fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
+    match job.options.switch(Opt::Norandommap) {
+        Some(true) => {}
+        Some(false) => {
+            let message = "sprandom requires norandommap=1";
+            refuse(findings, job, &[Opt::Norandommap], message, "take `norandommap=0` out");
+        }
+        None => findings.note("sprandom sets norandommap=1".to_owned()),
+    }
+}
+
+fn unaligned_blocks_may_fail_raw(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::BsUnaligned) && asks(job, Opt::Direct) {
+        findings.note("bs_unaligned may not work with raw io".to_owned());
+    }
+}
+
+/// Only random offsets are aligned; the map knows blocks of the smallest size and no others.
+fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    if !spec.rw.is_random() {
+        for block in &mut spec.block.0 {
+            block.align = block.min;
+        }
+    } else if spec.random_map && spec.block.0.iter().any(|block| block.align != block.min) {
+        let origin = value_origin(&job.options, Opt::Ba);
+        findings.warn("Any use of blockalign= turns off randommap", &origin);
+        spec.random_map = false;
+    }
+}
+
+/// A skewed choice of offsets repeats some before it has seen all.
+fn a_distribution_ends_the_random_map(job: &Job, spec: &mut JobSpec) {
+    if word(job, Opt::RandomDistribution).is_some_and(|shape| shape != "random") {
+        spec.random_map = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::tests::{first_refusal, notes_of, null};
+    use crate::testing::{plan_of, spec_of};
+
+    #[test]
+    fn sprandom_is_for_random_writers() {
+        let want = "sprandom requires random write, random_generator=lfsr, norandommap=1";
+        assert_eq!(first_refusal("sprandom=1\nrw=read\n"), want);
+        assert_eq!(first_refusal("sprandom=1\nrw=write\n"), want);
+    }
+
+    #[test]
+    fn sprandom_has_one_generator_and_no_map() {
+        let want = "sprandom requires random_generator=lfsr";
+        assert_eq!(first_refusal("sprandom=1\nrw=randwrite\nrandom_generator=tausworthe64\n"), want);
+        let want = "sprandom requires norandommap=1";
+        assert_eq!(first_refusal("sprandom=1\nrw=randwrite\nnorandommap=0\n"), want);
+    }
+
+    #[test]
+    fn sprandom_says_what_it_sets() {
+        let notes = notes_of("sprandom=1\nrw=randwrite\n");
+        assert_eq!(notes, ["sprandom sets random_generator=lfsr", "sprandom sets norandommap=1"]);
+    }
+
+    #[test]
+    fn unaligned_blocks_with_direct_are_warned_of() {
+        assert_eq!(notes_of("bs_unaligned\ndirect=1\n"), ["bs_unaligned may not work with raw io"]);
+        assert!(notes_of("bs_unaligned\n").is_empty());
+    }
+
+    #[test]
+    fn an_alignment_of_its_own_ends_the_random_map() {
+        let plan = plan_of(&null("rw=randread\nba=8k\n")).unwrap();
+        assert!(!plan.jobs[0].spec.random_map);
+        assert_eq!(plan.notes, ["Any use of blockalign= turns off randommap"]);
+        let sequential = spec_of(&null("rw=read\nba=8k\n"));
+        assert_eq!((sequential.random_map, sequential.block.0[0].align), (true, 4096));
+    }
+}

@@ -1,0 +1,141 @@
+//! Sizes, blocks, times and files that must fit each other.
+
+use ferrio_jobfile::{Diagnostic, Job, Opt};
+
+use crate::findings::Findings;
+use crate::names::Listing;
+use crate::resolve::value_origin;
+use crate::sizes::{Extent, Sizing};
+use crate::spec::JobSpec;
+use crate::written::{asks, refuse};
+
+/// Rules that need the job as written only.
+pub(super) fn check(job: &Job, findings: &mut Findings) {
+    a_ramp_is_in_time_or_in_bytes(job, findings);
+    block_errors_are_of_one_file(job, findings);
+}
+
+/// Refusals and fix-ups of the resolved job.
+pub(super) fn apply(job: &Job, spec: &mut JobSpec, sizing: &Sizing, findings: &mut Findings) {
+    size_holds_a_block(job, sizing, findings);
+    blocks_fit_a_request(job, spec, findings);
+    appending_needs_files_that_grow(job, spec, findings);
+    time_based_needs_a_runtime(job, spec, findings);
+}
+
+fn a_ramp_is_in_time_or_in_bytes(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::RampTime) && asks(job, Opt::RampSize) {
+        let message = "job rejected: cannot specify both ramp_time and ramp_size";
+        refuse(findings, job, &[Opt::RampTime, Opt::RampSize], message, "take one of them out");
+    }
+}
+
+fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
+    if !asks(job, Opt::BlockErrorPercentiles) {
+        return;
+    }
+    let files = Listing::new(job).count;
+    if files != 1 {
+        let message = format!(
+            "block error histogram only available with a single file per job, but {files} files provided"
+        );
+        refuse(
+            findings,
+            job,
+            &[Opt::BlockErrorPercentiles],
+            message,
+            "give each file a job of its own, or take `block_error_percentiles` out",
+        );
+    }
+}
+
+fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
+    if let Some(Extent::Bytes(size)) = sizing.size
+        && size > 0
+        && size < sizing.min_block
+    {
+        let what = "size too small, must not be less than minimum block size";
+        let message = format!("{what}: {size} < {}", sizing.min_block);
+        findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Size)));
+    }
+}
+
+/// One request moves at most 4 GiB - 1.
+fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
+    if largest > u64::from(u32::MAX) {
+        let given = job.options.last_of(&[Opt::Bs, Opt::Bsrange]);
+        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
+        let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
+        findings.refuse(Diagnostic::error(message, origin));
+    }
+}
+
+fn appending_needs_files_that_grow(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
+        let message = format!("can't append/extent with IO engine {}", spec.engine.name());
+        let help = "use an engine that writes with system calls, such as psync or io_uring";
+        refuse(findings, job, &[Opt::FileAppend], message, help);
+    }
+}
+
+fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    if spec.limits.time_based && spec.limits.runtime.is_zero() {
+        let origin = value_origin(&job.options, Opt::TimeBased);
+        findings.warn("time_based requires a runtime/timeout setting", &origin);
+        spec.limits.time_based = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::rules::tests::{first_refusal, null, wrong};
+    use crate::testing::{jobs_of, plan_of, refusals, spec_of};
+
+    #[test]
+    fn a_ramp_is_in_time_or_in_bytes() {
+        let want = "job rejected: cannot specify both ramp_time and ramp_size";
+        assert_eq!(first_refusal("ramp_time=1\nramp_size=4k\n"), want);
+        assert!(wrong("ramp_time=0\nramp_size=4k\n").is_empty());
+    }
+
+    #[test]
+    fn block_errors_are_counted_for_one_file() {
+        let want = "block error histogram only available with a single file per job, but 2 files provided";
+        assert_eq!(first_refusal("block_error_percentiles=1\nnrfiles=2\n"), want);
+        assert_eq!(first_refusal("block_error_percentiles=1\nfilename=x:y\n"), want);
+        assert!(wrong("block_error_percentiles=1\n").is_empty());
+    }
+
+    #[test]
+    fn a_size_below_one_block_is_refused() {
+        let want = "size too small, must not be less than minimum block size: 2048 < 4096";
+        assert_eq!(refusals("[a]\nsize=2k\n"), [want]);
+    }
+
+    #[test]
+    fn a_block_beyond_a_request_is_refused() {
+        let want = "block size 8589934592 is too large, the most is 4294967295";
+        assert_eq!(refusals("[a]\nsize=16g\nbs=8g\n"), [want]);
+    }
+
+    #[test]
+    fn mapped_files_cannot_be_appended_to() {
+        let refused = refusals("[a]\nioengine=mmap\nrw=write\nsize=4k\nfile_append=1\n");
+        assert_eq!(refused[0], "can't append/extent with IO engine mmap");
+        assert!(wrong("rw=write\nfile_append=1\n").is_empty());
+    }
+
+    #[test]
+    fn time_based_without_runtime_is_dropped_or_fatal() {
+        let text = null("time_based\n");
+        let plan = plan_of(&text).unwrap();
+        assert!(!plan.jobs[0].spec.limits.time_based);
+        assert_eq!(plan.notes, ["time_based requires a runtime/timeout setting"]);
+        let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
+        let problems = crate::plan(&jobs_of(&text), &fatal).unwrap_err();
+        assert_eq!(problems.diagnostics[0].message, "time_based requires a runtime/timeout setting");
+        assert!(spec_of(&null("time_based\nruntime=1\n")).limits.time_based);
+    }
+}

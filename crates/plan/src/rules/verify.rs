@@ -1,0 +1,131 @@
+//! Verification: intervals that fit the blocks, and what makes it check less than one would hope.
+
+use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_verify::SpecError;
+
+use crate::findings::Findings;
+use crate::names::FORMAT;
+use crate::resolve::value_origin;
+use crate::spec::{Direction, JobSpec};
+use crate::written::asks;
+
+/// Refusals, fix-ups and warnings of the resolved job.
+pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    verify_intervals_fit_the_blocks(job, spec, findings);
+    blocks_of_several_sizes_need_a_map(job, spec, findings);
+    writers_share_no_file(job, spec, findings);
+    a_runtime_leaves_no_time_to_read_back(job, spec, findings);
+}
+
+fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let range = |direction| (spec.block[direction].min, spec.block[direction].max);
+    let reads = spec.rw.does(Direction::Read).then(|| range(Direction::Read));
+    let writes = range(Direction::Write);
+    let Some(verify) = &mut spec.verify else { return };
+    let given = Some(verify.interval).filter(|&bytes| bytes > 0);
+    verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
+    let verify = verify.clone();
+    if let Err(error) = ferrio_verify::Verifier::new(spec.verifier(&verify)) {
+        let given = job.options.last_of(&[Opt::Verify, Opt::VerifyOffset]);
+        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
+        findings.refuse(match error {
+            SpecError::OffsetBeyondInterval { .. } => {
+                let message = "cannot offset verify header beyond the verify interval";
+                Diagnostic::error(message, origin).help(error.to_string())
+            }
+            _ => Diagnostic::error(error.to_string(), origin),
+        });
+    }
+}
+
+fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let sizes = spec.block.0.iter();
+    let several = sizes.clone().map(|block| block.min).min() != sizes.map(|block| block.max).max();
+    if spec.verify.is_some() && !spec.random_map && several {
+        let origin = value_origin(&job.options, Opt::Norandommap);
+        findings.warn("norandommap given for variable block sizes, verify limited", &origin);
+    }
+}
+
+fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
+    let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
+    if read_back && spec.rw.does(Direction::Write) && clones > 1 && !names_differ(job) {
+        findings.warn(
+            "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
+            &value_origin(&job.options, Opt::Verify),
+        );
+    }
+}
+
+/// Whether the names of a job's files tell jobs, clones and files apart.
+fn names_differ(job: &Job) -> bool {
+    let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT).to_ascii_lowercase();
+    !job.options.is_given(Opt::Filename)
+        && job.options.switch(Opt::UniqueFilename) != Some(false)
+        && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
+}
+
+fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
+    let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
+    if read_back && only_writes && spec.limits.time_based && !asks(job, Opt::VerifyBacklog) {
+        let text = "verification read phase will never start because write phase uses all of runtime";
+        findings.warn(text, &value_origin(&job.options, Opt::Verify));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::tests::{first_refusal, notes_of, null};
+    use crate::testing::{plan_of, spec_of};
+
+    #[test]
+    fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
+        let interval = |text: &str| spec_of(&null(text)).verify.unwrap().interval;
+        assert_eq!(interval("rw=write\nverify=md5\nverify_interval=1000\n"), 4096);
+        assert_eq!(interval("rw=write\nverify=md5\nbsrange=8k-64k\n"), 8192);
+        assert_eq!(interval("rw=write\nverify=md5\nbs=16k\nverify_interval=4k\n"), 4096);
+    }
+
+    #[test]
+    fn a_header_beyond_its_interval_is_refused() {
+        let want = "cannot offset verify header beyond the verify interval";
+        assert_eq!(first_refusal("rw=write\nbs=4k\nverify=md5\nverify_offset=4090\n"), want);
+    }
+
+    #[test]
+    fn blocks_of_several_sizes_without_a_map_are_warned_of() {
+        let warned = |options: &str| {
+            let notes = notes_of(&format!("rw=randwrite\nverify=md5\n{options}"));
+            notes.iter().any(|note| note == "norandommap given for variable block sizes, verify limited")
+        };
+        assert!(warned("norandommap\nbsrange=4k-8k\n") && warned("norandommap\nbs=4k,8k\n"));
+        assert!(!warned("norandommap\n") && !warned("bsrange=4k-8k\n"));
+    }
+
+    #[test]
+    fn clones_that_verify_files_they_share_are_warned_of() {
+        let warned = |options: &str| {
+            let notes = plan_of(&null(&format!("rw=write\nverify=md5\n{options}"))).unwrap().notes;
+            notes.iter().any(|note| note.starts_with("multiple writers"))
+        };
+        assert!(warned("numjobs=2\nfilename=f\n"));
+        assert!(warned("numjobs=2\nfilename_format=$jobname.$filenum\n"));
+        assert!(!warned("numjobs=2\n"));
+        assert!(!warned("numjobs=2\nfilename_format=$filenum-$JOBNAME-$jobnum\n"));
+        assert!(!warned("filename=f\n"));
+        assert!(warned("numjobs=2\nunique_filename=0\n"));
+    }
+
+    #[test]
+    fn a_write_phase_that_takes_all_the_time_is_warned_of() {
+        let warned = |options: &str| {
+            let notes = notes_of(&format!("rw=write\nverify=md5\n{options}"));
+            notes.iter().any(|note| note.starts_with("verification read phase will never start"))
+        };
+        assert!(warned("time_based\nruntime=1\n"));
+        assert!(!warned("runtime=1\n") && !warned("time_based\nruntime=1\ndo_verify=0\n"));
+        assert!(!warned("time_based\nruntime=1\nverify_backlog=8\n"));
+    }
+}
