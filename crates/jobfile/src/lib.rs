@@ -23,7 +23,9 @@ mod suggest;
 mod value;
 
 pub use builder::Builder;
-pub use catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, canonical_engine, pool, rows};
+pub use catalogue::{
+    AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, canonical_engine, pool, rows,
+};
 pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{cmdhelp, enghelp};

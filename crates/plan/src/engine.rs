@@ -1,6 +1,6 @@
 //! Which engine a job uses and what its private options say.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Origin};
+use ferrio_jobfile::{AbsentEngine, Diagnostic, Job, Opt, Origin, absent_engine};
 
 use crate::findings::Findings;
 use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
@@ -27,16 +27,18 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
         let origin =
             job.options.given(Opt::Ioengine).map_or(Origin::Builtin, |given| given.value_origin.clone());
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
-        let label = if Opt::Ioengine.row().choices.contains(&name) {
-            "not implemented yet"
-        } else {
-            "no such engine"
-        };
-        findings.refuse(
-            Diagnostic::error(format!("engine {name} not loadable"), origin)
-                .label(label)
-                .help(format!("engines are {}", names.join(", "))),
-        );
+        let names = format!("engines are {}", names.join(", "));
+        let problem = Diagnostic::error(format!("engine {name} not loadable"), origin);
+        match absent_engine(name) {
+            Some(AbsentEngine { reason, instead, .. }) => {
+                let label = reason.map_or_else(
+                    || "not implemented yet".to_owned(),
+                    |reason| format!("not available: {reason}"),
+                );
+                findings.lack(problem.label(label).help(format!("{instead}; {names}")));
+            }
+            None => findings.refuse(problem.label("no such engine").help(names)),
+        }
     }
     known
 }
@@ -116,6 +118,27 @@ mod tests {
     fn an_engine_of_fio_that_is_missing_here_is_said_to_be_missing() {
         assert_eq!(refusals("[a]\nioengine=splice\nsize=4k\n"), ["engine splice not loadable"]);
         assert_eq!(problems_of("[a]\nioengine=splice\nsize=4k\n")[0].label, "not implemented yet");
+    }
+
+    #[test]
+    fn an_engine_that_cannot_be_here_is_one_refusal_with_the_reason_and_the_nearest_there_is() {
+        let problems = problems_of("[a]\nioengine=rbd\nrbdname=x\npool=y\nsize=4k\n");
+        assert_eq!(problems.len(), 1, "private options are no problems of their own");
+        assert_eq!(problems[0].message, "engine rbd not loadable");
+        assert_eq!(
+            problems[0].label,
+            "not available: engine rbd needs Ceph's librbd, which this program is not linked with"
+        );
+        let help = problems[0].help.as_deref().unwrap();
+        assert!(help.starts_with("map the image (rbd map) and use `io_uring` on the device; engines are "));
+    }
+
+    #[test]
+    fn every_engine_of_fio_is_here_or_known_to_be_absent() {
+        for name in ferrio_jobfile::Opt::Ioengine.row().choices {
+            let here = super::ENGINES.iter().any(|engine| engine.name() == *name);
+            assert!(here != ferrio_jobfile::absent_engine(name).is_some(), "{name}");
+        }
     }
 
     #[test]

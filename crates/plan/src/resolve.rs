@@ -181,7 +181,7 @@ fn generator(options: &Options, findings: &mut Findings) -> Generator {
             let origin = value_origin(options, Opt::RandomGenerator);
             let message = "option `random_generator=lfsr` is not implemented yet";
             findings
-                .refuse(Diagnostic::error(message, origin).help("`tausworthe` and `tausworthe64` are there"));
+                .lack(Diagnostic::error(message, origin).help("`tausworthe` and `tausworthe64` are there"));
             Generator::Tausworthe32
         }
         Some("tausworthe64") => Generator::Tausworthe64,
@@ -314,7 +314,7 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
             let message =
                 format!("option `{name}` in zones needs zonemode=zbd, which is not implemented yet");
             findings
-                .refuse(Diagnostic::error(message, value_origin(options, opt)).help("give bytes or percent"));
+                .lack(Diagnostic::error(message, value_origin(options, opt)).help("give bytes or percent"));
             None
         }
     };
@@ -325,8 +325,7 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
     let filesize = options.range(Opt::Filesize);
     if filesize.is_some_and(|(low, high)| low != high) {
         let message = "option `filesize` with a range is not implemented yet";
-        findings
-            .refuse(Diagnostic::error(message, value_origin(options, Opt::Filesize)).help("give one size"));
+        findings.lack(Diagnostic::error(message, value_origin(options, Opt::Filesize)).help("give one size"));
     }
     Sizing {
         size,

@@ -47,7 +47,8 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
 }
 
 fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
-    matches!(row.scope, Scope::Engines(_)) && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
+    matches!(row.scope, Scope::Engines(_))
+        && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
 }
 
 /// True for a value that is as good as none.
@@ -130,7 +131,9 @@ mod tests {
     #[test]
     fn an_off_value_of_an_option_without_implementation_passes() {
         assert!(plan_of("[a]\nioengine=null\nsize=4k\nverify=0\natomic=0\nzonemode=none\n").is_ok());
-        assert!(plan_of("[a]\nioengine=null\nsize=4k\nlockmem=0k\nfdp=0\nnum_range=1\ngpu_dev_id=0\n").is_ok());
+        assert!(
+            plan_of("[a]\nioengine=null\nsize=4k\nlockmem=0k\nfdp=0\nnum_range=1\ngpu_dev_id=0\n").is_ok()
+        );
         let text = "[a]\nioengine=null\nsize=4k\nrw=write\nverify=md5\nverify_async=2\n";
         assert_eq!(refusals(text), ["option `verify_async` is not implemented yet"]);
     }

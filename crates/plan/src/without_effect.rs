@@ -234,7 +234,7 @@ mod tests {
             ("serialize_overlap=1", "rw=write\niodepth=4"),
             ("softrandommap=1", "rw=randread"),
             ("percentage_random=50", "rw=randread"),
-            ("random_sequence_stride=1", "random_distribution=sequence:4096:4"),
+            ("random_sequence_stride=1", "random_distribution=sequence:0,1"),
             ("exit_what=all", "exitall"),
             ("error_dump=1", "continue_on_error=all"),
             ("cgroup_weight=500", "cgroup=x"),
@@ -264,7 +264,9 @@ mod tests {
 
     #[test]
     fn values_that_ask_for_nothing_are_not_listed() {
-        assert!(idle("zoneskip=0\nthinktime_blocks=1\nverify_async=0\nreplay_scale=1\nlog_offset=0\n").is_empty());
+        assert!(
+            idle("zoneskip=0\nthinktime_blocks=1\nverify_async=0\nreplay_scale=1\nlog_offset=0\n").is_empty()
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ macro_rules! rows {
         $($before)*
         [Core; "io" / "random"] {
             PercentageSequential: "percentage_sequential", Deprecated, Plain;
-                Unavailable("withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use fails the job";
+                Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use fails the job";
         }
         [Core; "file" / "none"] {
             Nrfiles: "nrfiles" | "nr_files", Int, Count, default "1", max 4294967295;
@@ -39,7 +39,7 @@ macro_rules! rows {
             Direct: "direct", Bool, Plain, default "0";
                 Works; "Open with O_DIRECT";
             Atomic: "atomic", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Issue writes as untorn atomic writes";
+                Unavailable(absent::UNTORN); "Issue writes as untorn atomic writes";
             Buffered: "buffered", Bool, Plain, default "1";
                 Works; "Use the page cache";
         }
@@ -83,9 +83,9 @@ macro_rules! rows {
             VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed", "fsynced"], under "verify";
                 OnlyOff(&["completed"]); "Which completed writes a saved verify state vouches for";
             Verifysort: "verifysort", Ignored, Plain;
-                NoEffect("deprecated"); "Accepted with a notice and ignored";
+                NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
             VerifysortNr: "verifysort_nr", Ignored, Plain;
-                NoEffect("deprecated"); "Accepted with a notice and ignored";
+                NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
             VerifyInterval: "verify_interval", Size, Bytes, min 96, max 4294967295, under "verify";
                 Works; "Distance between verify headers inside a block";
             VerifyOffset: "verify_offset", Size, Bytes, min 48, max 4294967295, under "verify";

@@ -17,7 +17,7 @@ macro_rules! rows {
             Rwmixwrite: "rwmixwrite", Int, Percent, default "50", max 100;
                 Works; "Share of writes in a mixed job";
             Rwmixcycle: "rwmixcycle", Deprecated, Plain;
-                Unavailable("withdrawn from fio"); "Withdrawn; any use fails the job";
+                Unavailable("it was withdrawn from fio"); "Withdrawn; any use fails the job";
         }
         [Core; "general" / "desc"] {
             Comm: "comm", Str, Plain;
@@ -119,7 +119,7 @@ macro_rules! rows {
             NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, words ["default", "prefer", "bind", "interleave", "local"];
                 NotYet; "Memory policy, mode[:nodes]";
             GpuDevId: "gpu_dev_id", Int, Plain, default "0", max 4294967295;
-                Unavailable("needs CUDA"); "GPU that holds the I/O buffers";
+                Unavailable(absent::CUDA); "GPU that holds the I/O buffers";
         }
         [Core; "file" / "none"] {
             EndFsync: "end_fsync", Bool, Plain, default "0";

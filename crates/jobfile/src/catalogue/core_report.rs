@@ -141,11 +141,11 @@ macro_rules! rows {
         }
         [Core; "general" / "cgroup"] {
             Cgroup: "cgroup", Str, Plain;
-                NotYet; "Create and join this cgroup";
+                Unavailable(absent::CGROUP); "Create and join this cgroup";
             CgroupNodelete: "cgroup_nodelete", Bool, Plain, default "0", under "cgroup";
-                OnlyOff(&["0"]); "Keep the cgroup after the run";
+                Unavailable(absent::CGROUP); "Keep the cgroup after the run";
             CgroupWeight: "cgroup_weight", Int, Plain, min 100, max 1000, under "cgroup";
-                NotYet; "blkio weight of the cgroup";
+                Unavailable(absent::CGROUP); "blkio weight of the cgroup";
         }
         [Core; "general" / "cred"] {
             Uid: "uid", Int, Plain, max 4294967295;
@@ -167,7 +167,7 @@ macro_rules! rows {
             Flow: "flow", Int, Count, default "0", max 1000, under "flow_id";
                 OnlyOff(&["0"]); "Weight of the job in its flow group";
             FlowWatermark: "flow_watermark", Ignored, Plain;
-                NoEffect("deprecated"); "Accepted with a notice and ignored";
+                NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
             FlowSleep: "flow_sleep", Int, Microseconds, default "0", max 4294967295, under "flow_id";
                 OnlyOff(&["0"]); "Pause when the flow balance holds the job back";
         }

@@ -81,7 +81,7 @@ macro_rules! rows {
             NumberIos: "number_ios", Int, Count, default "0";
                 Works; "Stop after this many I/Os";
             NumRange: "num_range", Int, Count, default "1", max 256;
-                OnlyOff(&["1"]); "Ranges packed into one trim command";
+                Unavailable(absent::RANGES); "Ranges packed into one trim command";
             Bs: "bs" | "blocksize", Size PerDirection, Bytes, default "4096", min 1, max 18446744073709551615, under "rw";
                 Works; "Block size per direction";
             Ba: "ba" | "blockalign", Size PerDirection, Bytes, min 1, max 18446744073709551615, under "rw";

@@ -49,7 +49,7 @@ macro_rules! rows {
             Zonesize: "zonesize", Size, Bytes, default "0";
                 OnlyOff(&["0"]); "Bytes handled per zone, or zone size for zbd";
             Zonecapacity: "zonecapacity", Size, Bytes, default "0";
-                OnlyOff(&["0"]); "Writable part of each emulated zone";
+                Unavailable(absent::ZONES); "Writable part of each emulated zone";
             Zonerange: "zonerange", Size, Bytes, default "0";
                 OnlyOff(&["0"]); "Spacing of strided zones";
             Zoneskip: "zoneskip", SizeZone, Bytes, default "0";
@@ -57,35 +57,35 @@ macro_rules! rows {
         }
         [Core; "io" / "none"] {
             ReadBeyondWp: "read_beyond_wp", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Allow reads past a zone's write pointer";
+                Unavailable(absent::ZONES); "Allow reads past a zone's write pointer";
             MaxOpenZones: "max_open_zones", Int, Count, default "0", max 4096;
-                OnlyOff(&["0"]); "Zones open for writing at once, over all jobs of a file";
+                Unavailable(absent::ZONES); "Zones open for writing at once, over all jobs of a file";
             JobMaxOpenZones: "job_max_open_zones", Int, Count, default "0", max 4096;
-                OnlyOff(&["0"]); "Zones one job may write at once";
+                Unavailable(absent::ZONES); "Zones one job may write at once";
             IgnoreZoneLimits: "ignore_zone_limits", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Do not enforce the device's open-zone limit";
+                Unavailable(absent::ZONES); "Do not enforce the device's open-zone limit";
         }
         [Core; "io" / "zone"] {
             ZoneResetThreshold: "zone_reset_threshold", Float, Plain, min 0, max 1;
-                OnlyOff(&["0"]); "Ratio of written data above which zone resets start";
+                Unavailable(absent::ZONES); "Ratio of written data above which zone resets start";
             ZoneResetFrequency: "zone_reset_frequency", Float, Plain, min 0, max 1;
-                OnlyOff(&["0"]); "Resets issued per write, between 0 and 1";
+                Unavailable(absent::ZONES); "Resets issued per write, between 0 and 1";
             RecoverZbdWriteError: "recover_zbd_write_error", Bool, Plain;
-                OnlyOff(&["0"]); "Repair write pointers after a failed write and go on";
+                Unavailable(absent::ZONES); "Repair write pointers after a failed write and go on";
             WriteZoneRemainder: "write_zone_remainder", Bool, Plain;
-                OnlyOff(&["0"]); "Write short blocks to fill zone ends instead of finishing zones";
+                Unavailable(absent::ZONES); "Write short blocks to fill zone ends instead of finishing zones";
         }
         [Core; "io" / "none"] {
             Fdp: "fdp", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Tag writes with Flexible Data Placement ids";
+                Unavailable(absent::PLACEMENT); "Tag writes with Flexible Data Placement ids";
             Dataplacement: "dataplacement" | "data_placement", Enum, Plain, default "none", words ["none", "fdp", "streams"];
-                OnlyOff(&["none"]); "Kind of placement directive on writes";
+                Unavailable(absent::PLACEMENT); "Kind of placement directive on writes";
             PlidSelect: "plid_select" | "fdp_pli_select", Enum, Plain, default "roundrobin", words ["random", "roundrobin", "scheme"];
-                OnlyOff(&["roundrobin"]); "How the next placement id is chosen";
+                Unavailable(absent::PLACEMENT); "How the next placement id is chosen";
             Plids: "plids" | "fdp_pli", IdList, Plain;
-                NotYet; "Placement id indices (FDP) or stream ids the job may use";
+                Unavailable(absent::PLACEMENT); "Placement id indices (FDP) or stream ids the job may use";
             DpScheme: "dp_scheme", Str, Plain;
-                NotYet; "File with lines start, end, id mapping offsets to placement ids";
+                Unavailable(absent::PLACEMENT); "File with lines start, end, id mapping offsets to placement ids";
         }
         }
     };

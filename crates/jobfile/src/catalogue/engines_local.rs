@@ -19,21 +19,21 @@ macro_rules! rows {
         }
         [Engines(&["dfs"]); "engine" / "dfs"] {
             PoolDfs: "pool", Str, Plain;
-                Unavailable("needs DAOS (libdfs)"); "DAOS pool label or UUID";
+                Unavailable(absent::DFS); "DAOS pool label or UUID";
             Cont: "cont", Str, Plain;
-                Unavailable("needs DAOS (libdfs)"); "DAOS container label or UUID";
+                Unavailable(absent::DFS); "DAOS container label or UUID";
             ChunkSizeDfs: "chunk_size", Size, Bytes, default "0", max 18446744073709551615;
-                Unavailable("needs DAOS (libdfs)"); "Chunk size of created files";
+                Unavailable(absent::DFS); "Chunk size of created files";
             ObjectClass: "object_class", Str, Plain;
-                Unavailable("needs DAOS (libdfs)"); "DAOS object class of created files";
+                Unavailable(absent::DFS); "DAOS object class of created files";
             Svcl: "svcl", Str, Plain;
-                Unavailable("needs DAOS (libdfs)"); "Service ranks of the pool replicas";
+                Unavailable(absent::DFS); "Service ranks of the pool replicas";
         }
         [Engines(&["e4defrag"]); "engine" / "e4defrag"] {
             Donorname: "donorname", Str, Plain;
-                Unavailable("engine e4defrag is not part of this program"); "File whose extents are swapped in";
+                Unavailable(absent::E4DEFRAG); "File whose extents are swapped in";
             Inplace: "inplace", Int, Plain, max 1;
-                Unavailable("engine e4defrag is not part of this program"); "1 allocates and frees donor space per operation; 0 once at start";
+                Unavailable(absent::E4DEFRAG); "1 allocates and frees donor space per operation; 0 once at start";
         }
         [Engines(&["exec"]); "engine" / "none"] {
             Program: "program", Str, Plain;
@@ -51,43 +51,43 @@ macro_rules! rows {
         }
         [Engines(&["gfapi", "gfapi_async"]); "engine" / "gfapi"] {
             Volume: "volume", Str, Plain;
-                Unavailable("needs Gluster (libgfapi)"); "Gluster volume";
+                Unavailable(absent::GFAPI); "Gluster volume";
             Brick: "brick", Str, Plain;
-                Unavailable("needs Gluster (libgfapi)"); "Gluster server to contact";
+                Unavailable(absent::GFAPI); "Gluster server to contact";
             SingleInstanceGfapi: "single-instance", Bool, Plain;
-                Unavailable("needs Gluster (libgfapi)"); "Share one connection between all jobs of the process";
+                Unavailable(absent::GFAPI); "Share one connection between all jobs of the process";
         }
         [Engines(&["http"]); "engine" / "http"] {
             Https: "https", Enum, Plain, default "off", words ["off", "on", "insecure"];
-                Unavailable("needs libcurl and OpenSSL"); "Use TLS, optionally without peer verification";
+                Unavailable(absent::HTTP); "Use TLS, optionally without peer verification";
             HttpHost: "http_host", Str, Plain, default "localhost";
-                Unavailable("needs libcurl and OpenSSL"); "Host to contact";
+                Unavailable(absent::HTTP); "Host to contact";
             HttpUser: "http_user", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "User name";
+                Unavailable(absent::HTTP); "User name";
             HttpPass: "http_pass", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "Password";
+                Unavailable(absent::HTTP); "Password";
             HttpS3Key: "http_s3_key", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "S3 secret key";
+                Unavailable(absent::HTTP); "S3 secret key";
             HttpS3Keyid: "http_s3_keyid", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "S3 access key id";
+                Unavailable(absent::HTTP); "S3 access key id";
             HttpS3SecurityToken: "http_s3_security_token", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "Session token for temporary S3 credentials";
+                Unavailable(absent::HTTP); "Session token for temporary S3 credentials";
             HttpSwiftAuthToken: "http_swift_auth_token", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "Swift authentication token";
+                Unavailable(absent::HTTP); "Swift authentication token";
             HttpS3Region: "http_s3_region", Str, Plain, default "us-east-1";
-                Unavailable("needs libcurl and OpenSSL"); "S3 region used in request signatures";
+                Unavailable(absent::HTTP); "S3 region used in request signatures";
             HttpS3SseCustomerKey: "http_s3_sse_customer_key", Str, Plain;
-                Unavailable("needs libcurl and OpenSSL"); "Customer key for server-side encryption";
+                Unavailable(absent::HTTP); "Customer key for server-side encryption";
             HttpS3SseCustomerAlgorithm: "http_s3_sse_customer_algorithm", Str, Plain, default "AES256";
-                Unavailable("needs libcurl and OpenSSL"); "Algorithm for server-side encryption";
+                Unavailable(absent::HTTP); "Algorithm for server-side encryption";
             HttpS3StorageClass: "http_s3_storage_class", Str, Plain, default "STANDARD";
-                Unavailable("needs libcurl and OpenSSL"); "Storage class requested for objects";
+                Unavailable(absent::HTTP); "Storage class requested for objects";
             HttpMode: "http_mode", Enum, Plain, default "webdav", words ["webdav", "s3", "swift"];
-                Unavailable("needs libcurl and OpenSSL"); "Protocol dialect spoken to the server";
+                Unavailable(absent::HTTP); "Protocol dialect spoken to the server";
             HttpVerbose: "http_verbose", Int, Plain, default "0", max 4294967295;
-                Unavailable("needs libcurl and OpenSSL"); "Verbosity of the engine";
+                Unavailable(absent::HTTP); "Verbosity of the engine";
             HttpObjectMode: "http_object_mode", Enum, Plain, default "block", words ["block", "range"];
-                Unavailable("needs libcurl and OpenSSL"); "One object per block, or byte ranges of one object per file";
+                Unavailable(absent::HTTP); "One object per block, or byte ranges of one object per file";
         }
         [Engines(&["io_uring", "io_uring_cmd"]); "engine" / "iouring"] {
             HipriIoUring: "hipri", Flag, Plain;
@@ -135,15 +135,15 @@ macro_rules! rows {
             CmdprioBssplitIoUring: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
                 NotYet; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
             MdPerIoSizeIoUring: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
-                OnlyOff(&["0"]); "Bytes of metadata buffer kept apart from the data, per I/O";
+                Unavailable(absent::PROTECTION); "Bytes of metadata buffer kept apart from the data, per I/O";
             PiActIoUring: "pi_act", Bool, Plain, default "1";
-                Unavailable("needs a device with protection information"); "1 lets the device handle protection information, 0 lets fio";
+                Unavailable(absent::PROTECTION); "1 lets the device handle protection information, 0 lets fio";
             PiChkIoUring: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];
-                Unavailable("needs a device with protection information"); "Protection fields the device checks";
+                Unavailable(absent::PROTECTION); "Protection fields the device checks";
             ApptagIoUring: "apptag", Int, Plain, default "0x1234", max 4294967295;
-                Unavailable("needs a device with protection information"); "Application tag value";
+                Unavailable(absent::PROTECTION); "Application tag value";
             ApptagMaskIoUring: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
-                Unavailable("needs a device with protection information"); "Application tag mask";
+                Unavailable(absent::PROTECTION); "Application tag mask";
             Deac: "deac", Bool, Plain, default "0";
                 NoEffect("only engine io_uring_cmd acts on it"); "Set deallocate on Write Zeroes";
         }

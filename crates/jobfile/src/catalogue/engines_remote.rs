@@ -9,59 +9,59 @@ macro_rules! rows {
         $($before)*
         [Engines(&["libblkio"]); "engine" / "libblkio"] {
             LibblkioDriver: "libblkio_driver", Str, Plain;
-                Unavailable("needs libblkio"); "libblkio driver";
+                Unavailable(absent::LIBBLKIO); "libblkio driver";
             LibblkioPath: "libblkio_path", Str, Plain;
-                Unavailable("needs libblkio"); "Driver's path property";
+                Unavailable(absent::LIBBLKIO); "Driver's path property";
             LibblkioPreConnectProps: "libblkio_pre_connect_props", StrList, Plain;
-                Unavailable("needs libblkio"); "Properties set before connecting";
+                Unavailable(absent::LIBBLKIO); "Properties set before connecting";
             LibblkioNumEntries: "libblkio_num_entries", Int, Count, min 1, max 4294967295;
-                Unavailable("needs libblkio"); "Driver's num-entries property";
+                Unavailable(absent::LIBBLKIO); "Driver's num-entries property";
             LibblkioQueueSize: "libblkio_queue_size", Int, Count, min 1, max 4294967295;
-                Unavailable("needs libblkio"); "Driver's queue-size property";
+                Unavailable(absent::LIBBLKIO); "Driver's queue-size property";
             LibblkioPreStartProps: "libblkio_pre_start_props", StrList, Plain;
-                Unavailable("needs libblkio"); "Properties set before starting";
+                Unavailable(absent::LIBBLKIO); "Properties set before starting";
             HipriLibblkio: "hipri", Flag, Plain;
-                Unavailable("needs libblkio"); "Use poll queues";
+                Unavailable(absent::LIBBLKIO); "Use poll queues";
             LibblkioVectored: "libblkio_vectored", Flag, Plain;
-                Unavailable("needs libblkio"); "Use vectored requests";
+                Unavailable(absent::LIBBLKIO); "Use vectored requests";
             LibblkioWriteZeroesOnTrim: "libblkio_write_zeroes_on_trim", Flag, Plain;
-                Unavailable("needs libblkio"); "Turn trims into write-zeroes";
+                Unavailable(absent::LIBBLKIO); "Turn trims into write-zeroes";
             LibblkioWaitMode: "libblkio_wait_mode", Enum, Plain, default "block", words ["block", "eventfd", "loop"];
-                Unavailable("needs libblkio"); "How completions are awaited";
+                Unavailable(absent::LIBBLKIO); "How completions are awaited";
             LibblkioForceEnableCompletionEventfd: "libblkio_force_enable_completion_eventfd", Flag, Plain;
-                Unavailable("needs libblkio"); "Enable the completion eventfd even when unused";
+                Unavailable(absent::LIBBLKIO); "Enable the completion eventfd even when unused";
         }
         [Engines(&["libcufile"]); "engine" / "libcufile"] {
             GpuDevIdsLibcufile: "gpu_dev_ids", StrList, Plain;
-                Unavailable("needs libcufile and an NVIDIA GPU"); "GPUs handed out to clones in turn";
+                Unavailable(absent::LIBCUFILE); "GPUs handed out to clones in turn";
             CudaIo: "cuda_io", Enum, Plain, default "cufile", words ["cufile", "posix"];
-                Unavailable("needs libcufile and an NVIDIA GPU"); "GPUDirect, or POSIX I/O plus GPU copies";
+                Unavailable(absent::LIBCUFILE); "GPUDirect, or POSIX I/O plus GPU copies";
         }
         [Engines(&["libhdfs"]); "engine" / "hdfs"] {
             Namenode: "namenode", Str, Plain, default "localhost";
-                Unavailable("needs libhdfs"); "HDFS name node";
+                Unavailable(absent::LIBHDFS); "HDFS name node";
             HostnameLibhdfs: "hostname", Str, Plain, default "localhost";
-                Unavailable("needs libhdfs"); "HDFS name node, older spelling";
+                Unavailable(absent::LIBHDFS); "HDFS name node, older spelling";
             PortLibhdfs: "port", Int, Plain, default "9000", min 1, max 65535;
-                Unavailable("needs libhdfs"); "Name node port";
+                Unavailable(absent::LIBHDFS); "Name node port";
             Hdfsdirectory: "hdfsdirectory", Str, Plain, default "/";
-                Unavailable("needs libhdfs"); "HDFS directory for the chunks";
+                Unavailable(absent::LIBHDFS); "HDFS directory for the chunks";
             ChunkSizeLibhdfs: "chunk_size" | "chunck_size", Int, Bytes, default "1048576", max 4294967295;
-                Unavailable("needs libhdfs"); "Size of each HDFS file";
+                Unavailable(absent::LIBHDFS); "Size of each HDFS file";
             SingleInstanceLibhdfs: "single_instance", Bool, Plain, default "1";
-                Unavailable("needs libhdfs"); "One connection instance per process";
+                Unavailable(absent::LIBHDFS); "One connection instance per process";
             HdfsUseDirect: "hdfs_use_direct", Bool, Plain, default "0";
-                Unavailable("needs libhdfs"); "Use the direct read call";
+                Unavailable(absent::LIBHDFS); "Use the direct read call";
         }
         [Engines(&["libhipfile"]); "engine" / "libhipfile"] {
             GpuDevIdsLibhipfile: "gpu_dev_ids", StrList, Plain;
-                Unavailable("needs libhipfile and an AMD GPU"); "GPUs handed out to clones in turn";
+                Unavailable(absent::LIBHIPFILE); "GPUs handed out to clones in turn";
             RocmIo: "rocm_io", Enum, Plain, default "hipfile", words ["hipfile", "posix"];
-                Unavailable("needs libhipfile and an AMD GPU"); "Direct, or POSIX I/O plus GPU copies";
+                Unavailable(absent::LIBHIPFILE); "Direct, or POSIX I/O plus GPU copies";
         }
         [Engines(&["libiscsi"]); "engine" / "iscsi"] {
             Initiator: "initiator", Str, Plain, default "iqn.2019-04.org.fio:fio";
-                Unavailable("needs libiscsi"); "Initiator name presented to the target";
+                Unavailable(absent::LIBISCSI); "Initiator name presented to the target";
         }
         [Engines(&["mmap"]); "engine" / "mmap"] {
             Thp: "thp", Int, Plain, max 4294967295;
@@ -69,11 +69,11 @@ macro_rules! rows {
         }
         [Engines(&["mtd"]); "engine" / "mtd"] {
             SkipBad: "skip_bad", Bool, Plain, default "0";
-                Unavailable("needs an MTD device"); "Skip known bad blocks";
+                Unavailable(absent::MTD); "Skip known bad blocks";
         }
         [Engines(&["nbd"]); "engine" / "nbd"] {
             Uri: "uri", Str, Plain;
-                Unavailable("needs libnbd"); "NBD export to use";
+                Unavailable(absent::NBD); "NBD export to use";
         }
         [Engines(&["net", "netsplice"]); "engine" / "netio"] {
             HostnameNet: "hostname", Str, Plain;
@@ -99,63 +99,63 @@ macro_rules! rows {
         }
         [Engines(&["nfs"]); "engine" / "nfs"] {
             NfsUrl: "nfs_url", Str, Plain;
-                Unavailable("needs libnfs"); "Server and export in libnfs URL form";
+                Unavailable(absent::NFS); "Server and export in libnfs URL form";
         }
         [Engines(&["rados"]); "engine" / "rbd"] {
             ClusternameRados: "clustername", Str, Plain;
-                Unavailable("needs librados"); "Ceph cluster";
+                Unavailable(absent::RADOS); "Ceph cluster";
             PoolRados: "pool", Str, Plain;
-                Unavailable("needs librados"); "Ceph pool";
+                Unavailable(absent::RADOS); "Ceph pool";
             ClientnameRados: "clientname", Str, Plain;
-                Unavailable("needs librados"); "Ceph user";
+                Unavailable(absent::RADOS); "Ceph user";
             Conf: "conf", Str, Plain, default "/etc/ceph/ceph.conf";
-                Unavailable("needs librados"); "Ceph configuration file";
+                Unavailable(absent::RADOS); "Ceph configuration file";
             BusyPollRados: "busy_poll", Bool, Plain, default "0";
-                Unavailable("needs librados"); "Meant to poll for completions; no effect";
+                Unavailable(absent::RADOS); "Meant to poll for completions; no effect";
             TouchObjects: "touch_objects", Bool, Plain, default "1";
-                Unavailable("needs librados"); "Create all objects at start";
+                Unavailable(absent::RADOS); "Create all objects at start";
         }
         [Engines(&["rbd"]); "engine" / "rbd"] {
             ClusternameRbd: "clustername", Str, Plain;
-                Unavailable("needs librbd"); "Ceph cluster";
+                Unavailable(absent::RBD); "Ceph cluster";
             Rbdname: "rbdname", Str, Plain;
-                Unavailable("needs librbd"); "RBD image";
+                Unavailable(absent::RBD); "RBD image";
             PoolRbd: "pool", Str, Plain;
-                Unavailable("needs librbd"); "Ceph pool";
+                Unavailable(absent::RBD); "Ceph pool";
             ClientnameRbd: "clientname", Str, Plain;
-                Unavailable("needs librbd"); "Ceph user";
+                Unavailable(absent::RBD); "Ceph user";
             BusyPollRbd: "busy_poll", Bool, Plain, default "0";
-                Unavailable("needs librbd"); "Poll for completions";
+                Unavailable(absent::RBD); "Poll for completions";
             RbdEncryptionFormat: "rbd_encryption_format", Str, Plain;
-                Unavailable("needs librbd"); "Encryption format to load: luks1 or luks2";
+                Unavailable(absent::RBD); "Encryption format to load: luks1 or luks2";
             RbdEncryptionPassphrase: "rbd_encryption_passphrase", Str, Plain;
-                Unavailable("needs librbd"); "Passphrase of the encrypted image";
+                Unavailable(absent::RBD); "Passphrase of the encrypted image";
         }
         [Engines(&["rdma"]); "engine" / "rdma"] {
             HostnameRdma: "hostname", Str, Plain;
-                Unavailable("needs librdmacm and an RDMA adapter"); "Peer to connect to";
+                Unavailable(absent::RDMA); "Peer to connect to";
             Bindname: "bindname", Str, Plain;
-                Unavailable("needs librdmacm and an RDMA adapter"); "Local RDMA address";
+                Unavailable(absent::RDMA); "Local RDMA address";
             PortRdma: "port", Int, Plain, min 1, max 65535;
-                Unavailable("needs librdmacm and an RDMA adapter"); "Connection manager port";
+                Unavailable(absent::RDMA); "Connection manager port";
             Verb: "verb" | "proto", Enum, Plain, default "write", words ["write", "read", "send", "recv"];
-                Unavailable("needs librdmacm and an RDMA adapter"); "RDMA operation";
+                Unavailable(absent::RDMA); "RDMA operation";
         }
         [Engines(&["sg"]); "engine" / "sg"] {
             HipriSg: "hipri", Flag, Plain;
-                Unavailable("needs a SCSI generic device"); "Ask for polled completion";
+                Unavailable(absent::SG); "Ask for polled completion";
             ReadfuaSg: "readfua", Bool, Plain, default "0";
-                Unavailable("needs a SCSI generic device"); "Set force-unit-access on reads";
+                Unavailable(absent::SG); "Set force-unit-access on reads";
             WritefuaSg: "writefua", Bool, Plain, default "0";
-                Unavailable("needs a SCSI generic device"); "Set force-unit-access on writes";
+                Unavailable(absent::SG); "Set force-unit-access on writes";
             SgWriteMode: "sg_write_mode", Enum, Plain, default "write", words ["write", "write_and_verify", "verify" = "write_and_verify", "write_same", "same" = "write_same", "write_same_ndob", "verify_bytchk_00", "verify_bytchk_01", "verify_bytchk_11", "write_stream"];
-                Unavailable("needs a SCSI generic device"); "SCSI command used for writes";
+                Unavailable(absent::SG); "SCSI command used for writes";
             StreamId: "stream_id", Int, Plain, default "0", max 4294967295;
-                Unavailable("needs a SCSI generic device"); "Which device stream writes go to";
+                Unavailable(absent::SG); "Which device stream writes go to";
         }
         [Engines(&["external"]); "engine" / "none"] {
             Dummy: "dummy", Flag, Plain;
-                Unavailable("external engines cannot be loaded"); "Example option without effect";
+                Unavailable(absent::EXTERNAL); "Example option without effect";
         }
         [Engines(&["pvsync2"]); "engine" / "none"] {
             HipriPvsync2: "hipri", Flag, Plain;
@@ -169,39 +169,39 @@ macro_rules! rows {
         }
         [Engines(&["windowsaio"]); "engine" / "windowsaio"] {
             NoCompletionThread: "no_completion_thread", Flag, Plain;
-                Unavailable("exists on Windows only"); "Poll completions without a helper thread";
+                Unavailable(absent::WINDOWS); "Poll completions without a helper thread";
         }
         [Engines(&["xnvme"]); "engine" / "xnvme"] {
             HipriXnvme: "hipri", Flag, Plain;
-                Unavailable("needs xNVMe"); "Busy-poll for completions";
+                Unavailable(absent::XNVME); "Busy-poll for completions";
             SqthreadPollXnvme: "sqthread_poll", Flag, Plain;
-                Unavailable("needs xNVMe"); "Let a kernel thread submit";
+                Unavailable(absent::XNVME); "Let a kernel thread submit";
             XnvmeBe: "xnvme_be", Str, Plain;
-                Unavailable("needs xNVMe"); "xNVMe backend";
+                Unavailable(absent::XNVME); "xNVMe backend";
             XnvmeMem: "xnvme_mem", Str, Plain;
-                Unavailable("needs xNVMe"); "xNVMe memory backend";
+                Unavailable(absent::XNVME); "xNVMe memory backend";
             XnvmeAsync: "xnvme_async", Str, Plain;
-                Unavailable("needs xNVMe"); "Asynchronous command interface";
+                Unavailable(absent::XNVME); "Asynchronous command interface";
             XnvmeSync: "xnvme_sync", Str, Plain;
-                Unavailable("needs xNVMe"); "Synchronous command interface";
+                Unavailable(absent::XNVME); "Synchronous command interface";
             XnvmeAdmin: "xnvme_admin", Str, Plain;
-                Unavailable("needs xNVMe"); "Admin command interface";
+                Unavailable(absent::XNVME); "Admin command interface";
             XnvmeDevNsid: "xnvme_dev_nsid", Int, Plain, max 4294967295;
-                Unavailable("needs xNVMe"); "Namespace id";
+                Unavailable(absent::XNVME); "Namespace id";
             XnvmeDevSubnqn: "xnvme_dev_subnqn", Str, Plain;
-                Unavailable("needs xNVMe"); "Subsystem NQN";
+                Unavailable(absent::XNVME); "Subsystem NQN";
             XnvmeIovec: "xnvme_iovec", Flag, Plain;
-                Unavailable("needs xNVMe"); "Use vectored commands";
+                Unavailable(absent::XNVME); "Use vectored commands";
             MdPerIoSizeXnvme: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
-                Unavailable("needs xNVMe"); "Bytes of metadata buffer kept apart from the data, per I/O";
+                Unavailable(absent::XNVME); "Bytes of metadata buffer kept apart from the data, per I/O";
             PiActXnvme: "pi_act", Bool, Plain, default "1";
-                Unavailable("needs xNVMe"); "1 lets the device handle protection information, 0 lets fio";
+                Unavailable(absent::XNVME); "1 lets the device handle protection information, 0 lets fio";
             PiChkXnvme: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];
-                Unavailable("needs xNVMe"); "Protection fields to check";
+                Unavailable(absent::XNVME); "Protection fields to check";
             ApptagXnvme: "apptag", Int, Plain, default "0x1234", max 4294967295;
-                Unavailable("needs xNVMe"); "Application tag value";
+                Unavailable(absent::XNVME); "Application tag value";
             ApptagMaskXnvme: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
-                Unavailable("needs xNVMe"); "Application tag mask";
+                Unavailable(absent::XNVME); "Application tag mask";
         }
         }
     };

@@ -4,6 +4,7 @@
 //! option names. The rows themselves stand in the files beside this one, their form is explained in
 //! `macros.rs`.
 
+mod absent;
 mod core_course;
 mod core_pace;
 mod core_report;
@@ -16,6 +17,8 @@ mod profiles;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
+
+pub use absent::{AbsentEngine, absent_engine};
 
 core_target::rows! {}
 

@@ -85,7 +85,8 @@ mod tests {
     }
 
     fn messages(findings: Findings) -> Vec<String> {
-        let mut problems: Vec<_> = findings.into_problems().into_iter().map(|problem| problem.message).collect();
+        let mut problems: Vec<_> =
+            findings.into_problems().into_iter().map(|problem| problem.message).collect();
         problems.retain(|message| !message.ends_with("not implemented yet"));
         problems
     }

@@ -1,0 +1,166 @@
+//! What this program does not have and why: engines of fio, and the reasons that rows of the option table share.
+
+/// An engine of fio that is not in this program.
+#[derive(Debug)]
+pub struct AbsentEngine {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it cannot be here; `None` if it is only not implemented yet.
+    pub reason: Option<&'static str>,
+    /// What to use for the same purpose, or for the nearest there is.
+    pub instead: &'static str,
+}
+
+/// The engine of fio of this name, if it is not in this program.
+#[must_use]
+pub fn absent_engine(name: &str) -> Option<&'static AbsentEngine> {
+    ABSENT.iter().find(|engine| engine.name == name)
+}
+
+pub(super) const CGROUP: &str = "fio drives the first version of control groups, which is gone from current systems; start the program \
+     with `systemd-run --scope` and its limits instead";
+pub(super) const CUDA: &str =
+    "buffers in the memory of a GPU need CUDA, which this program is not linked with";
+pub(super) const UNTORN: &str =
+    "untorn writes need a device and a file system that promise them, and no engine here asks for them";
+pub(super) const RANGES: &str =
+    "only engine io_uring_cmd puts several ranges into one trim, and it is not here";
+pub(super) const PLACEMENT: &str = "placement ids need a device with FDP or write streams and an engine that passes them on, which is not here";
+pub(super) const PROTECTION: &str =
+    "protection information needs a device formatted with it and engine io_uring_cmd, which is not here";
+pub(super) const ZONES: &str = "it is about zoned devices (zonemode=zbd), which this program cannot manage";
+pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which this program is not linked with";
+pub(super) const E4DEFRAG: &str =
+    "engine e4defrag is about the extents of ext4 only and not part of this program";
+pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which this program is not linked with";
+pub(super) const HTTP: &str =
+    "engine http needs an HTTP client with TLS (libcurl, OpenSSL), which this program is not linked with";
+pub(super) const LIBBLKIO: &str =
+    "engine libblkio needs the library libblkio, which this program is not linked with";
+pub(super) const LIBCUFILE: &str =
+    "engine libcufile needs the library libcufile and an NVIDIA GPU, which this program does not work with";
+pub(super) const LIBHIPFILE: &str =
+    "engine libhipfile needs the library libhipfile and an AMD GPU, which this program does not work with";
+pub(super) const LIBHDFS: &str =
+    "engine libhdfs needs Hadoop's libhdfs, which this program is not linked with";
+pub(super) const LIBISCSI: &str =
+    "engine libiscsi needs the library libiscsi, which this program is not linked with";
+pub(super) const MTD: &str = "engine mtd needs a raw flash device (MTD), which this program has no code for";
+pub(super) const NBD: &str = "engine nbd needs the library libnbd, which this program is not linked with";
+pub(super) const NFS: &str = "engine nfs needs the library libnfs, which this program is not linked with";
+pub(super) const RADOS: &str = "engine rados needs Ceph's librados, which this program is not linked with";
+pub(super) const RBD: &str = "engine rbd needs Ceph's librbd, which this program is not linked with";
+pub(super) const RDMA: &str =
+    "engine rdma needs an RDMA adapter and librdmacm, which this program is not linked with";
+pub(super) const SG: &str = "engine sg needs a SCSI generic device, which this program has no code for";
+pub(super) const EXTERNAL: &str =
+    "external engines are shared objects made for fio's own data structures and cannot be loaded";
+pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
+pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which this program is not linked with";
+const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which this program has no code for";
+const PMEM: &str = "it needs persistent memory and libpmem, which this program is not linked with";
+const ZBC: &str =
+    "engine libzbc needs the library libzbc and a zoned disk, which this program is not linked with";
+const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which this program is not linked with";
+const SOLARIS: &str = "engine solarisaio exists on Solaris only";
+
+macro_rules! absent {
+    ($($name:literal: $reason:expr, $instead:literal;)+) => {
+        /// In the order of their names.
+        pub(super) static ABSENT: &[AbsentEngine] =
+            &[$(AbsentEngine { name: $name, reason: $reason, instead: $instead }),+];
+    };
+}
+
+absent! {
+    "cpuio": None, "burn CPU with another program beside this one";
+    "dev-dax": Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "dfs": Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
+    "dircreate": None, "`psync` with small files comes nearest";
+    "dirdelete": None, "`psync` with unlink=1 comes nearest";
+    "dirstat": None, "no engine here comes near";
+    "e4defrag": Some(E4DEFRAG), "run e4defrag beside a job that uses the files";
+    "exec": None, "start the program beside this one";
+    "external": Some(EXTERNAL), "`psync`, `io_uring` or `libaio` may do the same";
+    "falloc": None, "`psync` with fallocate= comes nearest";
+    "filecreate": None, "`psync` with nrfiles= and create_on_open=1 comes nearest";
+    "filedelete": None, "`psync` with unlink=1 comes nearest";
+    "filestat": None, "no engine here comes near";
+    "ftruncate": None, "`psync` with fallocate=truncate comes nearest";
+    "gfapi": Some(GFAPI), "mount the volume and use `psync` on its files";
+    "gfapi_async": Some(GFAPI), "mount the volume and use `io_uring` on its files";
+    "http": Some(HTTP), "no engine here comes near";
+    "ime_aio": Some(IME), "mount it and use `libaio` on its files";
+    "ime_psync": Some(IME), "mount it and use `psync` on its files";
+    "ime_psyncv": Some(IME), "mount it and use `pvsync` on its files";
+    "io_uring_cmd": Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace comes nearest";
+    "libblkio": Some(LIBBLKIO), "`io_uring` on the block device comes nearest";
+    "libcufile": Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libhdfs": Some(LIBHDFS), "mount it through NFS or FUSE and use `psync` on its files";
+    "libhipfile": Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libiscsi": Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
+    "libpmem": Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "libzbc": Some(ZBC), "`psync` on the block device comes nearest";
+    "mtd": Some(MTD), "no engine here comes near";
+    "nbd": Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
+    "net": None, "no engine here comes near";
+    "netsplice": None, "no engine here comes near";
+    "nfs": Some(NFS), "mount the export and use `io_uring` on its files";
+    "page_fault": None, "`mmap` comes nearest";
+    "posixaio": None, "`libaio` or `io_uring` does the same in the kernel";
+    "rados": Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
+    "rbd": Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
+    "rdma": Some(RDMA), "no engine here comes near";
+    "sg": Some(SG), "`io_uring` or `psync` on the disk's block device comes nearest";
+    "solarisaio": Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
+    "splice": None, "`psync` comes nearest";
+    "windowsaio": Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
+    "xnvme": Some(XNVME), "`io_uring` on the block device comes nearest";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Opt, Scope, Status, rows};
+
+    /// A clause that says something: words enough, one of them a verb, no full stop since it follows a colon.
+    fn is_a_sentence(text: &str) -> bool {
+        let verbs = [
+            "needs", "need", "is", "was", "are", "exists", "puts", "drives", "does", "reads", "acts",
+            "starts",
+        ];
+        text.split(' ').count() >= 4
+            && text.split([' ', ';', ',']).any(|word| verbs.contains(&word))
+            && !text.ends_with('.')
+            && !text.contains('\n')
+    }
+
+    #[test]
+    fn each_row_that_cannot_work_says_why() {
+        for row in rows() {
+            if let Status::Unavailable(reason) | Status::NoEffect(reason) = row.status {
+                assert!(is_a_sentence(reason), "{}: {reason}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_absent_engine_is_one_of_fio_has_a_sentence_and_something_instead() {
+        for engine in ABSENT {
+            assert!(Opt::Ioengine.row().choices.contains(&engine.name), "{}", engine.name);
+            assert!(engine.reason.is_none_or(is_a_sentence), "{}", engine.name);
+            assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
+        }
+        assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
+    }
+
+    #[test]
+    fn private_options_of_absent_engines_are_refused_for_the_same_reason() {
+        for row in rows() {
+            let Scope::Engines(engines) = row.scope else { continue };
+            let Some(engine) = absent_engine(engines[0]) else { continue };
+            let status = engine.reason.map_or(Status::NotYet, Status::Unavailable);
+            assert_eq!(row.status, status, "{} of {}", row.name, engine.name);
+        }
+    }
+}
