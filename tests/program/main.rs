@@ -11,6 +11,7 @@ mod engines;
 mod failures;
 mod own_jobs;
 mod reference;
+mod rules;
 mod signals;
 mod support;
 mod syscalls;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, rows};
+use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, absent_engines, rows};
 use ferrio_plan::ENGINES;
 
 use crate::support::same;
@@ -71,6 +71,11 @@ fn reference() -> String {
             if row.default.is_empty() { String::new() } else { code(row.default) },
             cell(row.help),
         );
+    }
+    text.push_str("\n## Engines of fio that are not here\n\n| Engine | Why | Instead |\n|---|---|---|\n");
+    for engine in absent_engines() {
+        let reason = engine.reason.unwrap_or("not implemented yet");
+        let _ = writeln!(text, "| {} | {} | {} |", code(engine.name), cell(reason), cell(engine.instead));
     }
     text
 }

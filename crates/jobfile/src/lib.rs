@@ -24,7 +24,8 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{
-    AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, canonical_engine, pool, rows,
+    AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, absent_engines, absent_word,
+    canonical_engine, pool, rows,
 };
 pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value};
+use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value, absent_word};
 
 use crate::engine::ENGINES;
 use crate::findings::Findings;
@@ -39,7 +39,9 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
             idle.found.push((given, reason));
         } else {
             idle.used.insert((given.opt, &given.origin));
-            if let Some(why) = refusal(given).filter(|_| !changes_nothing(job, given)) {
+            let why =
+                absent_choice(given).or_else(|| refusal(given).filter(|_| !changes_nothing(job, given)));
+            if let Some(why) = why {
                 findings.lack(why);
             }
         }
@@ -77,6 +79,17 @@ fn changes_nothing(job: &Job, given: &Given) -> bool {
         (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(Listing::new(job).count),
         _ => is_off(given),
     }
+}
+
+/// A word that cannot be used here, of an option that can.
+fn absent_choice(given: &Given) -> Option<Diagnostic> {
+    let Value::Word(word, _) = &given.value else { return None };
+    let reason = absent_word(given.opt, word)?;
+    let message = format!("option `{}={word}` is not available: {reason}", given.opt.row().name);
+    Some(
+        Diagnostic::error(message, given.value_origin.clone())
+            .help("choose another word, or take the option out"),
+    )
 }
 
 /// Why an option cannot do here what it does in fio: what that is, and what to do.
@@ -126,6 +139,14 @@ mod tests {
     fn what_cannot_be_here_is_refused_with_the_reason() {
         let problem = &problems_of("[a]\nioengine=io_uring\nsize=4k\npi_chk=GUARD\n")[0];
         assert!(problem.message.starts_with("option `pi_chk` is not available: "), "{}", problem.message);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_used_is_refused_with_the_reason() {
+        let refused = refusals("[a]\nioengine=null\nsize=4k\nmem=cudamalloc\n");
+        let want = "option `mem=cudamalloc` is not available: buffers in the memory of a GPU need CUDA, which this \
+                    program is not linked with";
+        assert_eq!(refused, [want]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What this program does not have and why: engines of fio, and the reasons that rows of the option table share.
 
+use super::Opt;
+
 /// An engine of fio that is not in this program.
 #[derive(Debug)]
 pub struct AbsentEngine {
@@ -15,6 +17,22 @@ pub struct AbsentEngine {
 #[must_use]
 pub fn absent_engine(name: &str) -> Option<&'static AbsentEngine> {
     ABSENT.iter().find(|engine| engine.name == name)
+}
+
+/// All of them, by name.
+#[must_use]
+pub fn absent_engines() -> &'static [AbsentEngine] {
+    ABSENT
+}
+
+/// Why a word among an option's choices cannot be used here, if that is so; what is only not implemented yet has no reason.
+#[must_use]
+pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
+    match (opt, word) {
+        (Opt::Zonemode, "zbd") => Some(ZONED),
+        (Opt::Mem, "cudamalloc") => Some(CUDA),
+        _ => None,
+    }
 }
 
 pub(super) const CGROUP: &str = "fio drives the first version of control groups, which is gone from current systems; start the program \
@@ -57,6 +75,7 @@ pub(super) const EXTERNAL: &str =
     "external engines are shared objects made for fio's own data structures and cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
 pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which this program is not linked with";
+const ZONED: &str = "it is for zoned devices, which this program cannot manage; zonemode=strided needs none";
 const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which this program has no code for";
 const PMEM: &str = "it needs persistent memory and libpmem, which this program is not linked with";
 const ZBC: &str =
@@ -67,7 +86,7 @@ const SOLARIS: &str = "engine solarisaio exists on Solaris only";
 macro_rules! absent {
     ($($name:literal: $reason:expr, $instead:literal;)+) => {
         /// In the order of their names.
-        pub(super) static ABSENT: &[AbsentEngine] =
+        static ABSENT: &[AbsentEngine] =
             &[$(AbsentEngine { name: $name, reason: $reason, instead: $instead }),+];
     };
 }
@@ -121,7 +140,7 @@ absent! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Opt, Scope, Status, rows};
+    use crate::catalogue::{Scope, Status, rows};
 
     /// A clause that says something: words enough, one of them a verb, no full stop since it follows a colon.
     fn is_a_sentence(text: &str) -> bool {
@@ -152,6 +171,15 @@ mod tests {
             assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
         }
         assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_used_is_a_choice_of_its_option_and_says_why() {
+        for (opt, word) in [(Opt::Zonemode, "zbd"), (Opt::Mem, "cudamalloc")] {
+            assert!(opt.row().choices.contains(&word));
+            assert!(absent_word(opt, word).is_some_and(is_a_sentence));
+        }
+        assert_eq!(absent_word(Opt::Zonemode, "strided"), None);
     }
 
     #[test]

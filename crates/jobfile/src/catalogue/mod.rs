@@ -18,7 +18,7 @@ mod profiles;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub use absent::{AbsentEngine, absent_engine};
+pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
 
 core_target::rows! {}
 

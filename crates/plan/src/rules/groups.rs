@@ -24,8 +24,8 @@ pub(crate) struct Together<'a> {
 #[derive(Debug)]
 struct Group {
     steadystate: Option<Settings>,
-    /// `ramp_size` of each of them, 0 for none.
-    ramp_sizes: Vec<u64>,
+    /// Bytes, 0 for none.
+    ramp_size: u64,
     reported: Option<Reported>,
 }
 
@@ -47,10 +47,9 @@ impl<'a> Together<'a> {
         }
         let settings = Settings::of(job);
         let Some(group) = &mut self.group else {
-            let ramp_sizes = vec![ramp_size(job)];
             self.group = Some(Group {
                 steadystate: settings,
-                ramp_sizes,
+                ramp_size: ramp_size(job),
                 reported: spec.filter(|spec| spec.group_reporting).map(Reported::new),
             });
             return;
@@ -93,15 +92,13 @@ impl<'a> Together<'a> {
 }
 
 impl Group {
-    /// A later job without `ramp_size` is not compared, as in fio.
-    fn one_ramp_size(&mut self, job: &Job, findings: &mut Findings) {
-        let here = ramp_size(job);
-        if here > 0 && self.ramp_sizes.iter().any(|&before| before != here) {
+    /// Statistics of a group begin to count at one point. (fio overlooks a later job without any.)
+    fn one_ramp_size(&self, job: &Job, findings: &mut Findings) {
+        if ramp_size(job) != self.ramp_size {
             let message = "job rejected: inconsistent ramp_size within reporting group";
             let help = "give `ramp_size` once in [global], or begin a group with `new_group`";
             refuse(findings, job, &[Opt::RampSize], message, help);
         }
-        self.ramp_sizes.push(here);
     }
 
     /// Jobs that report as one agree on what latency their percentiles are of.
@@ -158,7 +155,8 @@ mod tests {
         let want = ["job rejected: inconsistent ramp_size within reporting group"];
         assert_eq!(wrong_in("[a]\nramp_size=4k\n[b]\nramp_size=8k\n"), want);
         assert_eq!(wrong_in("[a]\n[b]\nramp_size=8k\n"), want);
-        assert!(wrong_in("[a]\nramp_size=4k\n[b]\n").is_empty());
+        assert_eq!(wrong_in("[a]\nramp_size=4k\n[b]\n"), want, "whatever the order");
+        assert!(wrong_in("ramp_size=4k\n[a]\n[b]\n").is_empty());
         assert!(wrong_in("[a]\nramp_size=4k\n[b]\nnew_group\nramp_size=8k\n").is_empty());
     }
 
