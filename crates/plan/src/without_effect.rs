@@ -1,6 +1,7 @@
 //! Options that can change nothing in the company they are in: one table, which planning and checking of job files share.
 //!
-//! A row names options, when they are idle, and why. Options that never have an effect carry the reason in the catalogue.
+//! A row names options, when they are idle, and why. Options that never have an effect carry the reason in the catalogue. An
+//! option that another job may bring to life (`exit_what` by its `exitall`) has no place here.
 
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
@@ -117,9 +118,6 @@ table! {
     MaxLatency LatencyTarget:
         |job| asks(job, Opt::DisableLat);
         "latencies are not measured (`disable_lat`)";
-    ExitWhat:
-        |job| lacks(job, Opt::Exitall) && !asks(job, Opt::ExitallOnError);
-        "no other job is ended without `exitall`";
     ErrorDump:
         |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
@@ -235,7 +233,6 @@ mod tests {
             ("softrandommap=1", "rw=randread"),
             ("percentage_random=50", "rw=randread"),
             ("random_sequence_stride=1", "random_distribution=sequence:0,1"),
-            ("exit_what=all", "exitall"),
             ("error_dump=1", "continue_on_error=all"),
             ("cgroup_weight=500", "cgroup=x"),
             ("cpus_allowed_policy=split", "cpus_allowed=0"),

@@ -81,7 +81,7 @@ fn sync_engines_have_depth_one(spec: &JobSpec, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use crate::PlanOptions;
-    use crate::rules::tests::null;
+    use crate::rules::tests::{fixed, null};
     use crate::testing::{jobs_of, plan_of, refusals, spec_of};
 
     #[test]
@@ -124,5 +124,11 @@ mod tests {
         let want = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
         assert_eq!(plan.notes, [want]);
         assert!(plan_of(&null("iodepth=8\n")).unwrap().notes.is_empty());
+    }
+
+    #[test]
+    fn pages_read_ahead_are_not_dropped_at_the_start() {
+        assert!(!fixed("pre_read=1\n").invalidate && !fixed("pre_read=1\ninvalidate=1\n").invalidate);
+        assert!(fixed("pre_read=0\n").invalidate);
     }
 }

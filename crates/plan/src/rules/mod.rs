@@ -106,6 +106,12 @@ mod tests {
         findings(&jobs_of(&null(options))).notes
     }
 
+    /// A job as fixed up, even if this program lacks some of its options.
+    pub(super) fn fixed(options: &str) -> JobSpec {
+        let set = jobs_of(&null(options));
+        resolve(&set.jobs[0], &MACHINE, &PlanOptions::default(), &mut Findings::default()).unwrap().spec
+    }
+
     #[test]
     fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
         let set = jobs_of(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));

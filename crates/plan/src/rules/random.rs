@@ -81,7 +81,7 @@ fn a_distribution_ends_the_random_map(job: &Job, spec: &mut JobSpec) {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::tests::{first_refusal, notes_of, null};
+    use crate::rules::tests::{first_refusal, fixed, notes_of, null};
     use crate::testing::{plan_of, spec_of};
 
     #[test]
@@ -118,5 +118,11 @@ mod tests {
         assert_eq!(plan.notes, ["Any use of blockalign= turns off randommap"]);
         let sequential = spec_of(&null("rw=read\nba=8k\n"));
         assert_eq!((sequential.random_map, sequential.block.0[0].align), (true, 4096));
+    }
+
+    #[test]
+    fn a_skewed_distribution_ends_the_random_map() {
+        assert!(!fixed("rw=randread\nrandom_distribution=zipf:1.2\n").random_map);
+        assert!(fixed("rw=randread\nrandom_distribution=random\n").random_map);
     }
 }
