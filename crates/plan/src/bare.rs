@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding, Sequencer,
-    Units,
+    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
+    Sequencer, Units,
 };
 
 impl JobSpec {
@@ -21,6 +21,7 @@ impl JobSpec {
             clones: 1,
             group: 0,
             stonewall: false,
+            life: LifeCycle::default(),
             group_reporting: false,
             thread: false,
             rw: ReadWrite::Read,

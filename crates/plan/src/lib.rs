@@ -10,6 +10,7 @@ mod directories;
 mod engine;
 mod findings;
 mod groups;
+mod life_cycle;
 mod machine;
 mod measure;
 mod mounted;
@@ -79,7 +80,9 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
             && findings.problems.is_empty()
         {
+            let first = groups.jobs.len();
             groups.add(job, &draft, &mut findings);
+            life_cycle::resolve_wait(&mut groups.jobs, first, job, &mut findings);
         }
     }
     if !findings.problems.is_empty() {

@@ -1,12 +1,14 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
 mod engine;
+mod life_cycle;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use engine::*;
+pub use life_cycle::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -471,6 +473,8 @@ pub struct JobSpec {
     pub group: u32,
     /// Starts only after all earlier jobs have ended.
     pub stonewall: bool,
+    /// Whom it waits for, whom it ends, commands around it.
+    pub life: LifeCycle,
     /// Report the group as one entry.
     pub group_reporting: bool,
     /// `thread=1`: printed as a thread; workers are threads either way.

@@ -1,4 +1,4 @@
-//! The main thread of a run: set-up in job order, then waves of jobs as stonewalls and start delays allow, until all have ended.
+//! The main thread of a run: set-up in job order, then waves of jobs as stonewalls, start delays and `wait_for` allow, until all have ended.
 //!
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
@@ -211,9 +211,13 @@ impl<'a> Run<'a, '_> {
                     // Later jobs wait behind the wall too.
                     break;
                 }
+                let awaited = &self.jobs[spec.life.wait_for.clone()];
+                let waits = awaited.iter().any(|job| job.result.is_none());
                 let delay = startdelay(spec, job.entropy);
                 match delay.checked_sub(elapsed).filter(|left| !left.is_zero()) {
                     Some(left) => *wake = (*wake).min(left),
+                    // The end of the last job it waits for wakes main.
+                    None if waits => {}
                     None => wave.push(index),
                 }
             }

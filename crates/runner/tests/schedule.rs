@@ -150,6 +150,40 @@ fn a_wall_waits_for_a_job_that_is_still_delayed() {
 }
 
 #[test]
+fn a_job_that_waits_for_another_starts_after_all_its_clones_and_holds_nobody_back() {
+    let mut waiting = null("waiting");
+    waiting.life.wait_for = 0..2;
+    let result = run_all(vec![timed("a", 40), timed("a", 80), waiting, null("other")]);
+    let [first, second, waiting, other] = &result.jobs[..] else { panic!("four jobs") };
+    assert!(waiting.start_ms >= end_ms(first) && waiting.start_ms >= end_ms(second));
+    assert!(other.start_ms <= waiting.start_ms);
+    assert!(result.jobs.iter().all(|job| job.error.is_none() && bytes(job) >= SIZE));
+}
+
+#[test]
+fn a_wall_waits_for_a_job_that_waits_for_another() {
+    let mut waiting = timed("waiting", 20);
+    waiting.life.wait_for = 0..1;
+    let wall = JobSpec { stonewall: true, ..null("wall") };
+    let result = run_all(vec![timed("a", 20), waiting, wall]);
+    assert!(result.jobs[1].start_ms >= end_ms(&result.jobs[0]));
+    assert!(result.jobs[2].start_ms >= end_ms(&result.jobs[1]));
+}
+
+#[test]
+fn a_job_that_could_not_be_set_up_is_not_waited_for() {
+    let mut waiting = null("waiting");
+    waiting.life.wait_for = 0..1;
+    let mut plan = plan(vec![null("refused"), waiting]);
+    plan.jobs[0].setup_error = Some(SetupError {
+        errno: 22,
+        func: "total_file_size",
+        message: "refused: you need to specify size=".into(),
+    });
+    assert_eq!(bytes(&told(&plan).0.jobs[1]), SIZE);
+}
+
+#[test]
 fn a_failing_job_leaves_the_others_alone() {
     let directory = TempDir::new().unwrap();
     let mut broken = disk("broken", ReadWrite::Write, directory.path());
