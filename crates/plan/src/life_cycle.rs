@@ -1,10 +1,25 @@
-//! Options about the life of a job among the others: whom it waits for.
+//! Options about the life of a job among the others: whom it waits for, whom it ends.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_jobfile::{Diagnostic, Job, Opt, Options};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::PlannedJob;
+use crate::spec::{ExitWhat, LifeCycle, PlannedJob};
+
+/// Everything that does not depend on other jobs.
+pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
+    let switch = |opt| options.switch(opt).unwrap_or(false);
+    LifeCycle {
+        wait_for: 0..0,
+        exitall: switch(Opt::Exitall),
+        exitall_on_error: switch(Opt::ExitallOnError),
+        exit_what: match options.choice(Opt::ExitWhat).map(|choice| choice.word) {
+            Some("stonewall") => ExitWhat::Stonewall,
+            Some("all") => ExitWhat::All,
+            _ => ExitWhat::Group,
+        },
+    }
+}
 
 /// Finds the instances that the clones of `job`, which begin at index `first` of the plan, wait for. A name means the jobs before.
 pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job, findings: &mut Findings) {
@@ -25,7 +40,22 @@ pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job, fin
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, refusals};
+    use crate::spec::{ExitWhat, LifeCycle};
+    use crate::testing::{plan_of, refusals, spec_of};
+
+    fn life(options: &str) -> LifeCycle {
+        spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).life
+    }
+
+    #[test]
+    fn ending_other_jobs_is_off_unless_switched_on() {
+        assert_eq!(life(""), LifeCycle::default());
+        assert!(life("exitall\n").exitall && !life("exitall=0\n").exitall);
+        assert!(life("exitall_on_error\n").exitall_on_error && !life("exitall\n").exitall_on_error);
+        assert_eq!(life("exit_what=stonewall\n").exit_what, ExitWhat::Stonewall);
+        assert_eq!(life("exit_what=all\n").exit_what, ExitWhat::All);
+        assert_eq!(life("exit_what=group\n").exit_what, ExitWhat::Group);
+    }
 
     #[test]
     fn a_job_waits_for_all_clones_of_the_named_one_and_stays_in_its_group() {

@@ -12,7 +12,7 @@ use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
     Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, measure, postfix, rules};
+use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, postfix, rules};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -37,6 +37,7 @@ pub(crate) fn resolve(
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
         thread: switch(Opt::Thread, false),
+        life: life_cycle::life_cycle(options),
         rw,
         rw_postfix: rw_postfix(options, rw, findings),
         sequencer: match word(options, Opt::RwSequencer) {

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{JobSpec, Plan};
+use ferrio_plan::{ExitWhat, JobSpec, LifeCycle, Plan};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 
@@ -61,6 +61,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         stop: &stop,
         jobs,
         signal: None,
+        exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
         ready: 0,
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         logs: options.logs.clone(),
@@ -102,6 +103,8 @@ struct Run<'a, 'o> {
     stop: &'a AtomicBool,
     jobs: Vec<Job>,
     signal: Option<i32>,
+    /// `exitall` of any job.
+    exitall: bool,
     /// Jobs of the wave that are set up.
     ready: usize,
     monitor: Monitor<'a>,
@@ -252,7 +255,6 @@ impl<'a> Run<'a, '_> {
                 gate: Arc::clone(&gate),
                 messages: sender.clone(),
                 clock: self.clock,
-                run_stop: self.stop,
                 log: self.logs.clone().filter(|_| per_io_log),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),
@@ -276,7 +278,12 @@ impl<'a> Run<'a, '_> {
             Message::Note(line) => (self.observer)(Event::Note(line)),
             Message::Mismatch(lines) => (self.observer)(Event::Mismatch(lines)),
             Message::IoError(line) => (self.observer)(Event::IoError(line)),
-            Message::Ended(index, result) => self.ended(index, *result),
+            Message::Ended { index, result, set_up } => {
+                self.ended(index, *result);
+                if set_up {
+                    self.end_others(index);
+                }
+            }
             Message::Signal(signal) => self.terminate(signal),
         }
     }
@@ -292,14 +299,37 @@ impl<'a> Run<'a, '_> {
         self.jobs[index].result = Some(result);
     }
 
-    /// Ends running jobs and cancels those that did not start.
+    /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
+    fn end_others(&mut self, index: usize) {
+        let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
+        let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
+        if !self.exitall && !(exitall_on_error && failed) {
+            return;
+        }
+        let group = self.plan.jobs[index].spec.group;
+        for other in 0..self.jobs.len() {
+            match exit_what {
+                ExitWhat::Group if self.plan.jobs[other].spec.group != group => {}
+                ExitWhat::Stonewall if !self.jobs[other].started => {}
+                _ => self.end(other),
+            }
+        }
+    }
+
+    /// A signal ends all jobs.
     fn terminate(&mut self, signal: i32) {
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
-        self.controls.iter().for_each(JobControl::request_stop);
-        for job in self.jobs.iter_mut().filter(|job| !job.started && job.result.is_none()) {
-            job.result = Some(JobResult::default());
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+    }
+
+    /// Asks a running job to end, or cancels one that did not start.
+    fn end(&mut self, index: usize) {
+        self.controls[index].request_stop();
+        let job = &mut self.jobs[index];
+        if !job.started {
+            job.result.get_or_insert_default();
         }
     }
 }

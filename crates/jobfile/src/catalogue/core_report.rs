@@ -9,11 +9,11 @@ macro_rules! rows {
         $($before)*
         [Core; "general" / "process"] {
             Exitall: "exitall", Flag, Plain;
-                OnlyOff(&["0"]); "End other jobs when one finishes; scope set by exit_what";
+                Works; "End other jobs when one finishes; scope set by exit_what";
             ExitWhat: "exit_what", Enum, Plain, default "group", words ["group", "stonewall", "all"];
-                OnlyOff(&["group"]); "Which jobs exitall ends";
+                Works; "Which jobs exitall ends";
             ExitallOnError: "exitall_on_error", Flag, Plain;
-                OnlyOff(&["0"]); "End other jobs when this one fails";
+                Works; "End other jobs when this one fails";
             Stonewall: "stonewall" | "wait_for_previous", Flag, Plain;
                 Works; "Wait for all earlier jobs before starting";
             NewGroup: "new_group", Flag, Plain;

@@ -7,4 +7,22 @@ use std::ops::Range;
 pub struct LifeCycle {
     /// `wait_for`: indices in the plan of the jobs that must have ended before this one starts; all are smaller than its own.
     pub wait_for: Range<usize>,
+    /// `exitall`: whenever a job of the run ends it ends others too. One job with it switches it on for all.
+    pub exitall: bool,
+    /// `exitall_on_error`: when this job ends with an error it ends others too.
+    pub exitall_on_error: bool,
+    /// `exit_what`: the jobs that this one ends.
+    pub exit_what: ExitWhat,
+}
+
+/// Which jobs a job takes with it when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExitWhat {
+    /// Those of its report group, also before they start.
+    #[default]
+    Group,
+    /// All that run; those that have not started will.
+    Stonewall,
+    /// All that run or have not started.
+    All,
 }

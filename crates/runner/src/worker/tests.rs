@@ -52,6 +52,9 @@ fn crc32c() -> Verify {
 fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
     let (sender, messages) = channel();
     let control = JobControl::default();
+    if stop {
+        control.request_stop();
+    }
     let gate = Arc::new(Gate::default());
     gate.open();
     let context = Context {
@@ -61,7 +64,6 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
         gate,
         messages: sender,
         clock: Clock::monotonic(),
-        run_stop: &AtomicBool::new(stop),
         log: None,
         entropy: [0; SEEDS],
         layout: None,
@@ -71,7 +73,7 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
     for message in messages {
         match message {
             Message::Ready => ready += 1,
-            Message::Ended(_, result) => return (ready, *result),
+            Message::Ended { result, .. } => return (ready, *result),
             _ => {}
         }
     }
