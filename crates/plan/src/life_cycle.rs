@@ -1,4 +1,4 @@
-//! Options about the life of a job among the others: whom it waits for, whom it ends.
+//! Options about the life of a job among the others: whom it waits for, whom it ends, commands around it.
 
 use ferrio_jobfile::{Diagnostic, Job, Opt, Options};
 
@@ -9,6 +9,8 @@ use crate::spec::{ExitWhat, LifeCycle, PlannedJob};
 /// Everything that does not depend on other jobs.
 pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
     let switch = |opt| options.switch(opt).unwrap_or(false);
+    // A command of blanks only is none.
+    let command = |opt| options.text(opt).filter(|text| !text.trim().is_empty()).map(str::to_owned);
     LifeCycle {
         wait_for: 0..0,
         exitall: switch(Opt::Exitall),
@@ -18,6 +20,8 @@ pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
             Some("all") => ExitWhat::All,
             _ => ExitWhat::Group,
         },
+        exec_prerun: command(Opt::ExecPrerun),
+        exec_postrun: command(Opt::ExecPostrun),
     }
 }
 
@@ -55,6 +59,14 @@ mod tests {
         assert_eq!(life("exit_what=stonewall\n").exit_what, ExitWhat::Stonewall);
         assert_eq!(life("exit_what=all\n").exit_what, ExitWhat::All);
         assert_eq!(life("exit_what=group\n").exit_what, ExitWhat::Group);
+    }
+
+    #[test]
+    fn commands_are_taken_as_they_are() {
+        let life = life("exec_prerun=echo 1 && echo \"2\"\nexec_postrun=false\n");
+        assert_eq!(life.exec_prerun.as_deref(), Some("echo 1 && echo \"2\""));
+        assert_eq!(life.exec_postrun.as_deref(), Some("false"));
+        assert!(life.runs_commands());
     }
 
     #[test]

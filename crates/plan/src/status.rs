@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
-        let text = "[global]\nioengine=null\nsize=4k\nexec_prerun=true\n[a]\n[b]\n";
-        assert_eq!(refusals(text), ["option `exec_prerun` is not implemented yet"]);
+        let text = "[global]\nioengine=null\nsize=4k\nioscheduler=none\n[a]\n[b]\n";
+        assert_eq!(refusals(text), ["option `ioscheduler` is not implemented yet"]);
     }
 
     #[test]

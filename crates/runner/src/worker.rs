@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::logs::LogSender;
 use crate::result::JobResult;
 use crate::verification::Verification;
-use crate::{layout, place};
+use crate::{hooks, layout, place};
 
 /// What workers (and the signal thread) tell main.
 #[derive(Debug)]
@@ -133,6 +133,8 @@ fn work<E: Engine>(
     }
     if spec.create_only {
         reached.set_up = true;
+        hooks::prerun(context)?;
+        hooks::postrun(context);
         if spec.unlink {
             unlink(spec, &mut note);
         }
@@ -157,13 +159,19 @@ fn work<E: Engine>(
     let verification = Verification::new(spec, context.entropy)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
     reached.set_up = true;
-    let mut files = issuer.open(&mut note)?;
+    // What a command does to the files must be seen by the opens.
+    let opens_late = spec.life.runs_commands();
+    let mut files = if opens_late { FileSet::default() } else { issuer.open(&mut note)? };
     issuer.engine_notes().into_iter().for_each(|line| context.note(line));
 
     control.set_state(JobState::Initialized);
     reached.announced = context.messages.send(Message::Ready).is_ok();
     context.gate.wait();
 
+    if opens_late {
+        hooks::prerun(context)?;
+        files = issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
+    }
     result.start_ms = wall_ms();
     let outcome = passes(context, &mut issuer, &mut files, &mut note);
     control.set_state(JobState::Finishing);
@@ -171,6 +179,7 @@ fn work<E: Engine>(
         result.start_ms = start_ms;
     }
     result.stats = issuer.into_stats();
+    hooks::postrun(context);
     drop(files);
     if spec.unlink {
         unlink(spec, &mut note);

@@ -13,6 +13,18 @@ pub struct LifeCycle {
     pub exitall_on_error: bool,
     /// `exit_what`: the jobs that this one ends.
     pub exit_what: ExitWhat,
+    /// `exec_prerun`: shell command that every clone runs before its I/O.
+    pub exec_prerun: Option<String>,
+    /// `exec_postrun`: shell command that every clone runs after its I/O.
+    pub exec_postrun: Option<String>,
+}
+
+impl LifeCycle {
+    /// True when a command runs before or after the job.
+    #[must_use]
+    pub fn runs_commands(&self) -> bool {
+        self.exec_prerun.is_some() || self.exec_postrun.is_some()
+    }
 }
 
 /// Which jobs a job takes with it when it ends.

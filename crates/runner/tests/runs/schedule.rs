@@ -1,95 +1,13 @@
 //! Whole runs of small plans: which jobs start when, and what a failing one does to the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use ferrio_plan::{
-    EngineKind, ExitWhat, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite, SetupError,
-};
-use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
+use ferrio_plan::{EngineKind, JobSpec, ReadWrite, SetupError};
+use ferrio_runner::{Event, RunOptions, run};
 use tempfile::TempDir;
 
-const SIZE: u64 = 1 << 20;
-
-fn file(path: &Path, kind: FileKind, size: u64) -> FileSpec {
-    FileSpec {
-        path: path.to_path_buf(),
-        kind,
-        offset: 0,
-        size,
-        real_size: size,
-        found: None,
-        extend: kind == FileKind::Regular,
-    }
-}
-
-/// A job that reads 1 MiB of nothing.
-fn null(name: &str) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.engine = EngineKind::Null;
-    spec.limits.size = SIZE;
-    spec.files = vec![file(Path::new(name), FileKind::Pretend, SIZE)];
-    spec
-}
-
-/// A job that does nothing for so long.
-fn timed(name: &str, ms: u64) -> JobSpec {
-    let mut spec = null(name);
-    spec.limits.time_based = true;
-    spec.limits.runtime = Duration::from_millis(ms);
-    spec
-}
-
-/// A job on a file of 16 KiB.
-fn disk(name: &str, rw: ReadWrite, path: &Path) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.rw = rw;
-    spec.overwrite = rw == ReadWrite::Read;
-    spec.limits.size = 16384;
-    spec.files = vec![file(path, FileKind::Regular, 16384)];
-    spec
-}
-
-fn plan(specs: Vec<JobSpec>) -> Plan {
-    let number = |(index, spec)| JobSpec { number: index as u32 + 1, ..spec };
-    let planned = |spec| PlannedJob { spec, setup_error: None };
-    Plan { jobs: specs.into_iter().enumerate().map(number).map(planned).collect(), ..Plan::default() }
-}
-
-/// Runs the plan; also the events that a user would read.
-fn told(plan: &Plan) -> (RunResult, Vec<String>) {
-    let mut lines = Vec::new();
-    let result = run(plan, &RunOptions::default(), &mut |event| match event {
-        Event::Starting { threads, processes } => {
-            lines.push(format!("{threads} threads, {processes} processes"))
-        }
-        Event::LayingOut { job, files, bytes } => lines.push(format!("{job}: {files} files, {bytes} bytes")),
-        Event::JobFailed { job, pid, error } => {
-            lines.push(format!("{job} failed{}: {}", if pid == 0 { " early" } else { "" }, error.errno));
-        }
-        _ => {}
-    });
-    (result, lines)
-}
-
-fn run_all(specs: Vec<JobSpec>) -> RunResult {
-    told(&plan(specs)).0
-}
-
-fn bytes(job: &JobResult) -> u64 {
-    job.stats.directions.iter().map(|d| d.bytes).sum()
-}
-
-fn end_ms(job: &JobResult) -> u64 {
-    job.start_ms + job.stats.job_runtime_ms
-}
-
-/// ms from the start of the run to the start of the job.
-fn started_after(result: &RunResult, job: usize) -> u64 {
-    let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
-    result.jobs[job].start_ms - started
-}
+use crate::support::{SIZE, bytes, disk, end_ms, null, plan, run_all, started_after, timed, told};
 
 #[test]
 fn clones_all_do_their_work_in_one_wave() {
@@ -183,83 +101,6 @@ fn a_job_that_could_not_be_set_up_is_not_waited_for() {
         message: "refused: you need to specify size=".into(),
     });
     assert_eq!(bytes(&told(&plan).0.jobs[1]), SIZE);
-}
-
-/// A job that would run for an hour.
-fn endless(name: &str) -> JobSpec {
-    timed(name, 3_600_000)
-}
-
-fn ending(exit_what: ExitWhat) -> JobSpec {
-    let mut spec = timed("ending", 30);
-    spec.life.exitall = true;
-    spec.life.exit_what = exit_what;
-    spec
-}
-
-/// Bytes of each job; none has an error.
-fn done(result: &RunResult) -> Vec<u64> {
-    assert!(result.jobs.iter().all(|job| job.error.is_none()));
-    result.jobs.iter().map(bytes).collect()
-}
-
-#[test]
-fn exitall_ends_the_jobs_of_the_group_and_cancels_those_that_did_not_start() {
-    let mut late = endless("late");
-    late.limits.startdelay = (Duration::from_secs(3600), Duration::from_secs(3600));
-    let other_group = JobSpec { group: 1, ..timed("other", 60) };
-    let behind = JobSpec { group: 2, stonewall: true, ..null("behind") };
-    let jobs = vec![ending(ExitWhat::Group), endless("endless"), late, other_group, behind];
-    let result = run_all(jobs);
-    let done = done(&result);
-    assert!(done[1] > 0 && done[3] > 0, "both ran");
-    assert_eq!((done[2], done[4]), (0, SIZE));
-    assert!(result.jobs[3].stats.job_runtime_ms >= 60, "a job of another group is left alone");
-}
-
-#[test]
-fn exitall_of_one_job_holds_for_all() {
-    let quick = timed("quick", 20);
-    let mut slow = endless("slow");
-    slow.life.exitall = true;
-    assert!(done(&run_all(vec![quick, slow]))[1] > 0);
-}
-
-#[test]
-fn exitall_up_to_the_next_stonewall_ends_what_runs_and_nothing_else() {
-    let other_group = JobSpec { group: 1, ..endless("other") };
-    let behind = JobSpec { group: 2, stonewall: true, ..null("behind") };
-    let done = done(&run_all(vec![ending(ExitWhat::Stonewall), other_group, behind]));
-    assert!(done[1] > 0);
-    assert_eq!(done[2], SIZE);
-}
-
-#[test]
-fn exitall_of_everything_ends_the_run() {
-    let other_group = JobSpec { group: 1, ..endless("other") };
-    let behind = JobSpec { group: 2, stonewall: true, ..endless("behind") };
-    let done = done(&run_all(vec![ending(ExitWhat::All), other_group, behind]));
-    assert!(done[1] > 0);
-    assert_eq!(done[2], 0);
-}
-
-#[test]
-fn exitall_on_error_needs_an_error_that_is_not_one_of_set_up() {
-    let directory = TempDir::new().unwrap();
-    let mut broken = disk("broken", ReadWrite::Write, directory.path());
-    broken.files[0].extend = false;
-    broken.life.exitall_on_error = true;
-    let result = run_all(vec![broken.clone(), endless("endless")]);
-    assert_eq!(result.jobs[0].error.as_ref().map(|error| error.errno), Some(libc::EISDIR));
-    assert_eq!(result.jobs[1].error, None);
-
-    // Laying out a directory fails before the job begins.
-    broken.files[0].extend = true;
-    let mut fine = timed("fine", 40);
-    fine.life.exitall_on_error = true;
-    let result = run_all(vec![broken, fine, timed("other", 80)]);
-    assert!(result.jobs[0].error.is_some());
-    assert!(result.jobs[2].stats.job_runtime_ms >= 80, "{}", result.jobs[2].stats.job_runtime_ms);
 }
 
 #[test]
