@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
     JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Units,
+    Sequencer, Tolerance, Units,
 };
 
 impl JobSpec {
@@ -22,6 +22,7 @@ impl JobSpec {
             group: 0,
             stonewall: false,
             life: LifeCycle::default(),
+            tolerance: Tolerance::default(),
             group_reporting: false,
             thread: false,
             rw: ReadWrite::Read,

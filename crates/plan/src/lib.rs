@@ -24,6 +24,7 @@ pub mod spec;
 mod status;
 #[cfg(test)]
 mod testing;
+mod tolerance;
 
 use ferrio_jobfile::{JobSet, Problems};
 

@@ -12,7 +12,7 @@ use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
     Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, postfix, rules};
+use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, postfix, rules, tolerance};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -38,6 +38,7 @@ pub(crate) fn resolve(
         group_reporting: switch(Opt::GroupReporting, false),
         thread: switch(Opt::Thread, false),
         life: life_cycle::life_cycle(options),
+        tolerance: tolerance::tolerance(options),
         rw,
         rw_postfix: rw_postfix(options, rw, findings),
         sequencer: match word(options, Opt::RwSequencer) {

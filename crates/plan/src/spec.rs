@@ -2,6 +2,7 @@
 
 mod engine;
 mod life_cycle;
+mod tolerance;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub use engine::*;
 pub use life_cycle::*;
+pub use tolerance::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -475,6 +477,8 @@ pub struct JobSpec {
     pub stonewall: bool,
     /// Whom it waits for, whom it ends, commands around it.
     pub life: LifeCycle,
+    /// Errors that do not end it.
+    pub tolerance: Tolerance,
     /// Report the group as one entry.
     pub group_reporting: bool,
     /// `thread=1`: printed as a thread; workers are threads either way.

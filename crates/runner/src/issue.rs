@@ -335,7 +335,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
                     control.live.store(direction, 0, 0);
                 }
                 self.directions = new_recorders(self.spec);
-                self.stats = JobStats::default();
+                // Errors are counted from the start of the job.
+                let JobStats { total_errors, first_error, .. } = self.stats;
+                self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
                 self.verify_ticks = 0;
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {

@@ -303,7 +303,8 @@ impl<'a> Run<'a, '_> {
     fn end_others(&mut self, index: usize) {
         let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
         let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
-        if !self.exitall && !(exitall_on_error && failed) {
+        let ends_others = self.exitall || (exitall_on_error && failed);
+        if !ends_others {
             return;
         }
         let group = self.plan.jobs[index].spec.group;

@@ -129,11 +129,11 @@ macro_rules! rows {
         }
         [Core; "general" / "err"] {
             ContinueOnError: "continue_on_error", Enum, Plain, default "none", words ["none", "read", "write", "io", "verify", "all", "0" = "none", "1" = "all"];
-                OnlyOff(&["none", "0"]); "Kinds of error that do not stop the job";
+                Works; "Kinds of error that do not stop the job";
             IgnoreError: "ignore_error", ErrorList, Plain, under "rw";
-                NotYet; "Error numbers or names counted as non-fatal";
+                Works; "Error numbers or names counted as non-fatal";
             ErrorDump: "error_dump", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Print each ignored error";
+                Works; "Print each ignored error";
         }
         [Core; "profile" / "none"] {
             Profile: "profile", Str, Plain;

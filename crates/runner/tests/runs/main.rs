@@ -3,5 +3,6 @@
 
 mod commands;
 mod ending;
+mod errors;
 mod schedule;
 mod support;
