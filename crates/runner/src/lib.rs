@@ -6,6 +6,7 @@
 pub mod event;
 pub mod logs;
 pub mod result;
+pub mod trigger;
 
 mod control;
 mod disk;
@@ -28,3 +29,4 @@ mod worker;
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use result::{DiskUsage, JobError, JobResult, RunResult};
 pub use schedule::{RunOptions, run};
+pub use trigger::Trigger;

@@ -7,11 +7,11 @@ use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Relaxed},
 };
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{ExitWhat, JobSpec, LifeCycle, Plan};
+use ferrio_plan::{Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 
@@ -22,11 +22,16 @@ use crate::failure::Failure;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::result::{JobError, JobResult, RunResult};
+use crate::signals::Watch;
+use crate::trigger::Trigger;
 use crate::worker::{Context, Message};
-use crate::{layout, place, registry, signals};
+use crate::{layout, place, registry};
 
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
+
+/// Messages that may wait for main; workers with more to tell wait for it. Most tell something at their beginning and end only.
+const QUEUE: usize = 1024;
 
 /// What the caller wants beside the result.
 #[derive(Debug, Default)]
@@ -35,15 +40,18 @@ pub struct RunOptions {
     pub progress: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
+    /// What ends the run from outside.
+    pub trigger: Option<Trigger>,
 }
 
 /// Runs the plan to its end. `observer` is told what happens, on the calling thread.
 ///
 /// SIGINT and SIGTERM end the run early and stay blocked in the calling thread afterwards, so that the report can be written.
 pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
-    let (sender, messages) = channel();
+    let (sender, messages) = sync_channel(QUEUE);
     let stop = Arc::new(AtomicBool::new(false));
-    if let Err(e) = signals::watch(sender.clone(), Arc::clone(&stop)) {
+    let watch = Watch::start(sender.clone(), Arc::clone(&stop));
+    if let Err(e) = &watch {
         observer(Event::Note(format!(
             "signals cannot be watched ({e}): Ctrl-C will end the run without a report"
         )));
@@ -61,6 +69,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         stop: &stop,
         jobs,
         signal: None,
+        trigger: options.trigger.as_ref(),
+        triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
         ready: 0,
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
@@ -73,8 +83,11 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let disks = Disks::find(plan);
     let started = SystemTime::now();
     run.began = Instant::now();
-    std::thread::scope(|scope| run.run_waves(scope, &sender, &messages));
+    std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let elapsed = run.began.elapsed();
+    if let Some(line) = run.triggered.and_then(Trigger::run_command) {
+        (run.observer)(Event::Note(line));
+    }
     let Run { jobs, signal, .. } = run;
     RunResult {
         jobs: jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect(),
@@ -103,6 +116,9 @@ struct Run<'a, 'o> {
     stop: &'a AtomicBool,
     jobs: Vec<Job>,
     signal: Option<i32>,
+    /// Present until it goes off; then it is moved.
+    trigger: Option<&'a Trigger>,
+    triggered: Option<&'a Trigger>,
     /// `exitall` of any job.
     exitall: bool,
     /// Jobs of the wave that are set up.
@@ -159,11 +175,13 @@ impl<'a> Run<'a, '_> {
     fn run_waves<'scope, 'env: 'scope>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
-        sender: &Sender<Message>,
-        messages: &Receiver<Message>,
+        sender: &SyncSender<Message>,
+        messages: Receiver<Message>,
     ) where
         'a: 'scope,
     {
+        // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
+        let messages = &messages;
         // A signal during layout is still in the queue.
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
@@ -177,7 +195,7 @@ impl<'a> Run<'a, '_> {
                 continue;
             }
             if self.jobs.iter().all(|job| job.result.is_some()) {
-                return;
+                break;
             }
             self.attend(messages, wake);
         }
@@ -185,7 +203,7 @@ impl<'a> Run<'a, '_> {
 
     /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
-        let wake = wake.min(self.monitor.look());
+        let wake = wake.min(self.monitor.look()).min(self.watch_trigger());
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
@@ -197,6 +215,26 @@ impl<'a> Run<'a, '_> {
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
         }
+    }
+
+    /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
+    fn watch_trigger(&mut self) -> Duration {
+        let Some(trigger) = self.trigger else { return Duration::MAX };
+        let elapsed = self.began.elapsed();
+        let Some(line) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
+        (self.observer)(Event::Note(line));
+        let writes_checked = |(job, planned): (&Job, &PlannedJob)| {
+            let runs = job.started && job.result.is_none();
+            runs && planned.spec.verify.is_some() && planned.spec.rw.does(Direction::Write)
+        };
+        if self.jobs.iter().zip(&self.plan.jobs).any(writes_checked) {
+            let line =
+                "no verify state is saved: how far the jobs that verify had written is not known afterwards";
+            (self.observer)(Event::Note(line.to_owned()));
+        }
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+        self.triggered = self.trigger.take();
+        Duration::MAX
     }
 
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
@@ -234,7 +272,7 @@ impl<'a> Run<'a, '_> {
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         wave: &[usize],
-        sender: &Sender<Message>,
+        sender: &SyncSender<Message>,
         messages: &Receiver<Message>,
     ) where
         'a: 'scope,

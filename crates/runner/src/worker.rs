@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, FileSet};
@@ -58,7 +58,7 @@ pub(crate) struct Context<'a> {
     /// Holds the wave back until all its jobs are set up.
     pub(crate) gate: Arc<Gate>,
     /// To main.
-    pub(crate) messages: Sender<Message>,
+    pub(crate) messages: SyncSender<Message>,
     /// The clock of the run.
     pub(crate) clock: Clock,
     /// Where log rows go, if the job logs single I/Os.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
@@ -50,7 +50,7 @@ fn crc32c() -> Verify {
 
 /// Runs the worker through an open gate. How often it said that it was ready, and its result.
 fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
-    let (sender, messages) = channel();
+    let (sender, messages) = sync_channel(1024);
     let control = JobControl::default();
     if stop {
         control.request_stop();
