@@ -450,3 +450,48 @@ fn errors_are_counted_from_the_start_of_the_ramp() {
     let result = work::<Flaky<5, false>>(&spec);
     assert_eq!(result.stats.total_errors, (FLAKY_WRITES.get() - before) / 4);
 }
+
+/// Ends one I/O at a time, after a millisecond, so that the others are always in flight.
+#[derive(Default)]
+struct Lagging {
+    queued: u32,
+    kernel: VecDeque<Completion>,
+}
+
+impl Engine for Lagging {
+    fn open(_: &JobSpec, _: &Buffers) -> Result<Self, EngineError> {
+        Ok(Lagging::default())
+    }
+
+    fn attach(&mut self, _: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        self.queued += 1;
+        self.kernel.push_back(Completion { unit: request.unit, result: request.len.into() });
+        Submit::Queued
+    }
+
+    fn flush(&mut self) -> std::io::Result<u32> {
+        Ok(std::mem::take(&mut self.queued))
+    }
+
+    fn reap(&mut self, min: u32, _: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        std::thread::sleep(Duration::from_millis(1));
+        done.extend(self.kernel.drain(..min as usize));
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
+    let mut spec = job(ReadWrite::Read, EngineKind::IoUring, 64 << 10);
+    spec.depth.iodepth = 4;
+    spec.depth.low = 3;
+    spec.limits.ramp_time = Duration::from_millis(5);
+    spec.limits.runtime = Duration::from_millis(5);
+    spec.limits.time_based = true;
+    let read = &work::<Lagging>(&spec).stats.directions[0];
+    assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
+}
