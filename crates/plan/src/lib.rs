@@ -6,6 +6,7 @@
 
 mod bare;
 mod buffers;
+mod clock;
 mod directories;
 mod engine;
 mod findings;
@@ -89,7 +90,12 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     if !findings.problems.is_empty() {
         return Err(Problems { diagnostics: findings.problems, sources: set.sources.clone() });
     }
-    Ok(Plan { jobs: groups.jobs, globals: resolve::echo(&set.globals), notes: findings.notes })
+    Ok(Plan {
+        jobs: groups.jobs,
+        clock: clock::source(set),
+        globals: resolve::echo(&set.globals),
+        notes: findings.notes,
+    })
 }
 
 #[cfg(test)]

@@ -648,11 +648,25 @@ pub struct PlannedJob {
     pub setup_error: Option<SetupError>,
 }
 
+/// `clocksource`: what tells the time in the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The processor's time stamp counter where it can be trusted, else the kernel.
+    #[default]
+    Best,
+    /// `cpu`: the same, but not without a word when it cannot.
+    Cpu,
+    /// `clock_gettime`, `gettimeofday`: the kernel's monotonic clock.
+    Kernel,
+}
+
 /// Everything a run needs.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Jobs in creation order.
     pub jobs: Vec<PlannedJob>,
+    /// The clock of all of them.
+    pub clock: ClockSource,
     /// `[global]` options for the JSON report.
     pub globals: OptionEcho,
     /// Things the user should know, one line each, for stderr.

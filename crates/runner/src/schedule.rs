@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
+use ferrio_plan::{ClockSource, Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 
@@ -56,7 +56,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
             "signals cannot be watched ({e}): Ctrl-C will end the run without a report"
         )));
     }
-    let clock = Clock::calibrate();
+    let clock = clock(plan.clock, observer);
     let controls: Vec<JobControl> = plan.jobs.iter().map(|_| JobControl::default()).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
@@ -96,6 +96,19 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         elapsed,
         signal,
     }
+}
+
+/// The clock of the run. `observer` is told when it is not the one that was asked for.
+fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
+    if source == ClockSource::Kernel {
+        return Clock::monotonic();
+    }
+    let clock = Clock::calibrate();
+    if source == ClockSource::Cpu && clock.source() == ferrio_stats::ClockSource::Monotonic {
+        let line = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
+        observer(Event::Note(line.to_owned()));
+    }
+    clock
 }
 
 /// Where a job stands.

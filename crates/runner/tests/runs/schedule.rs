@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use ferrio_plan::{EngineKind, JobSpec, ReadWrite, SetupError};
+use ferrio_plan::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
 use ferrio_runner::{Event, RunOptions, run};
 use tempfile::TempDir;
 
@@ -45,6 +45,15 @@ fn walls_one_after_the_other_make_groups_that_run_in_order() {
     let result = run_all(vec![walled("a"), walled("b"), walled("c")]);
     for pair in result.jobs.windows(2) {
         assert!(pair[1].start_ms >= end_ms(&pair[0]));
+    }
+}
+
+#[test]
+fn any_clock_measures_a_run() {
+    for clock in [ClockSource::Best, ClockSource::Cpu, ClockSource::Kernel] {
+        let plan = Plan { clock, ..plan(vec![timed("a", 20)]) };
+        let job = &told(&plan).0.jobs[0];
+        assert!(job.stats.job_runtime_ms >= 20 && job.stats.directions[0].clat.is_some(), "{clock:?}");
     }
 }
 
