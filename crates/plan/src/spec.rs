@@ -1,5 +1,6 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod clock;
 mod engine;
 mod life_cycle;
 mod tolerance;
@@ -8,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use clock::*;
 pub use engine::*;
 pub use life_cycle::*;
 pub use tolerance::*;
@@ -646,18 +648,6 @@ pub struct PlannedJob {
     pub spec: JobSpec,
     /// Why it cannot run.
     pub setup_error: Option<SetupError>,
-}
-
-/// `clocksource`: what tells the time in the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockSource {
-    /// The processor's time stamp counter where it can be trusted, else the kernel.
-    #[default]
-    Best,
-    /// `cpu`: the same, but not without a word when it cannot.
-    Cpu,
-    /// `clock_gettime`, `gettimeofday`: the kernel's monotonic clock.
-    Kernel,
 }
 
 /// Everything a run needs.

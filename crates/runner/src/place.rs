@@ -10,6 +10,10 @@ use nix::unistd::{Pid, gettid};
 
 use crate::failure::Failure;
 
+/// Root may lack the capability too, in a container.
+const NICE_REFUSED: &str =
+    "a nice value below this program's own needs CAP_SYS_NICE (root has it) or a higher limit (ulimit -e)";
+
 /// Kernel id of the calling thread: the pid that reports print.
 pub(crate) fn thread_id() -> u32 {
     gettid().as_raw().unsigned_abs()
@@ -29,7 +33,7 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
     }
     if spec.nice != 0 {
         rustix::process::nice(spec.nice)
-            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("only root may lower the nice value"))?;
+            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note(NICE_REFUSED))?;
     }
     Ok(())
 }

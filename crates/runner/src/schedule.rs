@@ -380,8 +380,9 @@ impl<'a> Run<'a, '_> {
     fn end(&mut self, index: usize) {
         self.controls[index].request_stop();
         let job = &mut self.jobs[index];
-        if !job.started {
-            job.result.get_or_insert_default();
+        if !job.started && job.result.is_none() {
+            self.controls[index].set_state(JobState::Reaped);
+            job.result = Some(JobResult::default());
         }
     }
 }
