@@ -156,3 +156,13 @@ fn a_failing_prerun_fails_the_run() {
         assert!(run.stderr.contains(part), "{part:?} is expected in\n{}", run.stderr);
     }
 }
+
+#[test]
+fn a_job_runs_on_named_numa_nodes_or_is_refused() {
+    let place = Place::new();
+    let job = place.job(&format!("{NULL}[a]\nnuma_cpu_nodes=all\nnuma_mem_policy=local\n"));
+    assert_eq!(outcome(&place.ferrio(&["--output-format=json", &job]).run()).1[0].3, 4096);
+    let words = ["--name=a", "--ioengine=null", "--size=4k", "--numa_mem_policy=bind:1000"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("there is no NUMA node 1000"), "{}", run.stderr);
+}

@@ -64,6 +64,7 @@ impl JobSpec {
             readonly: false,
             unlink: false,
             cpus_allowed: Vec::new(),
+            memory_policy: None,
             nice: 0,
             measure: Measure {
                 lat: true,

@@ -16,6 +16,7 @@ mod machine;
 mod measure;
 mod mounted;
 mod names;
+mod numa;
 mod postfix;
 mod probe;
 mod resolve;

@@ -12,7 +12,7 @@ use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
     Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, postfix, rules, tolerance};
+use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, numa, postfix, rules, tolerance};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -84,6 +84,7 @@ pub(crate) fn resolve(
     };
     let sizing = sizing(options, &spec, findings);
     rules::apply(job, &mut spec, &sizing, machine, findings);
+    numa::place(job, &mut spec, machine, findings);
     Some(Draft { spec, sizing })
 }
 

@@ -3,6 +3,7 @@
 mod clock;
 mod engine;
 mod life_cycle;
+mod memory_policy;
 mod tolerance;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub use clock::*;
 pub use engine::*;
 pub use life_cycle::*;
+pub use memory_policy::*;
 pub use tolerance::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
@@ -545,6 +547,8 @@ pub struct JobSpec {
     pub unlink: bool,
     /// CPUs the worker may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
+    /// NUMA policy of the worker's memory, if it was given.
+    pub memory_policy: Option<MemoryPolicy>,
     /// nice value, -20..=19.
     pub nice: i32,
     /// What is measured.

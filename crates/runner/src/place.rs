@@ -1,8 +1,9 @@
-//! Where a worker runs: its descriptor table, CPUs, nice value; and its random seeds.
+//! Where a worker runs: its descriptor table, CPUs, NUMA nodes, nice value; and its random seeds.
 
 use std::fs::File;
 use std::io::Read;
 
+use ferrio_engine::memory_policy::set_memory_policy;
 use ferrio_plan::JobSpec;
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
@@ -30,6 +31,9 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
             set.set(cpu as usize).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
         }
         sched_setaffinity(Pid::from_raw(0), &set).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
+    }
+    if let Some(policy) = &spec.memory_policy {
+        set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
     }
     if spec.nice != 0 {
         rustix::process::nice(spec.nice)
