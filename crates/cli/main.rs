@@ -45,7 +45,11 @@ fn run() -> Result<u8, Stop> {
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
-    let options = RunOptions { progress: output.is_live(), logs: logs.as_ref().map(LogWriter::sender) };
+    let options = RunOptions {
+        progress: output.is_live(),
+        logs: logs.as_ref().map(LogWriter::sender),
+        ..RunOptions::default()
+    };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
     if let Some(logs) = logs {

@@ -144,7 +144,7 @@ impl Output {
 }
 
 fn names_a_job(plan: &Plan, line: &str) -> bool {
-    let named = |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+    let named = |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(": "));
     plan.jobs.iter().any(|job| named(&job.spec.name))
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding, Sequencer,
-    Units,
+    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
+    Sequencer, Tolerance, Units,
 };
 
 impl JobSpec {
@@ -21,6 +21,8 @@ impl JobSpec {
             clones: 1,
             group: 0,
             stonewall: false,
+            life: LifeCycle::default(),
+            tolerance: Tolerance::default(),
             group_reporting: false,
             thread: false,
             rw: ReadWrite::Read,
@@ -62,6 +64,7 @@ impl JobSpec {
             readonly: false,
             unlink: false,
             cpus_allowed: Vec::new(),
+            memory_policy: None,
             nice: 0,
             measure: Measure {
                 lat: true,

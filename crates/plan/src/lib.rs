@@ -6,14 +6,17 @@
 
 mod bare;
 mod buffers;
+mod clock;
 mod directories;
 mod engine;
 mod findings;
 mod groups;
+mod life_cycle;
 mod machine;
 mod measure;
 mod mounted;
 mod names;
+mod numa;
 mod postfix;
 mod probe;
 mod resolve;
@@ -23,6 +26,7 @@ pub mod spec;
 mod status;
 #[cfg(test)]
 mod testing;
+mod tolerance;
 mod without_effect;
 mod written;
 
@@ -90,14 +94,21 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
             && findings.is_fine()
         {
+            let first = groups.jobs.len();
             groups.add(job, &draft, &mut findings);
+            life_cycle::resolve_wait(&mut groups.jobs, first, job, &mut findings);
         }
     }
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
     idle.tell(&mut findings);
-    Ok(Plan { jobs: groups.jobs, globals: resolve::echo(&set.globals), notes: findings.notes })
+    Ok(Plan {
+        jobs: groups.jobs,
+        clock: clock::source(set),
+        globals: resolve::echo(&set.globals),
+        notes: findings.notes,
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
     Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, measure, postfix, rules};
+use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, numa, postfix, rules, tolerance};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub(crate) fn resolve(
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
         thread: switch(Opt::Thread, false),
+        life: life_cycle::life_cycle(options),
+        tolerance: tolerance::tolerance(options),
         rw,
         rw_postfix: rw_postfix(options, rw, findings),
         sequencer: match word(options, Opt::RwSequencer) {
@@ -82,6 +84,7 @@ pub(crate) fn resolve(
     };
     let sizing = sizing(options, &spec, findings);
     rules::apply(job, &mut spec, &sizing, machine, findings);
+    numa::place(job, &mut spec, machine, findings);
     Some(Draft { spec, sizing })
 }
 

@@ -1,12 +1,20 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod clock;
 mod engine;
+mod life_cycle;
+mod memory_policy;
+mod tolerance;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use clock::*;
 pub use engine::*;
+pub use life_cycle::*;
+pub use memory_policy::*;
+pub use tolerance::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -471,6 +479,10 @@ pub struct JobSpec {
     pub group: u32,
     /// Starts only after all earlier jobs have ended.
     pub stonewall: bool,
+    /// Whom it waits for, whom it ends, commands around it.
+    pub life: LifeCycle,
+    /// Errors that do not end it.
+    pub tolerance: Tolerance,
     /// Report the group as one entry.
     pub group_reporting: bool,
     /// `thread=1`: printed as a thread; workers are threads either way.
@@ -535,6 +547,8 @@ pub struct JobSpec {
     pub unlink: bool,
     /// CPUs the worker may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
+    /// NUMA policy of the worker's memory, if it was given.
+    pub memory_policy: Option<MemoryPolicy>,
     /// nice value, -20..=19.
     pub nice: i32,
     /// What is measured.
@@ -645,6 +659,8 @@ pub struct PlannedJob {
 pub struct Plan {
     /// Jobs in creation order.
     pub jobs: Vec<PlannedJob>,
+    /// The clock of all of them.
+    pub clock: ClockSource,
     /// `[global]` options for the JSON report.
     pub globals: OptionEcho,
     /// Things the user should know, one line each, for stderr.

@@ -158,7 +158,9 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         latency_ns: shares(&LATENCY_LABELS, stats.latency_buckets.ns(), ios, 0.01),
         latency_us: shares(&LATENCY_LABELS, stats.latency_buckets.us(), ios, 0.01),
         latency_ms: shares(&LATENCY_LABELS, stats.latency_buckets.ms(), ios, 0.01),
-        tolerated: (stats.total_errors > 0)
+        tolerated: last
+            .tolerance
+            .any()
             .then_some(ToleratedErrors { total_err: stats.total_errors, first_error: stats.first_error }),
         target: (start > 0).then_some(TargetReport {
             latency_depth: last.depth.iodepth,

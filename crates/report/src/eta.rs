@@ -17,7 +17,7 @@ pub(crate) fn seconds(elapsed: Duration) -> u64 {
     u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX)
 }
 
-/// Seconds until the last job ends; `None` while the run is too young to tell.
+/// Seconds until the last job ends, with `exitall` the first one; `None` while the run is too young to tell.
 pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
     if seconds(progress.elapsed) < ETA_AFTER_SECONDS {
         return None;
@@ -25,16 +25,20 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
     let jobs = || plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs);
     let ended: u64 =
         jobs().filter(|(_, job)| has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
-    let (mut longest, mut waiting) = (0, 0u64);
+    let (mut longest, mut shortest, mut waiting) = (0, None, 0u64);
     for (spec, job) in jobs() {
         let eta = job_remaining(spec, job, ended);
         if job.state == JobState::NotCreated && spec.stonewall {
             waiting = waiting.saturating_add(eta);
         } else {
             longest = longest.max(eta);
+            // 0 stands for jobs that have ended and for those that nothing is known of.
+            shortest = shortest.into_iter().chain((eta > 0).then_some(eta)).min();
         }
     }
-    Some(longest.saturating_add(waiting))
+    let together = plan.jobs.iter().any(|job| job.spec.life.exitall);
+    let running = shortest.filter(|_| together).unwrap_or(longest);
+    Some(running.saturating_add(waiting))
 }
 
 /// True for states that a job never leaves.
@@ -176,6 +180,14 @@ mod tests {
         let jobs =
             [job(JobState::Running, 3, 9), job(JobState::Running, 3, 9), job(JobState::NotCreated, 0, 0)];
         assert_eq!(remaining_of(&[spec(1 << 40, 4), spec(1 << 40, 5), second], 3, &jobs), Some(2 + 4));
+    }
+
+    #[test]
+    fn with_exitall_the_first_job_to_end_decides() {
+        let (mut first, second) = (spec(1 << 40, 4), spec(1 << 40, 9));
+        first.life.exitall = true;
+        let jobs = [job(JobState::Running, 3, 9), job(JobState::Running, 3, 9)];
+        assert_eq!(remaining_of(&[first, second], 3, &jobs), Some(1));
     }
 
     #[test]

@@ -50,6 +50,11 @@ impl JobControl {
         self.stop.load(Relaxed)
     }
 
+    /// What [`Self::request_stop`] sets, for work that knows nothing of jobs.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
     /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
     pub fn begin_measuring(&self, now: u64) {
         self.measuring_since.store(now, Release);

@@ -322,6 +322,21 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.spec.depth.iodepth - self.free.len() as u32 - self.retry.len() as u32
     }
 
+    /// I/Os per direction and syncs that were issued and have not ended.
+    fn in_flight(&self) -> ([u64; 3], u64) {
+        let mut busy = vec![true; self.units.len()];
+        self.free.iter().for_each(|&unit| busy[unit as usize] = false);
+        let (mut ios, mut syncs) = ([0; 3], 0);
+        for unit in self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit)) {
+            if is_data(unit.request.op) {
+                ios[unit.direction] += 1;
+            } else {
+                syncs += 1;
+            }
+        }
+        (ios, syncs)
+    }
+
     /// End of the ramp or of the run time. False when the pass is over.
     #[cold]
     fn pass_milestone(&mut self) -> bool {
@@ -329,13 +344,21 @@ impl<'a, E: Engine> Issuer<'a, E> {
             Milestone::RampEnded => {
                 self.recent.len = 0;
                 let control = self.context.control;
+                // What is in flight moves its bytes in the part that is measured, and is counted there.
+                let (ios, sync_ios) = self.in_flight();
                 for (direction, stats) in self.directions.iter().enumerate() {
                     self.ramp_bytes[direction] += stats.bytes;
-                    control.ramp.store(direction, stats.ios, stats.bytes);
-                    control.live.store(direction, 0, 0);
+                    control.ramp.store(direction, stats.ios - ios[direction], stats.bytes);
+                    control.live.store(direction, ios[direction], 0);
                 }
                 self.directions = new_recorders(self.spec);
-                self.stats = JobStats::default();
+                for (stats, ios) in self.directions.iter_mut().zip(ios) {
+                    stats.ios = ios;
+                }
+                // Errors are counted from the start of the job.
+                let JobStats { total_errors, first_error, .. } = self.stats;
+                self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
+                self.stats.sync.ios = sync_ios;
                 self.verify_ticks = 0;
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {

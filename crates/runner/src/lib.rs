@@ -6,10 +6,12 @@
 pub mod event;
 pub mod logs;
 pub mod result;
+pub mod trigger;
 
 mod control;
 mod disk;
 mod failure;
+mod hooks;
 mod issue;
 mod layout;
 mod monitor;
@@ -17,6 +19,7 @@ mod open;
 mod place;
 mod registry;
 mod schedule;
+mod shell;
 mod signals;
 mod timing;
 mod verification;
@@ -26,3 +29,4 @@ mod worker;
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use result::{DiskUsage, JobError, JobResult, RunResult};
 pub use schedule::{RunOptions, run};
+pub use trigger::Trigger;

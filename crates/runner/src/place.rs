@@ -1,14 +1,19 @@
-//! Where a worker runs: its descriptor table, CPUs, nice value; and its random seeds.
+//! Where a worker runs: its descriptor table, CPUs, NUMA nodes, nice value; and its random seeds.
 
 use std::fs::File;
 use std::io::Read;
 
+use ferrio_engine::memory_policy::set_memory_policy;
 use ferrio_plan::JobSpec;
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
 
 use crate::failure::Failure;
+
+/// Root may lack the capability too, in a container.
+const NICE_REFUSED: &str =
+    "a nice value below this program's own needs CAP_SYS_NICE (root has it) or a higher limit (ulimit -e)";
 
 /// Kernel id of the calling thread: the pid that reports print.
 pub(crate) fn thread_id() -> u32 {
@@ -27,9 +32,12 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
         }
         sched_setaffinity(Pid::from_raw(0), &set).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
     }
+    if let Some(policy) = &spec.memory_policy {
+        set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
+    }
     if spec.nice != 0 {
         rustix::process::nice(spec.nice)
-            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("only root may lower the nice value"))?;
+            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note(NICE_REFUSED))?;
     }
     Ok(())
 }

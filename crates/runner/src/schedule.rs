@@ -1,4 +1,4 @@
-//! The main thread of a run: set-up in job order, then waves of jobs as stonewalls and start delays allow, until all have ended.
+//! The main thread of a run: set-up in job order, then waves of jobs as stonewalls, start delays and `wait_for` allow, until all have ended.
 //!
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
@@ -7,11 +7,11 @@ use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Relaxed},
 };
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{JobSpec, Plan};
+use ferrio_plan::{ClockSource, Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 
@@ -22,11 +22,16 @@ use crate::failure::Failure;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::result::{JobError, JobResult, RunResult};
+use crate::signals::Watch;
+use crate::trigger::Trigger;
 use crate::worker::{Context, Message};
-use crate::{layout, place, registry, signals};
+use crate::{layout, place, registry};
 
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
+
+/// Messages that may wait for main; workers with more to tell wait for it. Most tell something at their beginning and end only.
+const QUEUE: usize = 1024;
 
 /// What the caller wants beside the result.
 #[derive(Debug, Default)]
@@ -35,20 +40,23 @@ pub struct RunOptions {
     pub progress: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
+    /// What ends the run from outside.
+    pub trigger: Option<Trigger>,
 }
 
 /// Runs the plan to its end. `observer` is told what happens, on the calling thread.
 ///
 /// SIGINT and SIGTERM end the run early and stay blocked in the calling thread afterwards, so that the report can be written.
 pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
-    let (sender, messages) = channel();
+    let (sender, messages) = sync_channel(QUEUE);
     let stop = Arc::new(AtomicBool::new(false));
-    if let Err(e) = signals::watch(sender.clone(), Arc::clone(&stop)) {
+    let watch = Watch::start(sender.clone(), Arc::clone(&stop));
+    if let Err(e) = &watch {
         observer(Event::Note(format!(
             "signals cannot be watched ({e}): Ctrl-C will end the run without a report"
         )));
     }
-    let clock = Clock::calibrate();
+    let clock = clock(plan.clock, observer);
     let controls: Vec<JobControl> = plan.jobs.iter().map(|_| JobControl::default()).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
@@ -61,6 +69,9 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         stop: &stop,
         jobs,
         signal: None,
+        trigger: options.trigger.as_ref(),
+        triggered: None,
+        exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
         ready: 0,
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         logs: options.logs.clone(),
@@ -72,8 +83,11 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let disks = Disks::find(plan);
     let started = SystemTime::now();
     run.began = Instant::now();
-    std::thread::scope(|scope| run.run_waves(scope, &sender, &messages));
+    std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let elapsed = run.began.elapsed();
+    if let Some(line) = run.triggered.and_then(Trigger::run_command) {
+        (run.observer)(Event::Note(line));
+    }
     let Run { jobs, signal, .. } = run;
     RunResult {
         jobs: jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect(),
@@ -82,6 +96,19 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         elapsed,
         signal,
     }
+}
+
+/// The clock of the run. `observer` is told when it is not the one that was asked for.
+fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
+    if source == ClockSource::Kernel {
+        return Clock::monotonic();
+    }
+    let clock = Clock::calibrate();
+    if source == ClockSource::Cpu && clock.source() == ferrio_stats::ClockSource::Monotonic {
+        let line = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
+        observer(Event::Note(line.to_owned()));
+    }
+    clock
 }
 
 /// Where a job stands.
@@ -102,6 +129,11 @@ struct Run<'a, 'o> {
     stop: &'a AtomicBool,
     jobs: Vec<Job>,
     signal: Option<i32>,
+    /// Present until it goes off; then it is moved.
+    trigger: Option<&'a Trigger>,
+    triggered: Option<&'a Trigger>,
+    /// `exitall` of any job.
+    exitall: bool,
     /// Jobs of the wave that are set up.
     ready: usize,
     monitor: Monitor<'a>,
@@ -156,11 +188,13 @@ impl<'a> Run<'a, '_> {
     fn run_waves<'scope, 'env: 'scope>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
-        sender: &Sender<Message>,
-        messages: &Receiver<Message>,
+        sender: &SyncSender<Message>,
+        messages: Receiver<Message>,
     ) where
         'a: 'scope,
     {
+        // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
+        let messages = &messages;
         // A signal during layout is still in the queue.
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
@@ -174,7 +208,7 @@ impl<'a> Run<'a, '_> {
                 continue;
             }
             if self.jobs.iter().all(|job| job.result.is_some()) {
-                return;
+                break;
             }
             self.attend(messages, wake);
         }
@@ -182,7 +216,7 @@ impl<'a> Run<'a, '_> {
 
     /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
-        let wake = wake.min(self.monitor.look());
+        let wake = wake.min(self.monitor.look()).min(self.watch_trigger());
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
@@ -194,6 +228,26 @@ impl<'a> Run<'a, '_> {
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
         }
+    }
+
+    /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
+    fn watch_trigger(&mut self) -> Duration {
+        let Some(trigger) = self.trigger else { return Duration::MAX };
+        let elapsed = self.began.elapsed();
+        let Some(line) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
+        (self.observer)(Event::Note(line));
+        let writes_checked = |(job, planned): (&Job, &PlannedJob)| {
+            let runs = job.started && job.result.is_none();
+            runs && planned.spec.verify.is_some() && planned.spec.rw.does(Direction::Write)
+        };
+        if self.jobs.iter().zip(&self.plan.jobs).any(writes_checked) {
+            let line =
+                "no verify state is saved: how far the jobs that verify had written is not known afterwards";
+            (self.observer)(Event::Note(line.to_owned()));
+        }
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+        self.triggered = self.trigger.take();
+        Duration::MAX
     }
 
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
@@ -211,9 +265,13 @@ impl<'a> Run<'a, '_> {
                     // Later jobs wait behind the wall too.
                     break;
                 }
+                let awaited = &self.jobs[spec.life.wait_for.clone()];
+                let waits = awaited.iter().any(|job| job.result.is_none());
                 let delay = startdelay(spec, job.entropy);
                 match delay.checked_sub(elapsed).filter(|left| !left.is_zero()) {
                     Some(left) => *wake = (*wake).min(left),
+                    // The end of the last job it waits for wakes main.
+                    None if waits => {}
                     None => wave.push(index),
                 }
             }
@@ -227,7 +285,7 @@ impl<'a> Run<'a, '_> {
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         wave: &[usize],
-        sender: &Sender<Message>,
+        sender: &SyncSender<Message>,
         messages: &Receiver<Message>,
     ) where
         'a: 'scope,
@@ -248,7 +306,6 @@ impl<'a> Run<'a, '_> {
                 gate: Arc::clone(&gate),
                 messages: sender.clone(),
                 clock: self.clock,
-                run_stop: self.stop,
                 log: self.logs.clone().filter(|_| per_io_log),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),
@@ -272,7 +329,12 @@ impl<'a> Run<'a, '_> {
             Message::Note(line) => (self.observer)(Event::Note(line)),
             Message::Mismatch(lines) => (self.observer)(Event::Mismatch(lines)),
             Message::IoError(line) => (self.observer)(Event::IoError(line)),
-            Message::Ended(index, result) => self.ended(index, *result),
+            Message::Ended { index, result, set_up } => {
+                self.ended(index, *result);
+                if set_up {
+                    self.end_others(index);
+                }
+            }
             Message::Signal(signal) => self.terminate(signal),
         }
     }
@@ -288,13 +350,38 @@ impl<'a> Run<'a, '_> {
         self.jobs[index].result = Some(result);
     }
 
-    /// Ends running jobs and cancels those that did not start.
+    /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
+    fn end_others(&mut self, index: usize) {
+        let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
+        let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
+        let ends_others = self.exitall || (exitall_on_error && failed);
+        if !ends_others {
+            return;
+        }
+        let group = self.plan.jobs[index].spec.group;
+        for other in 0..self.jobs.len() {
+            match exit_what {
+                ExitWhat::Group if self.plan.jobs[other].spec.group != group => {}
+                ExitWhat::Stonewall if !self.jobs[other].started => {}
+                _ => self.end(other),
+            }
+        }
+    }
+
+    /// A signal ends all jobs.
     fn terminate(&mut self, signal: i32) {
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
-        self.controls.iter().for_each(JobControl::request_stop);
-        for job in self.jobs.iter_mut().filter(|job| !job.started && job.result.is_none()) {
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+    }
+
+    /// Asks a running job to end, or cancels one that did not start.
+    fn end(&mut self, index: usize) {
+        self.controls[index].request_stop();
+        let job = &mut self.jobs[index];
+        if !job.started && job.result.is_none() {
+            self.controls[index].set_state(JobState::Reaped);
             job.result = Some(JobResult::default());
         }
     }

@@ -1,38 +1,84 @@
-//! SIGINT and SIGTERM end the run gracefully: they are blocked in all threads and waited for by one.
+//! SIGINT and SIGTERM end the run gracefully: they are blocked in all threads and waited for by one, which ends with the run.
 
+use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Release};
-use std::sync::mpsc::Sender;
-use std::thread;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::mpsc::SyncSender;
+use std::thread::{self, JoinHandle};
 
+use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::worker::Message;
 
-/// Blocks both signals in the calling thread (threads started later inherit that); each arrival sets `stop`, which file layout
-/// looks at, and is sent as a message.
-///
-/// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right after it.
-///
-/// # Errors
-/// The kernel refused to change the signal mask or to start a thread.
-pub(crate) fn watch(messages: Sender<Message>, stop: Arc<AtomicBool>) -> std::io::Result<()> {
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGINT);
-    signals.add(Signal::SIGTERM);
-    signals.thread_block()?;
-    // A write beyond the limit of file sizes shall fail with EFBIG, which the report can tell, instead of killing the program.
-    let mut limit = SigSet::empty();
-    limit.add(Signal::SIGXFSZ);
-    limit.thread_block()?;
-    thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
-        while let Ok(signal) = signals.wait() {
-            // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-            if messages.send(Message::Signal(signal as i32)).is_err() {
-                return;
+/// The thread that waits for signals; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    thread: Option<JoinHandle<()>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Blocks both signals in the calling thread (threads started later inherit that); each arrival sets `stop`, which file layout
+    /// looks at, and is sent as a message.
+    ///
+    /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
+    /// after it.
+    ///
+    /// # Errors
+    /// The kernel refused to change the signal mask or to start a thread.
+    pub(crate) fn start(messages: SyncSender<Message>, stop: Arc<AtomicBool>) -> std::io::Result<Self> {
+        let mut signals = SigSet::empty();
+        signals.add(Signal::SIGINT);
+        signals.add(Signal::SIGTERM);
+        signals.thread_block()?;
+        // A write beyond the limit of file sizes shall fail with EFBIG, which the report can tell, instead of killing the program.
+        let mut limit = SigSet::empty();
+        limit.add(Signal::SIGXFSZ);
+        limit.thread_block()?;
+        let over = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&over);
+        let thread = thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
+            while let Ok(signal) = signals.wait() {
+                // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
+                if ends.load(Acquire) || messages.send(Message::Signal(signal as i32)).is_err() {
+                    return;
+                }
+                stop.store(true, Release);
             }
-            stop.store(true, Release);
+        })?;
+        Ok(Watch { thread: Some(thread), over })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.over.store(true, Release);
+        // Only this thread gets the signal; it knows that it means the end. Without it the thread stays, as harmless as it was.
+        if pthread_kill(thread.as_pthread_t(), Signal::SIGTERM).is_ok() {
+            let _ = thread.join();
         }
-    })?;
-    Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
+        let (sender, messages) = sync_channel(4);
+        let stop = Arc::new(AtomicBool::new(false));
+        let watch = Watch::start(sender, Arc::clone(&stop)).unwrap();
+        pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
+        let message = messages.recv().unwrap();
+        assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
+        drop(watch);
+        assert!(stop.load(Acquire));
+        assert!(messages.recv().is_err(), "nobody is left to send, and the end is no signal of the run");
+    }
 }

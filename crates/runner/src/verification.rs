@@ -27,7 +27,7 @@ pub(crate) struct Verification {
     checks_reads: bool,
     /// False for engines that pretend: blocks are read back but not compared.
     holds_data: bool,
-    /// What the block that a unit is reading has to say.
+    /// What the block that a unit is reading has to say; of one that it is writing, the number.
     expected: Vec<Expected>,
 }
 
@@ -75,6 +75,7 @@ impl Verification {
                     offset: io.offset,
                     number: self.number,
                 });
+                self.expected[unit as usize].number = Some(self.number);
             }
             self.number += 1;
         } else if self.checks_reads && io.direction == Direction::Read {
@@ -82,6 +83,14 @@ impl Verification {
             self.expected[unit as usize] = Expected { seed, number: None };
         }
         Ok(())
+    }
+
+    /// The write of unit `unit` failed, of the block at `offset`: it is not read back.
+    pub(crate) fn forget(&mut self, unit: u32, file: u32, offset: u64) {
+        let number = self.expected[unit as usize].number;
+        if let (Some(written), Some(number)) = (&mut self.written, number) {
+            written.forget(&Written { file, len: 0, offset, number });
+        }
     }
 
     /// True while reads have to pass [`check`](Self::check).

@@ -4,8 +4,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::Sender;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, FileSet};
@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::logs::LogSender;
 use crate::result::JobResult;
 use crate::verification::Verification;
-use crate::{layout, place};
+use crate::{hooks, layout, place};
 
 /// What workers (and the signal thread) tell main.
 #[derive(Debug)]
@@ -35,7 +35,14 @@ pub(crate) enum Message {
     /// One failed I/O.
     IoError(String),
     /// The job ended; nothing follows from it.
-    Ended(usize, Box<JobResult>),
+    Ended {
+        /// Which job.
+        index: usize,
+        /// Its outcome.
+        result: Box<JobResult>,
+        /// False when it failed before it could open its files.
+        set_up: bool,
+    },
     /// A signal arrived.
     Signal(i32),
 }
@@ -51,11 +58,9 @@ pub(crate) struct Context<'a> {
     /// Holds the wave back until all its jobs are set up.
     pub(crate) gate: Arc<Gate>,
     /// To main.
-    pub(crate) messages: Sender<Message>,
+    pub(crate) messages: SyncSender<Message>,
     /// The clock of the run.
     pub(crate) clock: Clock,
-    /// Stops layout when the run ends early.
-    pub(crate) run_stop: &'a AtomicBool,
     /// Where log rows go, if the job logs single I/Os.
     pub(crate) log: Option<LogSender>,
     /// Random seeds of the operating system, the same for layout and I/O.
@@ -71,19 +76,28 @@ impl Context<'_> {
     }
 }
 
+/// How far a worker came.
+#[derive(Debug, Default)]
+struct Reached {
+    /// Main knows that the job is ready.
+    announced: bool,
+    /// Everything is there but the open files.
+    set_up: bool,
+}
+
 /// Body of the worker thread. A panic becomes the job's error.
 pub(crate) fn run<E: Engine>(mut context: Context<'_>) {
     let layout = context.layout.take();
     let context = context;
     let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
-    let mut announced = false;
-    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, layout, &mut result, &mut announced)));
+    let mut reached = Reached::default();
+    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, layout, &mut result, &mut reached)));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
         Err(panic) => Some(Failure::new(libc::EFAULT, format!("panic: {}", panic_text(&*panic)))),
     };
-    if !announced {
+    if !reached.announced {
         let _ = context.messages.send(Message::Ready);
     }
     if let Some(failure) = failure {
@@ -91,7 +105,8 @@ pub(crate) fn run<E: Engine>(mut context: Context<'_>) {
         result.error = Some(failure.error);
     }
     context.control.open_files.store(0, Relaxed);
-    let _ = context.messages.send(Message::Ended(context.index, Box::new(result)));
+    let (index, set_up) = (context.index, reached.set_up);
+    let _ = context.messages.send(Message::Ended { index, result: Box::new(result), set_up });
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -103,7 +118,7 @@ fn work<E: Engine>(
     context: &Context<'_>,
     mut laid_out: Option<LayoutContent>,
     result: &mut JobResult,
-    announced: &mut bool,
+    reached: &mut Reached,
 ) -> Result<(), Failure> {
     let Context { spec, control, .. } = *context;
     let mut note = |line| context.note(line);
@@ -111,12 +126,15 @@ fn work<E: Engine>(
     place::settle(spec)?;
     if !spec.create_serialize {
         let mut content = LayoutContent::new(spec, context.entropy);
-        if layout::lay_out(spec, &mut content, context.run_stop, &mut note)? == Layout::Stopped {
+        if layout::lay_out(spec, &mut content, control.stop_flag(), &mut note)? == Layout::Stopped {
             return Ok(());
         }
         laid_out = Some(content);
     }
     if spec.create_only {
+        reached.set_up = true;
+        hooks::prerun(context)?;
+        hooks::postrun(context);
         if spec.unlink {
             unlink(spec, &mut note);
         }
@@ -140,13 +158,20 @@ fn work<E: Engine>(
     }
     let verification = Verification::new(spec, context.entropy)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
-    let mut files = issuer.open(&mut note)?;
+    reached.set_up = true;
+    // What a command does to the files must be seen by the opens.
+    let opens_late = spec.life.runs_commands();
+    let mut files = if opens_late { FileSet::default() } else { issuer.open(&mut note)? };
     issuer.engine_notes().into_iter().for_each(|line| context.note(line));
 
     control.set_state(JobState::Initialized);
-    *announced = context.messages.send(Message::Ready).is_ok();
+    reached.announced = context.messages.send(Message::Ready).is_ok();
     context.gate.wait();
 
+    if opens_late {
+        hooks::prerun(context)?;
+        files = issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
+    }
     result.start_ms = wall_ms();
     let outcome = passes(context, &mut issuer, &mut files, &mut note);
     control.set_state(JobState::Finishing);
@@ -154,6 +179,7 @@ fn work<E: Engine>(
         result.start_ms = start_ms;
     }
     result.stats = issuer.into_stats();
+    hooks::postrun(context);
     drop(files);
     if spec.unlink {
         unlink(spec, &mut note);

@@ -67,7 +67,7 @@ macro_rules! rows {
         }
         [Core; "general" / "clock"] {
             Clocksource: "clocksource", Enum, Plain, words ["gettimeofday", "clock_gettime", "cpu"];
-                NotYet; "Clock used for all timing";
+                Works; "Clock used for all timing";
         }
         [Core; "io" / "none"] {
             Mem: "mem" | "iomem", EnumArg, Plain, default "malloc", words ["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge", "cudamalloc"];

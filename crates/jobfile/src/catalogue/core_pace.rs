@@ -115,9 +115,9 @@ macro_rules! rows {
         }
         [Core; "general" / "none"] {
             NumaCpuNodes: "numa_cpu_nodes", NodeList, Plain;
-                NotYet; "Run on the CPUs of these NUMA nodes";
+                Works; "Run on the CPUs of these NUMA nodes";
             NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, words ["default", "prefer", "bind", "interleave", "local"];
-                NotYet; "Memory policy, mode[:nodes]";
+                Works; "Memory policy, mode[:nodes]";
             GpuDevId: "gpu_dev_id", Int, Plain, default "0", max 4294967295;
                 Unavailable(absent::CUDA); "GPU that holds the I/O buffers";
         }

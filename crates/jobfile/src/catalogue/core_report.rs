@@ -9,11 +9,11 @@ macro_rules! rows {
         $($before)*
         [Core; "general" / "process"] {
             Exitall: "exitall", Flag, Plain;
-                OnlyOff(&["0"]); "End other jobs when one finishes; scope set by exit_what";
+                Works; "End other jobs when one finishes; scope set by exit_what";
             ExitWhat: "exit_what", Enum, Plain, default "group", words ["group", "stonewall", "all"];
-                OnlyOff(&["group"]); "Which jobs exitall ends";
+                Works; "Which jobs exitall ends";
             ExitallOnError: "exitall_on_error", Flag, Plain;
-                OnlyOff(&["0"]); "End other jobs when this one fails";
+                Works; "End other jobs when this one fails";
             Stonewall: "stonewall" | "wait_for_previous", Flag, Plain;
                 Works; "Wait for all earlier jobs before starting";
             NewGroup: "new_group", Flag, Plain;
@@ -129,11 +129,11 @@ macro_rules! rows {
         }
         [Core; "general" / "err"] {
             ContinueOnError: "continue_on_error", Enum, Plain, default "none", words ["none", "read", "write", "io", "verify", "all", "0" = "none", "1" = "all"];
-                OnlyOff(&["none", "0"]); "Kinds of error that do not stop the job";
+                Works; "Kinds of error that do not stop the job";
             IgnoreError: "ignore_error", ErrorList, Plain, under "rw";
-                NotYet; "Error numbers or names counted as non-fatal";
+                Works; "Error numbers or names counted as non-fatal";
             ErrorDump: "error_dump", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Print each ignored error";
+                Works; "Print each ignored error";
         }
         [Core; "profile" / "none"] {
             Profile: "profile", Str, Plain;

@@ -13,7 +13,7 @@ macro_rules! rows {
             Name: "name", Str, Plain;
                 Works; "Job name used in reports, file names and log names";
             WaitFor: "wait_for", Str, Plain;
-                NotYet; "Start only after every clone of the named job has exited";
+                Works; "Start only after every clone of the named job has exited";
         }
         [Core; "file" / "filename"] {
             Filename: "filename", StrList, Plain;

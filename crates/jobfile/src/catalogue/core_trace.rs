@@ -35,9 +35,9 @@ macro_rules! rows {
         }
         [Core; "general" / "none"] {
             ExecPrerun: "exec_prerun", Str, Plain;
-                NotYet; "Shell command run before the job, in the job's process";
+                Works; "Shell command run before the job, in the job's process";
             ExecPostrun: "exec_postrun", Str, Plain;
-                NotYet; "Shell command run after the job";
+                Works; "Shell command run after the job";
         }
         [Core; "file" / "none"] {
             Ioscheduler: "ioscheduler", Str, Plain;

@@ -122,7 +122,11 @@ pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
         };
         for name in list.split(':').map(Piece::trim).filter(|name| !name.text.is_empty()) {
             let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
-            let number = known.or_else(|| name.text.trim_start_matches('-').parse().ok());
+            let digits = name.text.trim_start_matches('-');
+            let number = known.or_else(|| match digits.strip_prefix("0x") {
+                Some(hexadecimal) => i32::from_str_radix(hexadecimal, 16).ok(),
+                None => digits.parse().ok(),
+            });
             errors.push(
                 number.ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
             );

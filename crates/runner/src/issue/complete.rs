@@ -215,11 +215,7 @@ impl<E: Engine> Issuer<'_, E> {
             return None;
         }
         if moved == 0 {
-            self.fail(Failure::new(libc::EIO, "full resid").note(format!(
-                "{} is shorter than the job expects: nothing to transfer at offset {}",
-                self.file_name(request.file),
-                request.offset
-            )));
+            self.fail_at_end(request);
             return None;
         }
         let stats = &mut self.directions[direction];

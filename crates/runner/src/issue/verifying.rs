@@ -69,8 +69,7 @@ impl<E: Engine> Issuer<'_, E> {
         };
         let lines = mismatch.lines(&self.file_name(file), verification.flags());
         let _ = self.context.messages.send(Message::Mismatch(lines));
-        let func = if self.synchronous { "io_u_sync_complete" } else { "io_u_queued_complete" };
-        self.fail(Failure::new(libc::EILSEQ, func));
+        self.fail_check();
     }
 
     /// True while reads are checked.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
@@ -50,8 +50,11 @@ fn crc32c() -> Verify {
 
 /// Runs the worker through an open gate. How often it said that it was ready, and its result.
 fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
-    let (sender, messages) = channel();
+    let (sender, messages) = sync_channel(1024);
     let control = JobControl::default();
+    if stop {
+        control.request_stop();
+    }
     let gate = Arc::new(Gate::default());
     gate.open();
     let context = Context {
@@ -61,7 +64,6 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
         gate,
         messages: sender,
         clock: Clock::monotonic(),
-        run_stop: &AtomicBool::new(stop),
         log: None,
         entropy: [0; SEEDS],
         layout: None,
@@ -71,7 +73,7 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
     for message in messages {
         match message {
             Message::Ready => ready += 1,
-            Message::Ended(_, result) => return (ready, *result),
+            Message::Ended { result, .. } => return (ready, *result),
             _ => {}
         }
     }
@@ -93,6 +95,8 @@ thread_local! {
     static BUFFERS_THERE: Cell<Option<bool>> = const { Cell::new(None) };
     /// Descriptors of the file when [`Attached`] was shown it.
     static DESCRIPTORS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Writes that [`Flaky`] engines saw.
+    static FLAKY_WRITES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Panics at the first I/O.
@@ -364,4 +368,130 @@ fn a_stop_during_its_own_layout_ends_the_job_without_error_and_without_file() {
         assert_eq!((ready, result.error), (1, None));
         assert!(!spec.files[0].path.exists());
     }
+}
+
+/// Fails every fourth write with `ERRNO`, in the call or later.
+#[derive(Default)]
+struct Flaky<const ERRNO: i64, const LATER: bool> {
+    writes: u32,
+    kernel: Vec<Completion>,
+}
+
+impl<const ERRNO: i64, const LATER: bool> Engine for Flaky<ERRNO, LATER> {
+    fn open(_: &JobSpec, _: &Buffers) -> Result<Self, EngineError> {
+        Ok(Self::default())
+    }
+
+    fn attach(&mut self, _: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        self.writes += u32::from(request.op == Op::Write);
+        FLAKY_WRITES.set(FLAKY_WRITES.get() + u64::from(request.op == Op::Write));
+        let fails = request.op == Op::Write && self.writes.is_multiple_of(4);
+        let result = if fails { -ERRNO } else { request.len.into() };
+        if !LATER {
+            return Submit::Done(result);
+        }
+        self.kernel.push(Completion { unit: request.unit, result });
+        Submit::Queued
+    }
+
+    fn flush(&mut self) -> std::io::Result<u32> {
+        Ok(self.kernel.len() as u32)
+    }
+
+    fn reap(&mut self, _: u32, _: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        done.append(&mut self.kernel);
+        Ok(())
+    }
+}
+
+/// 16 blocks are written, four of them in vain; what was written is read back.
+fn flaky_job(later: bool) -> JobSpec {
+    let mut spec = job(ReadWrite::Write, EngineKind::Null, 16 * 4096);
+    spec.verify = Some(crc32c());
+    spec.tolerance.write = vec![libc::EIO];
+    if later {
+        spec.depth.iodepth = 4;
+        spec.depth.low = 4;
+    }
+    spec
+}
+
+#[test]
+fn a_tolerated_error_is_counted_and_its_block_neither_counts_nor_is_read_back() {
+    let results = [work::<Flaky<5, false>>(&flaky_job(false)), work::<Flaky<5, true>>(&flaky_job(true))];
+    for result in results {
+        let [read, write, _] = &result.stats.directions;
+        assert_eq!((result.error, result.stats.total_errors, result.stats.first_error), (None, 4, libc::EIO));
+        assert_eq!((write.ios, write.bytes, write.clat.as_ref().unwrap().count()), (16, 12 * 4096, 12));
+        assert_eq!((read.ios, read.bytes), (12, 12 * 4096));
+    }
+}
+
+#[test]
+fn an_error_that_is_not_in_the_list_ends_the_job() {
+    for result in [work::<Flaky<28, false>>(&flaky_job(false)), work::<Flaky<28, true>>(&flaky_job(true))] {
+        assert_eq!((errno(&result), result.stats.total_errors), (Some(libc::ENOSPC), 0));
+        assert!(result.stats.directions[1].ios < 16);
+    }
+}
+
+#[test]
+fn errors_are_counted_from_the_start_of_the_ramp() {
+    let mut spec = job(ReadWrite::Write, EngineKind::Null, 4 * 4096);
+    spec.limits.ramp_time = Duration::from_millis(1);
+    spec.limits.time_based = true;
+    spec.limits.runtime = Duration::from_nanos(1);
+    spec.tolerance.write = vec![libc::EIO];
+    let before = FLAKY_WRITES.get();
+    let result = work::<Flaky<5, false>>(&spec);
+    assert_eq!(result.stats.total_errors, (FLAKY_WRITES.get() - before) / 4);
+}
+
+/// Ends one I/O at a time, after a millisecond, so that the others are always in flight.
+#[derive(Default)]
+struct Lagging {
+    queued: u32,
+    kernel: VecDeque<Completion>,
+}
+
+impl Engine for Lagging {
+    fn open(_: &JobSpec, _: &Buffers) -> Result<Self, EngineError> {
+        Ok(Lagging::default())
+    }
+
+    fn attach(&mut self, _: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        self.queued += 1;
+        self.kernel.push_back(Completion { unit: request.unit, result: request.len.into() });
+        Submit::Queued
+    }
+
+    fn flush(&mut self) -> std::io::Result<u32> {
+        Ok(std::mem::take(&mut self.queued))
+    }
+
+    fn reap(&mut self, min: u32, _: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        std::thread::sleep(Duration::from_millis(1));
+        done.extend(self.kernel.drain(..min as usize));
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
+    let mut spec = job(ReadWrite::Read, EngineKind::IoUring, 64 << 10);
+    spec.depth.iodepth = 4;
+    spec.depth.low = 3;
+    spec.limits.ramp_time = Duration::from_millis(5);
+    spec.limits.runtime = Duration::from_millis(5);
+    spec.limits.time_based = true;
+    let read = &work::<Lagging>(&spec).stats.directions[0];
+    assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
 }

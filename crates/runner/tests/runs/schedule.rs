@@ -1,93 +1,13 @@
 //! Whole runs of small plans: which jobs start when, and what a failing one does to the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use ferrio_plan::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite, SetupError};
-use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
+use ferrio_plan::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
+use ferrio_runner::{Event, RunOptions, run};
 use tempfile::TempDir;
 
-const SIZE: u64 = 1 << 20;
-
-fn file(path: &Path, kind: FileKind, size: u64) -> FileSpec {
-    FileSpec {
-        path: path.to_path_buf(),
-        kind,
-        offset: 0,
-        size,
-        real_size: size,
-        found: None,
-        extend: kind == FileKind::Regular,
-    }
-}
-
-/// A job that reads 1 MiB of nothing.
-fn null(name: &str) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.engine = EngineKind::Null;
-    spec.limits.size = SIZE;
-    spec.files = vec![file(Path::new(name), FileKind::Pretend, SIZE)];
-    spec
-}
-
-/// A job that does nothing for so long.
-fn timed(name: &str, ms: u64) -> JobSpec {
-    let mut spec = null(name);
-    spec.limits.time_based = true;
-    spec.limits.runtime = Duration::from_millis(ms);
-    spec
-}
-
-/// A job on a file of 16 KiB.
-fn disk(name: &str, rw: ReadWrite, path: &Path) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.rw = rw;
-    spec.overwrite = rw == ReadWrite::Read;
-    spec.limits.size = 16384;
-    spec.files = vec![file(path, FileKind::Regular, 16384)];
-    spec
-}
-
-fn plan(specs: Vec<JobSpec>) -> Plan {
-    let number = |(index, spec)| JobSpec { number: index as u32 + 1, ..spec };
-    let planned = |spec| PlannedJob { spec, setup_error: None };
-    Plan { jobs: specs.into_iter().enumerate().map(number).map(planned).collect(), ..Plan::default() }
-}
-
-/// Runs the plan; also the events that a user would read.
-fn told(plan: &Plan) -> (RunResult, Vec<String>) {
-    let mut lines = Vec::new();
-    let result = run(plan, &RunOptions::default(), &mut |event| match event {
-        Event::Starting { threads, processes } => {
-            lines.push(format!("{threads} threads, {processes} processes"))
-        }
-        Event::LayingOut { job, files, bytes } => lines.push(format!("{job}: {files} files, {bytes} bytes")),
-        Event::JobFailed { job, pid, error } => {
-            lines.push(format!("{job} failed{}: {}", if pid == 0 { " early" } else { "" }, error.errno));
-        }
-        _ => {}
-    });
-    (result, lines)
-}
-
-fn run_all(specs: Vec<JobSpec>) -> RunResult {
-    told(&plan(specs)).0
-}
-
-fn bytes(job: &JobResult) -> u64 {
-    job.stats.directions.iter().map(|d| d.bytes).sum()
-}
-
-fn end_ms(job: &JobResult) -> u64 {
-    job.start_ms + job.stats.job_runtime_ms
-}
-
-/// ms from the start of the run to the start of the job.
-fn started_after(result: &RunResult, job: usize) -> u64 {
-    let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
-    result.jobs[job].start_ms - started
-}
+use crate::support::{SIZE, bytes, disk, end_ms, null, plan, run_all, started_after, timed, told};
 
 #[test]
 fn clones_all_do_their_work_in_one_wave() {
@@ -129,6 +49,15 @@ fn walls_one_after_the_other_make_groups_that_run_in_order() {
 }
 
 #[test]
+fn any_clock_measures_a_run() {
+    for clock in [ClockSource::Best, ClockSource::Cpu, ClockSource::Kernel] {
+        let plan = Plan { clock, ..plan(vec![timed("a", 20)]) };
+        let job = &told(&plan).0.jobs[0];
+        assert!(job.stats.job_runtime_ms >= 20 && job.stats.directions[0].clat.is_some(), "{clock:?}");
+    }
+}
+
+#[test]
 fn a_start_delay_holds_back_its_own_job_only() {
     let mut late = null("late");
     let delay = Duration::from_millis(100);
@@ -147,6 +76,40 @@ fn a_wall_waits_for_a_job_that_is_still_delayed() {
     let wall = JobSpec { stonewall: true, ..null("wall") };
     let result = run_all(vec![late, wall]);
     assert!(result.jobs[1].start_ms >= end_ms(&result.jobs[0]));
+}
+
+#[test]
+fn a_job_that_waits_for_another_starts_after_all_its_clones_and_holds_nobody_back() {
+    let mut waiting = null("waiting");
+    waiting.life.wait_for = 0..2;
+    let result = run_all(vec![timed("a", 40), timed("a", 80), waiting, null("other")]);
+    let [first, second, waiting, other] = &result.jobs[..] else { panic!("four jobs") };
+    assert!(waiting.start_ms >= end_ms(first) && waiting.start_ms >= end_ms(second));
+    assert!(other.start_ms <= waiting.start_ms);
+    assert!(result.jobs.iter().all(|job| job.error.is_none() && bytes(job) >= SIZE));
+}
+
+#[test]
+fn a_wall_waits_for_a_job_that_waits_for_another() {
+    let mut waiting = timed("waiting", 20);
+    waiting.life.wait_for = 0..1;
+    let wall = JobSpec { stonewall: true, ..null("wall") };
+    let result = run_all(vec![timed("a", 20), waiting, wall]);
+    assert!(result.jobs[1].start_ms >= end_ms(&result.jobs[0]));
+    assert!(result.jobs[2].start_ms >= end_ms(&result.jobs[1]));
+}
+
+#[test]
+fn a_job_that_could_not_be_set_up_is_not_waited_for() {
+    let mut waiting = null("waiting");
+    waiting.life.wait_for = 0..1;
+    let mut plan = plan(vec![null("refused"), waiting]);
+    plan.jobs[0].setup_error = Some(SetupError {
+        errno: 22,
+        func: "total_file_size",
+        message: "refused: you need to specify size=".into(),
+    });
+    assert_eq!(bytes(&told(&plan).0.jobs[1]), SIZE);
 }
 
 #[test]

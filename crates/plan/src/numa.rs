@@ -1,0 +1,172 @@
+//! NUMA nodes: which there are, which of them a job names, and which CPUs are theirs.
+
+use std::fs;
+
+use ferrio_jobfile::{Diagnostic, Job, Opt};
+
+use crate::Machine;
+use crate::findings::Findings;
+use crate::resolve::value_origin;
+use crate::spec::{JobSpec, MemoryPolicy};
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// Nodes and CPUs have no higher numbers; a list that says otherwise is not worth the memory.
+const MAX_ID: u32 = 65_535;
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Node {
+    id: u32,
+    cpus: Vec<u32>,
+}
+
+/// Places a job on the CPUs and the memory of the nodes that it names.
+pub(crate) fn place(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: &mut Findings) {
+    if !job.options.is_given(Opt::NumaCpuNodes) && !job.options.is_given(Opt::NumaMemPolicy) {
+        return;
+    }
+    let nodes = online(machine);
+    let mut refuse = |opt, message: String| {
+        findings.refuse(Diagnostic::error(message, value_origin(&job.options, opt)));
+    };
+    if let Some(text) = job.options.text(Opt::NumaCpuNodes) {
+        match cpus_of(&nodes, text) {
+            Ok(cpus) => spec.cpus_allowed = cpus,
+            Err(message) => refuse(Opt::NumaCpuNodes, message),
+        }
+    }
+    if let Some(choice) = job.options.choice(Opt::NumaMemPolicy) {
+        match policy(&nodes, choice.word, choice.argument) {
+            Ok(policy) => spec.memory_policy = Some(policy),
+            Err(message) => refuse(Opt::NumaMemPolicy, message),
+        }
+    }
+    if job.options.is_given(Opt::NumaCpuNodes) && job.options.is_given(Opt::CpusAllowed) {
+        findings.note(format!("{}: numa_cpu_nodes decides where the job runs, not cpus_allowed", job.name));
+    }
+}
+
+/// A kernel that knows no nodes is one.
+fn online(machine: &Machine) -> Vec<Node> {
+    let read =
+        |name: &str| fs::read_to_string(format!("{NODES}/{name}")).ok().and_then(|text| list(text.trim()));
+    let nodes: Vec<Node> = read("online")
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|id| Some(Node { id, cpus: read(&format!("node{id}/cpulist"))? }))
+        .collect();
+    if nodes.is_empty() { vec![Node { id: 0, cpus: (0..machine.cpus).collect() }] } else { nodes }
+}
+
+fn cpus_of(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
+    let ids = chosen(nodes, text)?;
+    let cpus: Vec<u32> =
+        nodes.iter().filter(|node| ids.contains(&node.id)).flat_map(|node| node.cpus.clone()).collect();
+    if cpus.is_empty() {
+        return Err("numa_cpu_nodes: these nodes have no CPU".to_owned());
+    }
+    Ok(cpus)
+}
+
+fn policy(nodes: &[Node], word: &str, argument: Option<&str>) -> Result<MemoryPolicy, String> {
+    let ids = || chosen(nodes, argument.unwrap_or("all"));
+    Ok(match word {
+        "prefer" => MemoryPolicy::Prefer(ids()?[0]),
+        "bind" => MemoryPolicy::Bind(ids()?),
+        "interleave" => MemoryPolicy::Interleave(ids()?),
+        "local" => MemoryPolicy::Local,
+        _ => MemoryPolicy::Default,
+    })
+}
+
+/// Nodes as libnuma writes them: a list, `all`, `!` for all others, `+` for places among the nodes that are there. At least one.
+fn chosen(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
+    let all = || nodes.iter().map(|node| node.id);
+    let named = text.trim_start_matches(['!', '+']);
+    let listed = if named == "all" { Some(all().collect()) } else { list(named) };
+    let mut ids = listed.ok_or_else(|| format!("`{text}` is no list of NUMA nodes"))?;
+    if text.starts_with('+') && named != "all" {
+        ids = ids.iter().map(|&at| all().nth(at as usize).unwrap_or(u32::MAX)).collect();
+    }
+    if let Some(id) = ids.iter().find(|&&id| all().all(|there| there != id)) {
+        let there: Vec<String> = all().map(|id| id.to_string()).collect();
+        let wrong = if text.starts_with('+') { text.to_owned() } else { id.to_string() };
+        return Err(format!("there is no NUMA node {wrong}, only {}", there.join(",")));
+    }
+    if text.starts_with('!') {
+        ids = all().filter(|id| !ids.contains(id)).collect();
+    }
+    if ids.is_empty() { Err(format!("`{text}` leaves no NUMA node")) } else { Ok(ids) }
+}
+
+/// `0-2,5`; an empty text is an empty list.
+fn list(text: &str) -> Option<Vec<u32>> {
+    let mut ids = Vec::new();
+    for span in text.split(',').filter(|span| !span.is_empty()) {
+        let (first, last) = span.split_once('-').unwrap_or((span, span));
+        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse().ok()?);
+        if last > MAX_ID {
+            return None;
+        }
+        ids.extend(first..=last);
+    }
+    Some(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{refusals, spec_of};
+
+    /// Two nodes with CPUs and one with memory only.
+    fn nodes() -> Vec<Node> {
+        let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec() };
+        vec![node(0, &[0, 1, 4]), node(1, &[2, 3]), node(3, &[])]
+    }
+
+    #[test]
+    fn nodes_are_named_one_by_one_all_others_or_by_place() {
+        let chosen = |text| chosen(&nodes(), text).unwrap();
+        assert_eq!(chosen("0-1,3"), [0, 1, 3]);
+        assert_eq!(chosen("all"), [0, 1, 3]);
+        assert_eq!(chosen("!1"), [0, 3]);
+        assert_eq!(chosen("+2"), [3]);
+    }
+
+    #[test]
+    fn nodes_that_are_not_there_are_refused() {
+        let refusal = |text| chosen(&nodes(), text).unwrap_err();
+        assert_eq!(refusal("2"), "there is no NUMA node 2, only 0,1,3");
+        assert_eq!(refusal("+3"), "there is no NUMA node +3, only 0,1,3");
+        assert_eq!(refusal("!all"), "`!all` leaves no NUMA node");
+        assert_eq!(refusal("0-4000000000"), "`0-4000000000` is no list of NUMA nodes");
+        assert_eq!(refusal("x"), "`x` is no list of NUMA nodes");
+    }
+
+    #[test]
+    fn a_job_runs_on_the_cpus_of_its_nodes() {
+        assert_eq!(cpus_of(&nodes(), "0,1").unwrap(), [0, 1, 4, 2, 3]);
+        assert!(cpus_of(&nodes(), "3").is_err());
+    }
+
+    #[test]
+    fn policies_name_their_nodes() {
+        let policy = |word, argument| policy(&nodes(), word, argument).unwrap();
+        assert_eq!(policy("prefer", Some("3")), MemoryPolicy::Prefer(3));
+        assert_eq!(policy("bind", Some("0-1")), MemoryPolicy::Bind(vec![0, 1]));
+        assert_eq!(policy("interleave", None), MemoryPolicy::Interleave(vec![0, 1, 3]));
+        assert_eq!(policy("local", None), MemoryPolicy::Local);
+        assert_eq!(policy("default", None), MemoryPolicy::Default);
+    }
+
+    #[test]
+    fn every_machine_has_a_first_node() {
+        let job = "[a]\nioengine=null\nsize=4k\nnuma_cpu_nodes=all\nnuma_mem_policy=bind:all\n";
+        let spec = spec_of(job);
+        assert!(!spec.cpus_allowed.is_empty());
+        assert!(matches!(spec.memory_policy, Some(MemoryPolicy::Bind(ids)) if !ids.is_empty()));
+        let job = "[a]\nioengine=null\nsize=4k\nnuma_cpu_nodes=1023\n";
+        assert!(refusals(job)[0].starts_with("there is no NUMA node 1023"), "{:?}", refusals(job));
+    }
+}

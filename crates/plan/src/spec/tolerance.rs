@@ -1,0 +1,33 @@
+//! Errors of single I/Os that do not end a job.
+
+/// `continue_on_error` and `ignore_error`: errnos per class; a class without any tolerates nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Of reads.
+    pub read: Vec<i32>,
+    /// Of writes, trims and syncs.
+    pub write: Vec<i32>,
+    /// Of the check of blocks that were read: a mismatch is EILSEQ.
+    pub verify: Vec<i32>,
+    /// `error_dump`: tell of each tolerated error.
+    pub dump: bool,
+}
+
+impl Tolerance {
+    /// True when some error is tolerated; then the report counts them.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !(self.read.is_empty() && self.write.is_empty() && self.verify.is_empty())
+    }
+
+    /// True for an error that does not end the job; `is_read` tells reads from everything else.
+    #[must_use]
+    pub fn tolerates(&self, errno: i32, is_read: bool) -> bool {
+        let class = match errno {
+            libc::EILSEQ => &self.verify,
+            _ if is_read => &self.read,
+            _ => &self.write,
+        };
+        class.contains(&errno)
+    }
+}

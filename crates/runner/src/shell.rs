@@ -1,0 +1,169 @@
+//! Shell commands that a run starts beside its I/O.
+//!
+//! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
+//! input, standard output and standard error in one place.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use std::{env, fmt, io};
+
+use nix::errno::Errno;
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+/// Longest time between two looks at a command that may have to be stopped.
+const LOOK: Duration = Duration::from_millis(20);
+/// A command that was asked to stop has this long to do it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Exit status.
+    Exited(i32),
+    /// Killed by a signal.
+    Killed(Signal),
+    /// It was stopped because nobody wants it any more.
+    Stopped,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Exited(status) => write!(f, "ended with status {status}"),
+            Outcome::Killed(signal) => write!(f, "was killed by signal {}", *signal as i32),
+            Outcome::Stopped => f.write_str("was stopped"),
+        }
+    }
+}
+
+/// Runs a command by `sh -c` to its end.
+///
+/// # Errors
+/// The shell cannot be started.
+pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<Outcome> {
+    let shell = start(command, output, PosixSpawnFlags::empty())?;
+    loop {
+        if let Some(outcome) = look(shell, None)? {
+            return Ok(outcome);
+        }
+    }
+}
+
+/// The same for a command that is stopped, with all processes it started, once `stop` says so.
+///
+/// # Errors
+/// The shell cannot be started.
+pub(crate) fn run_unless(
+    command: &str,
+    output: BorrowedFd<'_>,
+    stop: impl Fn() -> bool,
+) -> io::Result<Outcome> {
+    // In a group of its own, which is what can be stopped as a whole.
+    let shell = start(command, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    let mut pause = Duration::from_millis(1);
+    while !stop() {
+        if let Some(outcome) = look(shell, Some(WaitPidFlag::WNOHANG))? {
+            return Ok(outcome);
+        }
+        sleep(pause);
+        pause = (pause * 2).min(LOOK);
+    }
+    // It may be gone already; then it is only waited for.
+    let _ = killpg(shell, Signal::SIGTERM);
+    let asked = Instant::now();
+    while look(shell, Some(WaitPidFlag::WNOHANG))?.is_none() {
+        if asked.elapsed() > GRACE {
+            let _ = killpg(shell, Signal::SIGKILL);
+        }
+        sleep(LOOK);
+    }
+    Ok(Outcome::Stopped)
+}
+
+fn start(command: &str, output: BorrowedFd<'_>, group: PosixSpawnFlags) -> io::Result<Pid> {
+    let nothing = File::open("/dev/null")?;
+    let mut files = PosixSpawnFileActions::init()?;
+    files.add_dup2(nothing.as_raw_fd(), 0)?;
+    files.add_dup2(output.as_raw_fd(), 1)?;
+    files.add_dup2(output.as_raw_fd(), 2)?;
+    let mut attributes = PosixSpawnAttr::init()?;
+    let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF;
+    attributes.set_flags(signals | group)?;
+    attributes.set_sigmask(&SigSet::empty())?;
+    attributes.set_sigdefault(&SigSet::from_iter([Signal::SIGPIPE]))?;
+    attributes.set_pgroup(Pid::from_raw(0))?;
+    let words = [c"sh".to_owned(), c"-c".to_owned(), CString::new(command)?];
+    let variables = env::vars_os().filter_map(|(name, value)| {
+        let text = [name.as_bytes(), b"=", value.as_bytes()].concat();
+        CString::new(text).ok()
+    });
+    Ok(posix_spawn(c"/bin/sh", &files, &attributes, &words, &variables.collect::<Vec<_>>())?)
+}
+
+/// How the command ended, if it did.
+fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<Outcome>> {
+    match waitpid(shell, flags) {
+        Ok(WaitStatus::Exited(_, status)) => Ok(Some(Outcome::Exited(status))),
+        Ok(WaitStatus::Signaled(_, signal, _)) => Ok(Some(Outcome::Killed(signal))),
+        Ok(_) | Err(Errno::EINTR) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn output_of(command: &str) -> (Outcome, String) {
+        let mut file = tempfile::tempfile().unwrap();
+        let outcome = run(command, file.as_fd()).unwrap();
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        (outcome, text)
+    }
+
+    #[test]
+    fn all_output_of_a_compound_command_goes_to_one_place() {
+        let (outcome, text) = output_of("echo one; echo two >&2; cat; exit 3");
+        assert_eq!((outcome, text.as_str()), (Outcome::Exited(3), "one\ntwo\n"));
+    }
+
+    #[test]
+    fn a_command_that_kills_itself_is_told_from_one_that_exits() {
+        assert_eq!(output_of("kill -9 $$").0, Outcome::Killed(Signal::SIGKILL));
+    }
+
+    #[test]
+    fn the_environment_is_inherited_and_signals_are_not_blocked() {
+        let mut blocked = SigSet::empty();
+        blocked.add(Signal::SIGTERM);
+        blocked.thread_block().unwrap();
+        let (outcome, text) = output_of("test -n \"$PATH\" && kill -TERM $$; echo survived");
+        assert_eq!((outcome, text.as_str()), (Outcome::Killed(Signal::SIGTERM), ""));
+    }
+
+    #[test]
+    fn a_command_that_is_not_wanted_any_more_is_stopped_with_its_children() {
+        let file = tempfile::tempfile().unwrap();
+        let outcome = run_unless("sleep 3600 & sleep 3600; :", file.as_fd(), || true).unwrap();
+        assert_eq!(outcome, Outcome::Stopped);
+        assert_eq!(run_unless("exit 4", file.as_fd(), || false).unwrap(), Outcome::Exited(4));
+    }
+
+    #[test]
+    fn a_command_with_a_zero_byte_is_an_error() {
+        let file = tempfile::tempfile().unwrap();
+        assert!(run("echo \0", file.as_fd()).is_err());
+    }
+}

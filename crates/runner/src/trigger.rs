@@ -1,0 +1,102 @@
+//! Ends a run from outside: when a file appears or a time is over, all jobs end and a command runs.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::failure::strerror;
+use crate::shell::{self, Outcome};
+
+/// When to end the run, and what to do then.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trigger {
+    /// The run ends when this file is seen; it is deleted.
+    pub file: Option<PathBuf>,
+    /// The run ends this long after its first job could start.
+    pub timeout: Option<Duration>,
+    /// Shell command that runs once all jobs have ended; its output goes to standard error.
+    pub command: Option<String>,
+}
+
+impl Trigger {
+    /// Looks whether the time has come, `elapsed` after the run began. What the user should know, if it has.
+    pub(crate) fn look(&self, elapsed: Duration) -> Option<String> {
+        if let Some(timeout) = self.timeout.filter(|&timeout| elapsed >= timeout) {
+            return Some(format!("trigger timeout of {}s is over: all jobs end", timeout.as_secs_f64()));
+        }
+        let path = self.file.as_ref()?;
+        // Also a link that leads nowhere is a file that appeared.
+        fs::symlink_metadata(path).ok()?;
+        let name = path.display();
+        Some(match fs::remove_file(path) {
+            Ok(()) => format!("trigger file {name} is there: all jobs end"),
+            Err(e) => {
+                format!("trigger file {name} is there: all jobs end; it cannot be deleted: {}", strerror(&e))
+            }
+        })
+    }
+
+    /// Time from `elapsed` to the end of the timeout.
+    pub(crate) fn due_in(&self, elapsed: Duration) -> Duration {
+        self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(elapsed))
+    }
+
+    /// Runs the command. What the user should know, if it fails.
+    pub(crate) fn run_command(&self) -> Option<String> {
+        let command = self.command.as_ref()?;
+        match shell::run(command, io::stderr().as_fd()) {
+            Ok(Outcome::Exited(0)) => None,
+            Ok(outcome) => Some(format!("trigger command `{command}` {outcome}")),
+            Err(e) => Some(format!("trigger command `{command}` cannot be run: {}", strerror(&e))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_seen_once_and_deleted() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("now");
+        let trigger = Trigger { file: Some(path.clone()), ..Trigger::default() };
+        assert_eq!(trigger.look(Duration::MAX), None);
+        fs::write(&path, "").unwrap();
+        let line = format!("trigger file {} is there: all jobs end", path.display());
+        assert_eq!(trigger.look(Duration::ZERO), Some(line));
+        assert!(!path.exists());
+        assert_eq!(trigger.look(Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_deleted_ends_the_run_all_the_same() {
+        let directory = TempDir::new().unwrap();
+        let trigger = Trigger { file: Some(directory.path().to_path_buf()), ..Trigger::default() };
+        let line = trigger.look(Duration::ZERO).unwrap();
+        assert!(line.contains("all jobs end; it cannot be deleted: "), "{line}");
+    }
+
+    #[test]
+    fn the_time_is_over_when_it_has_passed() {
+        let trigger = Trigger { timeout: Some(Duration::from_millis(1500)), ..Trigger::default() };
+        let ms = Duration::from_millis;
+        assert_eq!(trigger.look(ms(1499)), None);
+        assert_eq!(trigger.look(ms(1500)).unwrap(), "trigger timeout of 1.5s is over: all jobs end");
+        assert_eq!((trigger.due_in(ms(1000)), trigger.due_in(ms(2000))), (ms(500), ms(0)));
+        assert_eq!(Trigger::default().due_in(ms(0)), Duration::MAX);
+    }
+
+    #[test]
+    fn a_failing_command_is_told() {
+        let told =
+            |command: &str| Trigger { command: Some(command.to_owned()), ..Trigger::default() }.run_command();
+        assert_eq!(told("true"), None);
+        assert_eq!(told("exit 3").unwrap(), "trigger command `exit 3` ended with status 3");
+        assert_eq!(Trigger::default().run_command(), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! The life of jobs among each other: who waits for whom, who ends whom, what runs around them, which errors they live with; and
+//! the exit status that comes of it, side by side with real fio.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::differential::compare;
+use crate::support::{Place, Run, number, same, text};
+
+/// Name, group, error, bytes read and written of each job, and the exit status.
+fn outcome(run: &Run) -> (Option<i32>, Vec<(String, u64, u64, u64, u64)>) {
+    let report = run.json();
+    let jobs = report["jobs"].as_array().unwrap();
+    let facts = |job: &Value| {
+        let figure = |path| number(job, path);
+        let (read, written) = (figure("/read/io_bytes"), figure("/write/io_bytes"));
+        (text(job, "/jobname").to_owned(), figure("/groupid"), figure("/error"), read, written)
+    };
+    (run.status, jobs.iter().map(facts).collect())
+}
+
+/// The same job file under both programs: the same status, groups, errors and bytes.
+#[track_caller]
+fn agree(job: &str) -> Run {
+    let place = Place::new();
+    let path = place.job(job);
+    // fio prints messages about jobs where the report goes.
+    let mut fio = place.fio(&["--output-format=json", "--output=o.json", &path]).run();
+    let printed = fs::read_to_string(place.work().join("o.json")).unwrap();
+    let document = printed.find('{').unwrap_or_else(|| panic!("no report of fio:\n{printed}"));
+    fio.stdout = printed[document..].to_owned();
+    let ferrio = place.ferrio(&["--output-format=json", &path]).run();
+    same!("fio": outcome(&fio), "ferrio": outcome(&ferrio), "outcome of\n{job}");
+    ferrio
+}
+
+const NULL: &str = "[global]\nioengine=null\nsize=4k\n";
+const FULL: &str = "[global]\nrw=write\nfilename=/dev/full\nsize=40k\n";
+
+#[test]
+fn waiting_for_a_job_opens_no_group() {
+    agree(&format!("{NULL}[a]\nnumjobs=2\n[b]\nwait_for=a\n[c]\nstonewall\n[d]\nwait_for=c\n"));
+}
+
+#[test]
+fn the_status_counts_failed_jobs_but_not_those_that_live_with_their_errors() {
+    agree(&format!("{FULL}[failing]\nnumjobs=2\n[tolerant]\nignore_error=,ENOSPC\n"));
+    agree(&format!("{FULL}[a]\ncontinue_on_error=all\n"));
+    agree(&format!("{FULL}[a]\ncontinue_on_error=all\nignore_error=ENOSPC,28\n"));
+    agree(&format!("{FULL}[a]\nignore_error=ENOSPC\n"));
+}
+
+#[test]
+fn a_job_waits_even_for_one_that_fails() {
+    agree("[global]\nsize=4k\n[a]\nrw=write\nfilename=/dev/full\n[b]\nioengine=null\nwait_for=a\n");
+}
+
+#[test]
+fn tolerated_errors_leave_the_same_report() {
+    compare("[global]\nrw=write\nfilename=/dev/full\nsize=40k\n[a]\nignore_error=,ENOSPC\n");
+    compare(&format!("{NULL}[a]\ncontinue_on_error=io\n"));
+}
+
+#[test]
+fn tolerated_errors_are_summed_up_in_the_text_report() {
+    let place = Place::new();
+    let words = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=40k", "--ignore_error=,ENOSPC"];
+    let run = place.ferrio(&words).run().succeeded();
+    let line = "     errors    : total=10, first_error=28/<No space left on device>\n";
+    assert!(run.stdout.contains(line) && run.stdout.contains(": err=28 ("), "{}", run.stdout);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn tolerated_errors_are_told_one_by_one_when_asked_for() {
+    let place = Place::new();
+    let words = [
+        "--name=a",
+        "--filename=/dev/full",
+        "--rw=write",
+        "--size=8k",
+        "--ignore_error=,28",
+        "--error_dump=1",
+    ];
+    let lines = |run: Run| {
+        let run = run.succeeded();
+        run.stderr.lines().filter(|line| line.contains("io_u error")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (fio, ferrio) = (lines(place.fio(&words).run()), lines(place.ferrio(&words).run()));
+    same!("fio": fio, "ferrio": ferrio, "lines about errors");
+    assert_eq!(ferrio.len(), 2);
+}
+
+#[test]
+fn a_mismatch_can_be_lived_with_and_all_blocks_are_read() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [0; 40960]).unwrap();
+    let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--verify=crc32c"];
+    let with = |more: &[&'static str]| place.ferrio(&[&words[..], more].concat()).run();
+    let strict = outcome(&with(&[]));
+    assert_eq!((strict.0, strict.1[0].2, strict.1[0].3), (Some(1), 84, 4096));
+    for more in [&["--continue_on_error=verify"][..], &["--ignore_error=,,EILSEQ", "--ioengine=io_uring"]] {
+        let run = with(more);
+        let tolerant = outcome(&run);
+        assert_eq!((tolerant.0, tolerant.1[0].2, tolerant.1[0].3), (Some(0), 84, 40960), "{more:?}");
+        assert_eq!(number(&run.json(), "/jobs/0/total_err"), 10);
+        assert_eq!(run.stderr.matches("verify: bad").count(), 10, "{}", run.stderr);
+    }
+    let fatal = with(&["--continue_on_error=verify", "--verify_fatal=1"]);
+    assert_eq!((fatal.status, number(&fatal.json(), "/jobs/0/total_err")), (Some(0), 1));
+}
+
+#[test]
+fn a_job_that_ends_takes_its_group_with_it() {
+    let endless = "ioengine=null\nsize=1m\ntime_based\nruntime=1h\n";
+    let run = {
+        let place = Place::new();
+        let job = place.job(&format!(
+            "[quick]\nioengine=null\nsize=4k\nexitall\n[endless]\n{endless}[late]\n{endless}startdelay=1h\n\
+             [behind]\nstonewall\nioengine=null\nsize=4k\n"
+        ));
+        place.ferrio(&["--output-format=json", &job]).run().succeeded()
+    };
+    let (_, jobs) = outcome(&run);
+    assert_eq!((jobs[0].3, jobs[2].3, jobs[3].3), (4096, 0, 4096));
+    agree(
+        "[quick]\nioengine=null\nsize=4k\nexitall\nexit_what=all\n[behind]\nstonewall\nioengine=null\nsize=4k\n",
+    );
+}
+
+#[test]
+fn commands_run_around_a_job() {
+    let place = Place::new();
+    let job =
+        place.job(&format!("{NULL}[a b]\nexec_prerun=echo one && echo two >&2\nexec_postrun=echo three\n"));
+    let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
+    assert_eq!(number(&run.json(), "/jobs/0/read/io_bytes"), 4096);
+    assert_eq!(
+        run.stderr,
+        "a b : Saving output of prerun in a b.prerun.txt\na b : Saving output of postrun in a b.postrun.txt\n"
+    );
+    assert_eq!(fs::read_to_string(place.work().join("a b.prerun.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(fs::read_to_string(place.work().join("a b.postrun.txt")).unwrap(), "three\n");
+}
+
+/// fio ends with status 0 here, as if the job had done its work.
+#[test]
+fn a_failing_prerun_fails_the_run() {
+    let place = Place::new();
+    let words =
+        ["--output-format=json", "--name=a", "--ioengine=null", "--size=4k", "--exec_prerun=echo no; exit 2"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert_eq!(number(&run.json(), "/jobs/0/read/io_bytes"), 0);
+    for part in ["a: exec_prerun ended with status 2, the job does no I/O", "func=exec_prerun"] {
+        assert!(run.stderr.contains(part), "{part:?} is expected in\n{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_job_runs_on_named_numa_nodes_or_is_refused() {
+    let place = Place::new();
+    let job = place.job(&format!("{NULL}[a]\nnuma_cpu_nodes=all\nnuma_mem_policy=local\n"));
+    assert_eq!(outcome(&place.ferrio(&["--output-format=json", &job]).run()).1[0].3, 4096);
+    let words = ["--name=a", "--ioengine=null", "--size=4k", "--numa_mem_policy=bind:1000"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("there is no NUMA node 1000"), "{}", run.stderr);
+}
