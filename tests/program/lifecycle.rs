@@ -8,8 +8,11 @@ use serde_json::Value;
 use crate::differential::compare;
 use crate::support::{Place, Run, number, same, text};
 
-/// Name, group, error, bytes read and written of each job, and the exit status.
-fn outcome(run: &Run) -> (Option<i32>, Vec<(String, u64, u64, u64, u64)>) {
+/// Name, group, error, bytes read and written of a job.
+type Facts = (String, u64, u64, u64, u64);
+
+/// The exit status, and how each job ended.
+fn outcome(run: &Run) -> (Option<i32>, Vec<Facts>) {
     let report = run.json();
     let jobs = report["jobs"].as_array().unwrap();
     let facts = |job: &Value| {
