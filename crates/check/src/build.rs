@@ -33,7 +33,7 @@ pub(crate) fn empty() -> Report {
 /// Everything but notes and risks.
 pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Section<'_>]) -> Report {
     let (phases, time) = timeline::phases(sections);
-    let mut laid_out = HashSet::new();
+    let mut laid_out = HashMap::new();
     let jobs: Vec<Job> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
     let totals = Totals {
@@ -50,23 +50,32 @@ pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Secti
     Report { totals, phases, jobs, places, machine: facts.machine, errors: errors(set, sections), ..empty() }
 }
 
-fn job<'a>(section: &Section<'a>, facts: &Facts, sources: &Sources, laid_out: &mut HashSet<&'a Path>) -> Job {
+fn job<'a>(
+    section: &Section<'a>,
+    facts: &Facts,
+    sources: &Sources,
+    laid_out: &mut HashMap<&'a Path, u64>,
+) -> Job {
     let spec = section.spec();
     let seconds = |duration: std::time::Duration| duration.as_secs_f64();
     let (low, high) = spec.limits.startdelay;
     let mut create_bytes = 0_u64;
     let mut files: Vec<File> = Vec::new();
+    // Clones may share a file: it is shown once.
+    let mut shown = HashSet::new();
     // Of clones the original is the first and the others come from the last to the second.
     let first = section.instances.iter().take(1);
     for spec in first.chain(section.instances.iter().skip(1).rev()).map(|job| &job.spec) {
         for planned in &spec.files {
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
-            let file = file(spec, planned, known, laid_out.contains(planned.path.as_path()));
-            if planned.extend && laid_out.insert(&planned.path) {
+            let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
+            if planned.extend {
                 let stays = if file.action == Action::Grow { planned.found.unwrap_or(0) } else { 0 };
-                create_bytes = create_bytes.saturating_add(end(planned).saturating_sub(stays));
+                let before = laid_out.entry(&planned.path).or_insert(stays);
+                create_bytes = create_bytes.saturating_add(end(planned).saturating_sub(*before));
+                *before = end(planned).max(*before);
             }
-            if !files.contains(&file) {
+            if shown.insert((planned.path.as_path(), planned.offset, planned.size)) {
                 files.push(file);
             }
         }
@@ -136,7 +145,8 @@ fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool)
     }
 }
 
-fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Action {
+/// What a run does to a file; `made_before` is one that a job before this one lays out.
+pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Action {
     if spec.engine.is_diskless() || file.kind == Kind::Pretend {
         return Action::None;
     }
@@ -243,12 +253,12 @@ mod tests {
 
     #[test]
     fn space_counts_every_file_once_at_its_largest_less_what_it_takes_now() {
-        let text = "[global]\nfilename=f\nrw=write\n[a]\nsize=1m\nnumjobs=2\n[b]\nsize=3m\n[c]\nrw=read\nfilename=r\nsize=1m\n";
+        let text = "[a]\nfilename=f\nrw=write\nsize=1m\nnumjobs=2\n[b]\nfilename=f\nrw=write\nsize=3m\n[c]\nfilename=r\nsize=1m\n";
         let report = report_with(text, |facts| {
             facts.files.get_mut(Path::new("f")).unwrap().allocated = Some(1 << 20);
         });
         assert_eq!(report.places[0].needed_bytes, 3 << 20);
-        assert_eq!(report.totals.create_bytes, 3 << 20);
+        assert_eq!(report.totals.create_bytes, 4 << 20);
     }
 
     #[test]

@@ -53,10 +53,13 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         free_bytes: Some(100 << 30),
         needed_bytes: 0,
     };
-    let files = plan.jobs.iter().flat_map(|job| &job.spec.files).map(|file| {
-        let facts = FileFacts { place: Some(0), ..FileFacts::default() };
-        (file.path.clone(), facts)
-    });
+    let files =
+        plan.jobs.iter().filter(|job| !job.spec.engine.is_diskless()).flat_map(|job| &job.spec.files).map(
+            |file| {
+                let facts = FileFacts { place: Some(0), ..FileFacts::default() };
+                (file.path.clone(), facts)
+            },
+        );
     let machine = Machine {
         cpus: 4,
         memory_bytes: 8 << 30,

@@ -90,7 +90,8 @@ fn totals(totals: &Totals, phases: usize) -> String {
         ]);
     }
     if let Some(moves) = moves(&totals.volume) {
-        lines.push(["moves".to_owned(), moves]);
+        let timed = totals.volume.certainty == Certainty::Unknown;
+        lines.push(["moves".to_owned(), if timed { format!("{moves} until time is up") } else { moves }]);
     }
     aligned(lines)
 }
@@ -124,27 +125,26 @@ fn span(span: &Span) -> String {
     }
 }
 
-/// `reads about 3GiB, writes 1GiB`; nothing when nothing is moved.
+/// `reads about 3GiB, writes about 1GiB`, `reads and writes`; nothing when nothing is moved.
 pub(crate) fn moves(volume: &Volume) -> Option<String> {
     let hedge = match volume.certainty {
         Certainty::Exact | Certainty::Unknown => "",
         Certainty::About => "about ",
         Certainty::AtMost => "at most ",
     };
-    let part = |verb: &str, moved: Option<u64>| match moved {
-        Some(0) => None,
-        Some(moved) => Some(format!("{verb} {hedge}{}", bytes(moved))),
-        None => Some(format!("{verb} until time is up")),
-    };
-    let parts: Vec<String> = [
-        part("reads", volume.read),
-        part("writes", volume.write),
-        part("trims", volume.trim),
-        part("reads back", volume.verify).map(|text| format!("{text} to verify")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let all = [
+        ("reads", volume.read),
+        ("writes", volume.write),
+        ("trims", volume.trim),
+        ("reads back", volume.verify),
+    ];
+    let unknown: Vec<&str> = all.iter().filter(|(_, moved)| moved.is_none()).map(|(verb, _)| *verb).collect();
+    let known = all.iter().filter_map(|(verb, moved)| Some((verb, moved.filter(|&moved| moved > 0)?)));
+    let mut parts: Vec<String> =
+        known.map(|(verb, moved)| format!("{verb} {hedge}{}", bytes(moved))).collect();
+    if !unknown.is_empty() {
+        parts.push(unknown.join(" and "));
+    }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
@@ -159,10 +159,16 @@ fn place(place: &Place) -> [String; 2] {
         _ => {}
     }
     if let Some(device) = &place.device {
-        let model = device.model.as_deref().map(clean);
-        let kind = if device.rotational { "rotating disk" } else { "device" };
+        // A disk without a name is a virtual one, and what such a disk says of rotation means nothing.
+        let turns =
+            |model: &str| format!("{}{}", clean(model), if device.rotational { " (rotating)" } else { "" });
+        let model = device.model.as_deref().map(turns);
         let blocks = format!("blocks of {}/{}", device.logical_block_bytes, device.physical_block_bytes);
-        what.push(format!("{} of {}, {blocks}", model.as_deref().unwrap_or(kind), bytes(device.size_bytes)));
+        what.push(format!(
+            "{} of {}, {blocks}",
+            model.as_deref().unwrap_or("device"),
+            bytes(device.size_bytes)
+        ));
         if place.mount_point.is_none() && !device.holds.is_empty() {
             what.push(format!("holds {}", clean(&device.holds.join(", "))));
         }

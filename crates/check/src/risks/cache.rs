@@ -25,22 +25,21 @@ fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     if !reads || data == 0 || data >= run.facts.machine.memory_bytes {
         return None;
     }
-    let why = if comes_back(spec) {
-        "read more than once"
+    let (why, blame): (_, &'static [Opt]) = if comes_back(spec) {
+        (
+            "read more than once",
+            &[Opt::Direct, Opt::Buffered, Opt::Loops, Opt::IoSize, Opt::TimeBased, Opt::Norandommap],
+        )
     } else if !spec.invalidate {
-        "read with invalidate=0"
+        ("read with invalidate=0", &[Opt::Invalidate])
     } else {
         return None;
     };
     let memory = bytes(run.facts.machine.memory_bytes);
     let message = format!("buffered reads: {} {why} fit into {memory} of memory", bytes(data));
-    Some(Told::new(message, "the page cache is measured: use direct=1, or more data than memory").blame(&[
-        Opt::Direct,
-        Opt::Buffered,
-        Opt::Invalidate,
-        Opt::TimeBased,
-        Opt::Loops,
-    ]))
+    Some(
+        Told::new(message, "the page cache is measured: use direct=1, or more data than memory").blame(blame),
+    )
 }
 
 /// Buffered writes that nothing makes durable, and all of it fits into memory.

@@ -4,6 +4,7 @@ use ferrio_jobfile::Opt;
 use ferrio_plan::{Direction, FileKind, FileSpec};
 
 use super::{Rule, Run, Told};
+use crate::build::action;
 use crate::model::{Action, Device, Severity};
 use crate::section::{Asks, Section};
 use crate::units::bytes;
@@ -44,14 +45,11 @@ fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// A file that was named and is there already is written to.
-fn overwrite_existing(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn overwrite_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let named = section.job.options.is_given(Opt::Filename);
     let (_, file) = section.files().filter(|_| named).find(|(spec, file)| {
         let there = file.found.is_some_and(|size| size > file.offset);
-        there
-            && spec.changes()
-            && action(run, section, file) == Some(Action::Use)
-            && file.kind == FileKind::Regular
+        there && spec.changes() && action(spec, file, false) == Action::Use && file.kind == FileKind::Regular
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
     let message =
@@ -60,9 +58,9 @@ fn overwrite_existing(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// A file that is there is too short: laying out removes it and makes a new one.
-fn replace_existing(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
-    let (_, file) = section.files().find(|(_, file)| {
-        let anew = matches!(action(run, section, file), Some(Action::ReplaceFilled | Action::ReplaceEmpty));
+fn replace_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = section.files().find(|(spec, file)| {
+        let anew = matches!(action(spec, file, false), Action::ReplaceFilled | Action::ReplaceEmpty);
         anew && file.found.is_some_and(|size| size > 0)
     })?;
     let message = format!(
@@ -115,11 +113,6 @@ fn changed_device<'a>(
     let changed = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
     let found: Vec<_> = changed.filter_map(|(_, file)| Some((file, device(run, file)?))).collect();
     found.into_iter()
-}
-
-fn action(run: &Run<'_>, section: &Section<'_>, file: &FileSpec) -> Option<Action> {
-    let files = &run.report.jobs.get(section.index)?.files;
-    files.iter().find(|shown| shown.path == file.path).map(|shown| shown.action)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Engines that cannot do what the rest of the job asks for.
 
 use ferrio_jobfile::Opt;
-use ferrio_plan::EngineKind;
+use ferrio_plan::{EngineKind, LibaioBackend};
 
 use super::{Rule, Run, Told};
 use crate::model::Severity;
@@ -32,7 +32,8 @@ fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
     let libaio =
         spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.buffered() && spec.works();
-    (libaio && section.files().any(|(_, file)| is_stored(file))).then(|| {
+    let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
+    (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
         let message = format!(
             "libaio without direct=1 submits one I/O after the other: iodepth={} is not reached",
             spec.depth.iodepth
@@ -98,6 +99,7 @@ mod tests {
         assert!(
             !has("libaio-buffered", &format!("{job}iodepth=8\ndirect=1\n")) && !has("libaio-buffered", job)
         );
+        assert!(!has("libaio-buffered", &format!("{job}iodepth=8\nlibaio_backend=io_uring\n")));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn lines(job: &Job, places: &[Place], style: &Style) -> String {
         "does",
         match moves(&job.volume) {
             None => "no I/O: files are laid out only".to_owned(),
-            Some(moves) if timed => format!("{}, {time}", moves),
+            Some(moves) if timed => format!("{moves} for {time}"),
             Some(moves) => format!("{moves}{}, {time}", rate(job)),
         },
     );
