@@ -329,10 +329,10 @@ pub struct Risk {
     pub code: &'static str,
     /// Weight.
     pub severity: Severity,
-    /// Names of the jobs.
+    /// Names of the jobs, each once.
     pub jobs: Vec<String>,
-    /// The option to blame, if there is one.
-    pub origin: Option<Spot>,
+    /// The options to blame, where they were given.
+    pub origins: Vec<Spot>,
     /// What is the matter.
     pub message: String,
     /// What to do.

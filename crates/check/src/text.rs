@@ -163,12 +163,9 @@ fn place(place: &Place) -> [String; 2] {
         let turns =
             |model: &str| format!("{}{}", clean(model), if device.rotational { " (rotating)" } else { "" });
         let model = device.model.as_deref().map(turns);
-        let blocks = format!("blocks of {}/{}", device.logical_block_bytes, device.physical_block_bytes);
-        what.push(format!(
-            "{} of {}, {blocks}",
-            model.as_deref().unwrap_or("device"),
-            bytes(device.size_bytes)
-        ));
+        let model = model.map(|model| format!("{model}, ")).unwrap_or_default();
+        let blocks = format!("{}/{} byte blocks", device.logical_block_bytes, device.physical_block_bytes);
+        what.push(format!("{model}{}, {blocks}", bytes(device.size_bytes)));
         if place.mount_point.is_none() && !device.holds.is_empty() {
             what.push(format!("holds {}", clean(&device.holds.join(", "))));
         }
@@ -194,35 +191,35 @@ fn error(problem: &Problem, style: &Style) -> String {
         lines.push_str(&format!("  at {}\n", at(origin)));
     }
     if let Some(help) = &problem.help {
-        lines.push_str(&format!("  {}\n", clean(help)));
+        lines.push_str(&format!("  = {}\n", clean(help)));
     }
     lines
 }
 
-/// Jobs are named where several have the risk or no line of a file tells which.
+/// What is the matter, whose it is, where it was written, what to do.
 fn risk(risk: &Risk, style: &Style) -> String {
     const NAMED: usize = 6;
+    const PLACES: usize = 4;
     let word = match risk.severity {
         Severity::Warning => style.yellow("warning:"),
         Severity::Info => style.cyan("info:"),
     };
     let mut lines = format!("{word} {} [{}]\n", clean(&risk.message), risk.code);
-    let mut whose: Vec<String> = Vec::new();
     if !risk.jobs.is_empty() {
         let names: Vec<String> = risk.jobs.iter().take(NAMED).map(|name| clean(name)).collect();
         let more = risk.jobs.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let word = if risk.jobs.len() == 1 { "job" } else { "jobs" };
-        whose.push(format!("{word} {}{more}", names.join(", ")));
+        lines.push_str(&format!("  in {word} {}{more}\n", names.join(", ")));
     }
-    if let Some(origin) = &risk.origin {
-        whose.push(at(origin));
+    for origin in risk.origins.iter().take(PLACES) {
+        lines.push_str(&format!("  at {}\n", at(origin)));
     }
-    if !whose.is_empty() {
-        lines.push_str(&format!("  in {}\n", whose.join(", ")));
+    if risk.origins.len() > PLACES {
+        lines.push_str(&format!("  and at {}\n", count(risk.origins.len() - PLACES, "more place")));
     }
     if !risk.advice.is_empty() {
-        lines.push_str(&format!("  {}\n", clean(&risk.advice)));
+        lines.push_str(&format!("  = {}\n", clean(&risk.advice)));
     }
     lines
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use ferrio_jobfile::Opt;
 use ferrio_plan::{Direction, FileKind, JobSpec};
 
+use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};
 use crate::model::{Place, Severity};
 use crate::section::{Asks, Section, is_stored};
@@ -64,7 +65,7 @@ fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let kind =
         place(run, &file.path).and_then(|place| place.file_system.as_deref()).unwrap_or("a memory device");
     let tmpfs_direct = spec.direct && kind == "tmpfs";
-    (spec.works() && is_stored(file) && !tmpfs_direct).then(|| {
+    (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
         let message = format!("{} lies on {kind}: memory is measured", file.path.display());
         Told::new(message, "use a file on a disk to measure a disk").blame(&[Opt::Filename, Opt::Directory])
     })

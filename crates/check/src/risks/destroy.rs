@@ -1,5 +1,7 @@
 //! Data that is there and would be gone: devices that are written to, files that are overwritten, replaced or removed.
 
+use std::path::Path;
+
 use ferrio_jobfile::Opt;
 use ferrio_plan::{Direction, FileKind, FileSpec};
 
@@ -12,6 +14,7 @@ use crate::units::bytes;
 pub(super) const RULES: &[Rule] = &[
     Rule::section("write-to-used-device", Severity::Warning, write_to_used_device),
     Rule::section("write-to-device", Severity::Warning, write_to_device),
+    Rule::section("missing-device", Severity::Warning, missing_device),
     Rule::section("overwrite-existing", Severity::Info, overwrite_existing),
     Rule::section("replace-existing", Severity::Warning, replace_existing),
     Rule::section("unlink-existing", Severity::Warning, unlink_existing),
@@ -42,6 +45,20 @@ fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         Told::new(message, "data on it will be lost: make sure that it is the device you mean")
             .blame(&[Opt::Filename]),
     )
+}
+
+/// There is no such device: a regular file of that name would be made, in memory.
+fn missing_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
+    let message = format!("there is no {}: a regular file is made in its place", file.path.display());
+    Some(Told::new(message, "check the name of the device").blame(&[Opt::Filename]))
+}
+
+/// A file directly below `/dev` that is none yet.
+pub(super) fn is_missing_device(file: &FileSpec) -> bool {
+    let parent = file.path.parent().unwrap_or(Path::new(""));
+    let among_devices = parent == Path::new("/dev") || parent.starts_with("/dev/mapper");
+    file.kind == FileKind::Regular && file.found.is_none() && among_devices
 }
 
 /// A file that was named and is there already is written to.
@@ -152,6 +169,14 @@ mod tests {
         let want = "trims the device d (Fast 9000, 1MiB), and it holds swap in use, partition d1".to_owned();
         let held = ["swap in use", "partition d1"];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_told() {
+        let text = "[a]\nfilename=/dev/no-such-device\nsize=1m\nrw=write\ndirect=1\n";
+        let want = "there is no /dev/no-such-device: a regular file is made in its place";
+        assert_eq!(risks(&crate::testing::report(text), "missing-device")[0].message, want);
+        assert!(!has("missing-device", "[a]\nfilename=/dev/shm/no-such-file\nsize=1m\n"));
     }
 
     #[test]

@@ -145,7 +145,7 @@ mod tests {
         });
         let found = risks(&report, "direct-alignment");
         assert_eq!(found[0].message, "direct=1 with block size 512, but a.0.0 wants multiples of 4096");
-        assert_eq!(found[0].origin.as_ref().unwrap().text, "bs=512");
+        assert_eq!(found[0].origins[0].text, "bs=512");
     }
 
     #[test]

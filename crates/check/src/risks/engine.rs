@@ -1,7 +1,7 @@
 //! Engines that cannot do what the rest of the job asks for.
 
 use ferrio_jobfile::Opt;
-use ferrio_plan::{EngineKind, LibaioBackend};
+use ferrio_plan::{EngineKind, JobSpec, LibaioBackend};
 
 use super::{Rule, Run, Told};
 use crate::model::Severity;
@@ -18,10 +18,8 @@ pub(super) const RULES: &[Rule] = &[
 /// A deep queue, and an engine that has one I/O at a time.
 fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.spec();
-    let depth = spec.depth.iodepth;
-    (depth > 1 && spec.is_sync() && spec.works()).then(|| {
-        let message =
-            format!("iodepth={depth} with ioengine={}, which has one I/O in flight", spec.engine.name());
+    (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
+        let message = format!("iodepth with ioengine={}, which has one I/O in flight", spec.engine.name());
         Told::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
             .blame(&[Opt::Iodepth])
     })
@@ -34,10 +32,7 @@ fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.buffered() && spec.works();
     let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
     (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
-        let message = format!(
-            "libaio without direct=1 submits one I/O after the other: iodepth={} is not reached",
-            spec.depth.iodepth
-        );
+        let message = "libaio without direct=1 submits one I/O after the other: iodepth is not reached";
         Told::new(message, "use direct=1, or io_uring").blame(&[Opt::Direct, Opt::Buffered, Opt::Ioengine])
     })
 }
@@ -57,12 +52,12 @@ fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     })
 }
 
-/// More jobs at a time than CPUs, none of them held back by a rate.
+/// More jobs at a time than CPUs, none of them held back by a rate or asleep until the device is done.
 fn more_jobs_than_cpus(run: &Run<'_>) -> Vec<Told> {
     let cpus = run.facts.machine.cpus;
     let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
     let crowded = phases.filter_map(|phase| {
-        let busy = |section: &&Section<'_>| section.wait_for().is_none() && !section.spec().rates.any();
+        let busy = |section: &&Section<'_>| section.wait_for().is_none() && is_hungry(section.spec());
         let busy: Vec<_> = phase.iter().filter(busy).collect();
         let jobs: usize =
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
@@ -79,6 +74,13 @@ fn more_jobs_than_cpus(run: &Run<'_>) -> Vec<Told> {
     crowded.collect()
 }
 
+/// A synchronous direct job sleeps most of the time; all others may keep a CPU busy.
+fn is_hungry(spec: &JobSpec) -> bool {
+    let sleeps =
+        spec.is_sync() && !spec.buffered() && !spec.engine.is_diskless() && !spec.engine_options.hipri;
+    !sleeps && !spec.rates.any()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::testing::{has, report, risks};
@@ -87,7 +89,7 @@ mod tests {
     fn a_queue_needs_an_engine_with_one() {
         let report = report("[a]\nsize=1g\niodepth=8\n[b]\nsize=1g\niodepth=8\nioengine=io_uring\n");
         let found = risks(&report, "iodepth-sync-engine");
-        assert_eq!(found[0].message, "iodepth=8 with ioengine=psync, which has one I/O in flight");
+        assert_eq!(found[0].message, "iodepth with ioengine=psync, which has one I/O in flight");
         assert_eq!(found[0].jobs, ["a"]);
         assert!(report.notes.is_empty(), "{:?}", report.notes);
     }
@@ -116,5 +118,6 @@ mod tests {
         assert_eq!((found.len(), found[0].message.as_str()), (1, "5 jobs at a time on 4 CPUs"));
         assert_eq!(found[0].jobs, ["b", "c"]);
         assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\nrate=1m\n"));
+        assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\ndirect=1\n"));
     }
 }

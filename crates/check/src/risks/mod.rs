@@ -147,24 +147,23 @@ pub(crate) fn covers(note: &str, risks: &[Risk]) -> bool {
 fn add(risks: &mut Vec<Risk>, run: &Run<'_>, rule: &Rule, told: Told) {
     let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
     let origin = of_first.and_then(|section| origin(run, section, told.blame));
-    let same = |risk: &&mut Risk| {
-        risk.code == rule.code
-            && risk.message == told.message
-            && risk.origin == origin
-            && risk.advice == told.advice
-    };
-    let names = told
-        .sections
-        .iter()
-        .filter_map(|&at| run.sections.get(at))
-        .map(|section| section.spec().name.clone());
-    if let Some(risk) = risks.iter_mut().find(same) {
-        risk.jobs.extend(names);
-        return;
+    let Told { message, advice, sections, .. } = told;
+    let same = |risk: &Risk| risk.code == rule.code && risk.message == message && risk.advice == advice;
+    let at = risks.iter().position(same).unwrap_or_else(|| {
+        let (jobs, origins) = (Vec::new(), Vec::new());
+        risks.push(Risk { code: rule.code, severity: rule.severity, jobs, origins, message, advice });
+        risks.len() - 1
+    });
+    let risk = &mut risks[at];
+    let names = sections.iter().filter_map(|&at| run.sections.get(at)).map(|section| &section.spec().name);
+    names.for_each(|name| add_once(&mut risk.jobs, name.clone()));
+    origin.into_iter().for_each(|origin| add_once(&mut risk.origins, origin));
+}
+
+fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
+    if !list.contains(&one) {
+        list.push(one);
     }
-    let jobs = names.collect();
-    let Told { message, advice, .. } = told;
-    risks.push(Risk { code: rule.code, severity: rule.severity, jobs, origin, message, advice });
 }
 
 fn origin(run: &Run<'_>, section: &Section<'_>, blame: &[Opt]) -> Option<crate::model::Spot> {
@@ -182,7 +181,7 @@ fn said(run: &Run<'_>) -> Vec<Risk> {
         code: notice,
         severity: warning,
         jobs: Vec::new(),
-        origin: spot(&diagnostic.origin, &run.set.sources),
+        origins: spot(&diagnostic.origin, &run.set.sources).into_iter().collect(),
         message: diagnostic.message.clone(),
         advice: diagnostic.help.clone().unwrap_or_default(),
     });
@@ -192,15 +191,13 @@ fn said(run: &Run<'_>) -> Vec<Risk> {
             let given = section.job.options.all().rfind(|given| given.opt.row().name == name)?;
             Some((section.spec().name.clone(), given))
         });
-        let (jobs, given): (Vec<_>, Vec<_>) = users.unzip();
-        Risk {
-            code: without_effect,
-            severity: info,
-            jobs,
-            origin: given.first().and_then(|given| spot(&given.origin, &run.set.sources)),
-            message: note.clone(),
-            advice: "take it out".to_owned(),
+        let (mut jobs, mut origins) = (Vec::new(), Vec::new());
+        for (job, given) in users {
+            add_once(&mut jobs, job);
+            spot(&given.origin, &run.set.sources).into_iter().for_each(|spot| add_once(&mut origins, spot));
         }
+        let advice = "take it out".to_owned();
+        Risk { code: without_effect, severity: info, jobs, origins, message: note.clone(), advice }
     });
     notices.chain(idle).collect()
 }
@@ -227,7 +224,7 @@ mod tests {
         let found = risks(&report, "option-without-effect");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].jobs, ["a", "b"]);
-        assert_eq!(found[0].origin.as_ref().unwrap().line, Some(4));
+        assert_eq!(found[0].origins[0].line, Some(4));
         assert_eq!(report.notes, Vec::<String>::new());
     }
 

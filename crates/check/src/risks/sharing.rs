@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ferrio_jobfile::Opt;
 use ferrio_plan::{FileSpec, JobSpec};
 
+use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};
 use crate::model::Severity;
 use crate::section::{Asks, end, is_stored};
@@ -98,7 +99,9 @@ fn shared(run: &Run<'_>, look: impl Fn(&[Use<'_>]) -> Option<Told>) -> Vec<Told>
         let mut numbers: HashMap<&std::path::Path, u64> = HashMap::new();
         // A job that waits for another does not run beside it.
         for section in phase.iter().filter(|section| section.wait_for().is_none()) {
-            for (spec, file) in section.files().filter(|(_, file)| is_stored(file)) {
+            for (spec, file) in
+                section.files().filter(|(_, file)| is_stored(file) && !is_missing_device(file))
+            {
                 let next = numbers.len() as u64;
                 let number = *numbers.entry(&file.path).or_insert(next);
                 let identity = run.facts.files.get(&file.path).and_then(|facts| facts.identity);

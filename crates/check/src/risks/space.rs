@@ -96,7 +96,7 @@ mod tests {
         let found = risks(&report, "space-short");
         assert_eq!(found[0].message, "the jobs' files need 120GiB more on /data, where 100GiB are free");
         assert_eq!(found[0].jobs, ["a", "b"]);
-        assert_eq!(found[0].origin.as_ref().unwrap().text, "size=60g");
+        assert_eq!(found[0].origins[0].text, "size=60g");
         assert!(!has("space-short", "[a]\nsize=60g\nrw=write\n"));
     }
 

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn time_based_wants_a_runtime() {
         let report = report(&null("time_based\n"));
-        assert_eq!(risks(&report, "time-based-without-runtime")[0].origin.as_ref().unwrap().line, Some(4));
+        assert_eq!(risks(&report, "time-based-without-runtime")[0].origins[0].line, Some(4));
         assert!(report.notes.is_empty(), "the planner's note says the same: {:?}", report.notes);
         assert!(!has("time-based-without-runtime", &null("time_based\nruntime=9\n")));
     }

@@ -50,7 +50,9 @@ fn work(job: &Job) -> String {
     words.push(format!("iodepth={}", job.iodepth));
     let stored = job.files.iter().any(|file| file.kind != FileKind::None);
     if stored {
-        words.push(if job.direct { "direct" } else { "buffered" }.to_owned());
+        // A mapping is the page cache, whatever the open flags say.
+        let direct = job.direct && job.engine != "mmap";
+        words.push(if direct { "direct" } else { "buffered" }.to_owned());
     }
     if job.thread {
         words.push("thread".to_owned());
