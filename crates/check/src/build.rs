@@ -7,9 +7,7 @@ use ferrio_jobfile::{JobSet, Sources};
 use ferrio_plan::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
 
 use crate::facts::{Facts, FileFacts};
-use crate::model::{
-    Action, BlockSizes, File, FileKind, Job, Machine, Problem, Report, Span, Status, Totals, VERSION,
-};
+use crate::model::{Action, BlockSizes, File, FileKind, Job, Problem, Report, Span, Status, Totals, VERSION};
 use crate::section::{Asks, Section, end};
 use crate::{spot, timeline, volume};
 
@@ -23,7 +21,7 @@ pub(crate) fn empty() -> Report {
         phases: Vec::new(),
         jobs: Vec::new(),
         places: Vec::new(),
-        machine: Machine::default(),
+        machine: None,
         notes: Vec::new(),
         risks: Vec::new(),
         errors: Vec::new(),
@@ -47,7 +45,15 @@ pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Secti
     for (place, bytes) in needed(sections, facts) {
         places[place].needed_bytes = bytes;
     }
-    Report { totals, phases, jobs, places, machine: facts.machine, errors: errors(set, sections), ..empty() }
+    Report {
+        totals,
+        phases,
+        jobs,
+        places,
+        machine: Some(facts.machine),
+        errors: errors(set, sections),
+        ..empty()
+    }
 }
 
 fn job<'a>(
@@ -104,11 +110,7 @@ fn job<'a>(
         create_bytes,
         rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
         time: section.instances.iter().map(timeline::of).reduce(longest).unwrap_or_default(),
-        setup_error: section
-            .instances
-            .iter()
-            .find_map(|job| job.setup_error.as_ref())
-            .map(ToString::to_string),
+        setup_error: setup_error(section),
     }
 }
 
@@ -201,15 +203,20 @@ fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
     needed
 }
 
+/// Why a clone cannot run, without the job's name and the word `fio` that may stand before it.
+fn setup_error(section: &Section<'_>) -> Option<String> {
+    let message = &section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message;
+    let named = format!("{}: ", section.spec().name);
+    let bare = message.strip_prefix(&named).or_else(|| message.strip_prefix("fio: "));
+    Some(bare.unwrap_or(message).to_owned())
+}
+
 /// Jobs that would fail at once; clones fail for the same reason.
 fn errors(set: &JobSet, sections: &[Section<'_>]) -> Vec<Problem> {
     let failing = sections.iter().filter_map(|section| {
-        let error = section.instances.iter().find_map(|job| job.setup_error.as_ref())?;
-        let name = section.spec().name.clone();
-        let message = error.message.strip_prefix(&format!("{name}: ")).unwrap_or(&error.message).to_owned();
         Some(Problem {
-            message,
-            job: Some(name),
+            message: setup_error(section)?,
+            job: Some(section.spec().name.clone()),
             origin: spot(&section.job.origin, &set.sources),
             help: None,
         })

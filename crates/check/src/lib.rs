@@ -16,7 +16,7 @@ mod timeline;
 mod units;
 mod volume;
 
-use ferrio_jobfile::{JobSet, Origin, Problems, Sources};
+use ferrio_jobfile::{self as jobfile, Diagnostic, JobSet, Origin, Problems, Sources};
 use ferrio_plan::Plan;
 
 pub use facts::{DirectIo, Facts, FileFacts};
@@ -47,16 +47,29 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts) -> Report {
 /// The report on jobs that a run would refuse.
 #[must_use]
 pub fn refused(problems: &Problems) -> Report {
-    let problem = |diagnostic: &ferrio_jobfile::Diagnostic| Problem {
+    let of = |severity| problems.diagnostics.iter().filter(move |diagnostic| diagnostic.severity == severity);
+    let problem = |diagnostic: &Diagnostic| Problem {
         message: diagnostic.message.clone(),
         job: None,
         origin: spot(&diagnostic.origin, &problems.sources),
-        help: diagnostic.help.clone(),
+        help: advice(diagnostic),
     };
     Report {
         status: Status::Errors,
-        errors: problems.diagnostics.iter().map(problem).collect(),
+        risks: of(jobfile::Severity::Warning)
+            .map(|diagnostic| risks::notice(diagnostic, &problems.sources))
+            .collect(),
+        errors: of(jobfile::Severity::Error).map(problem).collect(),
         ..build::empty()
+    }
+}
+
+/// The text beside the caret and the help below it.
+fn advice(diagnostic: &Diagnostic) -> Option<String> {
+    let label = Some(diagnostic.label.clone()).filter(|label| !label.is_empty());
+    match (label, diagnostic.help.clone()) {
+        (Some(label), Some(help)) => Some(format!("{label}; {help}")),
+        (label, help) => label.or(help),
     }
 }
 

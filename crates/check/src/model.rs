@@ -26,8 +26,8 @@ pub struct Report {
     pub jobs: Vec<Job>,
     /// File systems and devices that the jobs use.
     pub places: Vec<Place>,
-    /// What limits the run as a whole.
-    pub machine: Machine,
+    /// What limits the run as a whole; `None` when there is no run.
+    pub machine: Option<Machine>,
     /// What planning changed or noticed.
     pub notes: Vec<String>,
     /// What may go wrong, or make figures doubtful; warnings first.

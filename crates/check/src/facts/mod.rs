@@ -59,8 +59,7 @@ impl Facts {
     /// Asks about all files of a plan.
     #[must_use]
     pub fn ask(plan: &Plan) -> Facts {
-        let mut asking =
-            Asking { mounts: mounts::read(), devices: Devices::default(), facts: Facts::default() };
+        let mut asking = Asking::begin();
         asking.facts.machine = machine::ask();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
         for file in plan.jobs.iter().map(|job| &job.spec).filter(used).flat_map(|spec| &spec.files) {
@@ -76,13 +75,24 @@ impl Facts {
 struct Asking {
     mounts: Vec<Mount>,
     devices: Devices,
+    /// Places of directories that were asked about: most files of a job share one.
+    directories: HashMap<PathBuf, Option<usize>>,
     facts: Facts,
 }
 
 impl Asking {
+    fn begin() -> Self {
+        Asking {
+            mounts: mounts::read(),
+            devices: Devices::default(),
+            directories: HashMap::new(),
+            facts: Facts::default(),
+        }
+    }
+
     fn file(&mut self, path: &Path) -> FileFacts {
         let Ok(metadata) = fs::metadata(path) else {
-            let place = existing_parent(path).and_then(|parent| self.file_system(&parent));
+            let place = self.of_parent(path);
             return FileFacts { place, ..FileFacts::default() };
         };
         let kind = metadata.file_type();
@@ -100,6 +110,17 @@ impl Asking {
             (metadata.dev(), metadata.ino())
         });
         FileFacts { place, allocated, identity, direct: direct(path) }
+    }
+
+    /// The place that a path which is not there would be in.
+    fn of_parent(&mut self, path: &Path) -> Option<usize> {
+        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        if let Some(known) = self.directories.get(&directory) {
+            return *known;
+        }
+        let place = existing_parent(path).and_then(|parent| self.file_system(&parent));
+        self.directories.insert(directory, place);
+        place
     }
 
     /// The place of a resolved path that exists.
@@ -174,8 +195,7 @@ mod tests {
     fn a_file_and_its_neighbour_to_be_share_a_place_with_free_space() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("here"), b"x").unwrap();
-        let mut asking =
-            Asking { mounts: mounts::read(), devices: Devices::default(), facts: Facts::default() };
+        let mut asking = Asking::begin();
         let here = asking.file(&dir.path().join("here"));
         let there = asking.file(&dir.path().join("none/there"));
         assert!(here.place.is_some() && here.place == there.place);

@@ -19,7 +19,8 @@ pub(super) const RULES: &[Rule] = &[
 fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.spec();
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
-        let message = format!("iodepth with ioengine={}, which has one I/O in flight", spec.engine.name());
+        let message =
+            format!("iodepth above 1 with ioengine={}, which has one I/O in flight", spec.engine.name());
         Told::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
             .blame(&[Opt::Iodepth])
     })
@@ -89,7 +90,7 @@ mod tests {
     fn a_queue_needs_an_engine_with_one() {
         let report = report("[a]\nsize=1g\niodepth=8\n[b]\nsize=1g\niodepth=8\nioengine=io_uring\n");
         let found = risks(&report, "iodepth-sync-engine");
-        assert_eq!(found[0].message, "iodepth with ioengine=psync, which has one I/O in flight");
+        assert_eq!(found[0].message, "iodepth above 1 with ioengine=psync, which has one I/O in flight");
         assert_eq!(found[0].jobs, ["a"]);
         assert!(report.notes.is_empty(), "{:?}", report.notes);
     }

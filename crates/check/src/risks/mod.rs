@@ -11,7 +11,7 @@ mod sharing;
 mod space;
 mod timing;
 
-use ferrio_jobfile::{JobSet, Opt, Origin};
+use ferrio_jobfile::{Diagnostic, JobSet, Opt, Origin, Sources};
 
 use crate::facts::Facts;
 use crate::model::{Report, Risk, Severity};
@@ -175,16 +175,22 @@ fn is_without_effect(note: &str) -> bool {
     note.starts_with("option `")
 }
 
-fn said(run: &Run<'_>) -> Vec<Risk> {
-    let [(notice, warning), (without_effect, info)] = SAID;
-    let notices = run.set.warnings.iter().map(|diagnostic| Risk {
-        code: notice,
-        severity: warning,
+/// What the job file reader says and what is no error.
+pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
+    let [(code, severity), _] = SAID;
+    Risk {
+        code,
+        severity,
         jobs: Vec::new(),
-        origins: spot(&diagnostic.origin, &run.set.sources).into_iter().collect(),
+        origins: spot(&diagnostic.origin, sources).into_iter().collect(),
         message: diagnostic.message.clone(),
-        advice: diagnostic.help.clone().unwrap_or_default(),
-    });
+        advice: crate::advice(diagnostic).unwrap_or_default(),
+    }
+}
+
+fn said(run: &Run<'_>) -> Vec<Risk> {
+    let [_, (without_effect, info)] = SAID;
+    let notices = run.set.warnings.iter().map(|diagnostic| notice(diagnostic, &run.set.sources));
     let idle = run.report.notes.iter().filter(|note| is_without_effect(note)).map(|note| {
         let name = note.split('`').nth(1).unwrap_or_default();
         let users = run.sections.iter().filter_map(|section| {

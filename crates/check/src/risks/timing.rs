@@ -85,7 +85,8 @@ fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         return None;
     }
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
-    let message = format!("at most {ios} I/Os ({}) by all instances", bytes(moved));
+    let all = if spec.clones > 1 { " by all instances" } else { "" };
+    let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
     Some(Told::new(message, "high percentiles rest on a handful of them: use a larger size, loops, or time_based with runtime").blame(&[
         Opt::NumberIos,
         Opt::IoSize,
