@@ -15,6 +15,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::section("ramp-outlasts-work", Severity::Warning, ramp_outlasts_work),
     Rule::section("verify-never-runs", Severity::Warning, verify_never_runs)
         .instead_of("verification read phase will never start"),
+    Rule::section("startdelay-over", Severity::Warning, startdelay_over),
     Rule::section("short-run", Severity::Warning, short_run),
     Rule::section("few-ios", Severity::Info, few_ios),
     Rule::section("long-run", Severity::Info, long_run),
@@ -53,6 +54,21 @@ fn verify_never_runs(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     (verifies && only_writes && spec.limits.time_based).then(|| {
         let message = "verify with time_based: writing uses all of runtime, nothing is read back";
         Told::new(message, "take time_based out").blame(&[Opt::Verify])
+    })
+}
+
+/// A delay counts from the start of the run, and is over when an earlier phase ends.
+fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let delay = section.spec().limits.startdelay.1.as_secs_f64();
+    let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
+    let start = earlier.map(|phase| phase.time.least_seconds).sum::<f64>();
+    (delay > 0.0 && delay <= start).then(|| {
+        let message = format!("startdelay of {} is over before its phase begins", time(delay));
+        let advice = format!(
+            "it counts from the start of the run, and the phase begins after {} or later",
+            time(start)
+        );
+        Told::new(message, advice).blame(&[Opt::Startdelay])
     })
 }
 
@@ -142,6 +158,16 @@ mod tests {
         assert!(has("short-run", &null("runtime=900ms\n")) && !has("short-run", &null("runtime=1s\n")));
         assert!(!has("short-run", &null("")));
         assert!(has("long-run", &null("rate=1k\n")) && !has("long-run", &null("rate=1m\n")));
+    }
+
+    #[test]
+    fn a_delay_that_is_over_before_its_phase_is_told() {
+        let second = |delay: &str| {
+            let job = null("time_based\nruntime=9\n");
+            format!("{job}[b]\nstonewall\nioengine=null\nsize=1g\nstartdelay={delay}\n")
+        };
+        assert!(has("startdelay-over", &second("9")) && !has("startdelay-over", &second("10")));
+        assert!(!has("startdelay-over", &null("startdelay=1\n")));
     }
 
     #[test]
