@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, FileKind, JobSpec};
+use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec};
 
 use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};
@@ -15,8 +15,12 @@ use crate::units::bytes;
 pub(super) const RULES: &[Rule] = &[
     Rule::section("cached-reads", Severity::Warning, cached_reads),
     Rule::section("buffered-writes", Severity::Warning, buffered_writes),
+    Rule::section("sparse-reads", Severity::Warning, sparse_reads),
     Rule::section("memory-device", Severity::Info, memory_device),
 ];
+
+/// File systems that may store data in less space than it has.
+const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
 
 /// Buffered reads go over the same data again, and all of it fits into memory.
 fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
@@ -56,6 +60,35 @@ fn buffered_writes(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         )
         .blame(&[Opt::Direct, Opt::Buffered, Opt::Rw])
     })
+}
+
+/// Reads of a file that is mostly holes: the file system makes up zeroes and asks no device.
+fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let mostly_holes = |file: &FileSpec| {
+        let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
+        allocated.zip(file.found).filter(|(allocated, size)| *allocated < size / 2)
+    };
+    let compresses = |path| {
+        let kind = place(run, path).and_then(|place| place.file_system.as_deref());
+        kind.is_some_and(|kind| COMPRESSING.contains(&kind))
+    };
+    let read = section.files().filter(|(spec, file)| spec.does(Direction::Read) && !file.extend);
+    let (file, (allocated, size)) = read
+        .filter(|(_, file)| file.kind == FileKind::Regular && !compresses(&file.path))
+        .find_map(|(_, file)| Some((file, mostly_holes(file)?)))?;
+    let message = format!(
+        "reads {}, of whose {} only {} are stored",
+        file.path.display(),
+        bytes(size),
+        bytes(allocated)
+    );
+    Some(
+        Told::new(
+            message,
+            "holes are read from no device: remove the file, and it will be made full of data",
+        )
+        .blame(&[Opt::Filename]),
+    )
 }
 
 /// The file lies in memory.
@@ -149,6 +182,21 @@ mod tests {
         }
         assert!(!has("rw=write\nsize=9g\n") && !has("") && !has("rw=write\nioengine=null\n"));
         assert!(!has("rw=write\ncreate_only=1\n"));
+    }
+
+    #[test]
+    fn holes_are_no_data_to_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
+        let stored = |bytes: u64, options: &str| {
+            let text = format!("[a]\nfilename={}\n{options}", file.display());
+            has_with("sparse-reads", &text, |facts| {
+                facts.files.values_mut().for_each(|file| file.allocated = Some(bytes));
+            })
+        };
+        assert!(stored(0, "") && stored(1 << 18, "rw=randrw\n"));
+        assert!(!stored(1 << 20, "") && !stored(0, "rw=write\n") && !stored(0, "size=2m\n"));
     }
 
     #[test]
