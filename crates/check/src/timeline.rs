@@ -53,7 +53,7 @@ pub(crate) fn phases(sections: &[Section<'_>]) -> (Vec<Phase>, Span) {
                 let (low, high) = job.spec.limits.startdelay;
                 let start = later(start.clone(), &between(low, high));
                 let end = after(&start, &of(job));
-                let of_name = ends.entry(section.job.name.as_str()).or_insert_with(now);
+                let of_name = ends.entry(section.spec().name.as_str()).or_insert_with(now);
                 *of_name = later(of_name.clone(), &end);
                 over = later(over, &end);
             }
