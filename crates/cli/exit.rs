@@ -39,6 +39,9 @@ pub enum Stop {
     /// There is nothing to run.
     #[error("No job(s) defined\n\n{}", usage())]
     NoJobs,
+    /// `check` with an option that asks for something else.
+    #[error("error: check does not go together with --parse-only, --showcmd and questions about the program")]
+    NothingToCheck,
     /// The file for the report cannot be created.
     #[error("error: output file open error: {}: {name}", reason(.error))]
     OpenOutput {

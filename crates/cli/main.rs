@@ -5,6 +5,7 @@
 
 mod answers;
 mod arguments;
+mod check;
 mod exit;
 mod jobs;
 mod output;
@@ -26,7 +27,11 @@ fn main() -> ExitCode {
 
 /// From arguments to the exit status.
 fn run() -> Result<u8, Stop> {
-    let items = arguments::scan(&answers::arguments()?, &program::options())?;
+    let words = answers::arguments()?;
+    if let Some((_, words)) = words.split_first().filter(|(first, _)| *first == "check") {
+        return check::run(words);
+    }
+    let items = arguments::scan(&words, &program::options())?;
     let program = Program::read(&items)?;
     if let Some(question) = &program.question {
         return answers::answer(question);

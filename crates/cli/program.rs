@@ -177,7 +177,8 @@ fn command() -> Command {
         .override_usage("ferrio [OPTIONS] [JOB OPTIONS] [JOB FILES]...")
         .after_help(
             "Job options are written --option=value; those before the first --name hold for all jobs.\n\
-             A job file named - is standard input.",
+             A job file named - is standard input.\n\
+             `ferrio check` with the same arguments says what would happen, and runs nothing.",
         )
         .disable_help_flag(true)
         .args_override_self(true)

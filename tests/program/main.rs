@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod check;
 mod command_line;
 mod differential;
 mod engines;

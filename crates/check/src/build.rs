@@ -1,0 +1,289 @@
+//! The report without its risks: jobs, files, places, sums.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use ferrio_jobfile::{JobSet, Sources};
+use ferrio_plan::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
+
+use crate::facts::{Facts, FileFacts};
+use crate::model::{Action, BlockSizes, File, FileKind, Job, Problem, Report, Span, Status, Totals, VERSION};
+use crate::section::{Asks, Section, end};
+use crate::{spot, timeline, volume};
+
+/// A report that says nothing yet.
+pub(crate) fn empty() -> Report {
+    Report {
+        version: VERSION,
+        program: format!("ferrio {}", env!("CARGO_PKG_VERSION")),
+        status: Status::Clean,
+        totals: Totals::default(),
+        phases: Vec::new(),
+        jobs: Vec::new(),
+        places: Vec::new(),
+        machine: None,
+        notes: Vec::new(),
+        risks: Vec::new(),
+        errors: Vec::new(),
+    }
+}
+
+/// Everything but notes and risks.
+pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Section<'_>]) -> Report {
+    let (phases, time) = timeline::phases(sections);
+    let mut laid_out = HashMap::new();
+    let jobs: Vec<Job> =
+        sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
+    let totals = Totals {
+        jobs: jobs.len(),
+        instances: plan.jobs.len(),
+        volume: jobs.iter().map(|job| job.volume).fold(volume::nothing(), volume::plus),
+        create_bytes: jobs.iter().map(|job| job.create_bytes).fold(0, u64::saturating_add),
+        time,
+    };
+    let mut places = facts.places.clone();
+    for (place, bytes) in needed(sections, facts) {
+        places[place].needed_bytes = bytes;
+    }
+    Report {
+        totals,
+        phases,
+        jobs,
+        places,
+        machine: Some(facts.machine),
+        errors: errors(set, sections),
+        ..empty()
+    }
+}
+
+fn job<'a>(
+    section: &Section<'a>,
+    facts: &Facts,
+    sources: &Sources,
+    laid_out: &mut HashMap<&'a Path, u64>,
+) -> Job {
+    let spec = section.spec();
+    let seconds = |duration: std::time::Duration| duration.as_secs_f64();
+    let (low, high) = spec.limits.startdelay;
+    let mut create_bytes = 0_u64;
+    let mut files: Vec<File> = Vec::new();
+    // Clones may share a file: it is shown once.
+    let mut shown = HashSet::new();
+    // Of clones the original is the first and the others come from the last to the second.
+    let first = section.instances.iter().take(1);
+    for spec in first.chain(section.instances.iter().skip(1).rev()).map(|job| &job.spec) {
+        for planned in &spec.files {
+            let known = facts.files.get(&planned.path).copied().unwrap_or_default();
+            let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
+            if planned.extend {
+                let stays = if file.action == Action::Grow { planned.found.unwrap_or(0) } else { 0 };
+                let before = laid_out.entry(&planned.path).or_insert(stays);
+                create_bytes = create_bytes.saturating_add(end(planned).saturating_sub(*before));
+                *before = end(planned).max(*before);
+            }
+            if shown.insert((planned.path.as_path(), planned.offset, planned.size)) {
+                files.push(file);
+            }
+        }
+    }
+    let sum = section.instances.iter().map(volume::of).fold(volume::nothing(), volume::plus);
+    let rates = Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
+    let rates: Option<Vec<u64>> = rates.map(|direction| volume::rate(spec, direction)).collect();
+    let rate = rates.filter(|rates| !rates.is_empty()).map(|rates| rates.iter().sum::<u64>());
+    Job {
+        name: spec.name.clone(),
+        origin: spot(&section.job.origin, sources),
+        group: spec.group,
+        phase: section.phase,
+        wait_for: section.wait_for().map(str::to_owned),
+        startdelay_seconds: [seconds(low), seconds(high)],
+        instances: spec.clones,
+        thread: spec.thread,
+        rw: spec.rw.name().to_owned(),
+        rwmixread: spec.rw.is_mixed().then_some(spec.rwmixread),
+        block_sizes: block_sizes(spec),
+        engine: spec.engine.name().to_owned(),
+        iodepth: spec.depth.iodepth,
+        direct: spec.direct,
+        files,
+        volume: sum,
+        create_bytes,
+        rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
+        time: section.instances.iter().map(timeline::of).reduce(longest).unwrap_or_default(),
+        setup_error: setup_error(section),
+    }
+}
+
+fn longest(one: Span, other: Span) -> Span {
+    let key = |span: &Span| (span.most_seconds.unwrap_or(f64::INFINITY), span.least_seconds);
+    if key(&other) > key(&one) { other } else { one }
+}
+
+fn block_sizes(spec: &JobSpec) -> BlockSizes {
+    let of = |direction| {
+        let block = &spec.block[direction];
+        spec.rw.does(direction).then_some([block.min, block.max])
+    };
+    BlockSizes { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
+}
+
+fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> File {
+    File {
+        path: planned.path.clone(),
+        kind: match planned.kind {
+            _ if spec.engine.is_diskless() => FileKind::None,
+            Kind::Regular => FileKind::Regular,
+            Kind::Block => FileKind::Block,
+            Kind::Char => FileKind::Char,
+            Kind::Pretend => FileKind::None,
+        },
+        action: action(spec, planned, made_before),
+        offset: planned.offset,
+        size: planned.size,
+        existing_bytes: planned.found,
+        allocated_bytes: known.allocated,
+        place: known.place,
+        unlink: spec.unlink && planned.kind == Kind::Regular,
+    }
+}
+
+/// What a run does to a file; `made_before` is one that a job before this one lays out.
+pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Action {
+    if spec.engine.is_diskless() || file.kind == Kind::Pretend {
+        return Action::None;
+    }
+    if file.kind != Kind::Regular || spec.readonly {
+        return Action::Use;
+    }
+    if made_before {
+        return Action::UseEarlier;
+    }
+    if !file.extend {
+        return match file.found {
+            None if spec.create_on_open => Action::CreateOnOpen,
+            // Large enough only because a job before makes it so.
+            found if found.is_none_or(|bytes| bytes < end(file)) && !spec.create_on_open => {
+                Action::UseEarlier
+            }
+            _ => Action::Use,
+        };
+    }
+    let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+    let filled = reads || (writes && (spec.overwrite || spec.engine.cannot_extend()));
+    match (file.found, filled) {
+        (Some(_), _) if !reads && !writes => Action::Grow,
+        (None, true) => Action::CreateFilled,
+        (None, false) => Action::CreateEmpty,
+        (Some(_), true) => Action::ReplaceFilled,
+        (Some(_), false) => Action::ReplaceEmpty,
+    }
+}
+
+/// Bytes each place will hold beyond what it holds now: every file once, at its largest. Layout comes before all jobs, so a file
+/// that is removed at the end of its job still takes its space together with all others.
+fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
+    let mut sizes: HashMap<&Path, u64> = HashMap::new();
+    for (spec, file) in sections.iter().flat_map(Section::files) {
+        let fills = spec.does(Direction::Write) || file.extend;
+        if fills && file.kind == Kind::Regular && !spec.readonly {
+            let size = sizes.entry(&file.path).or_default();
+            *size = end(file).max(*size);
+        }
+    }
+    let mut needed: HashMap<usize, u64> = HashMap::new();
+    let mut seen = HashSet::new();
+    for (path, size) in sizes {
+        let known = facts.files.get(path).copied().unwrap_or_default();
+        let again = known.identity.is_some_and(|identity| !seen.insert(identity));
+        if let Some(place) = known.place.filter(|_| !again) {
+            let sum = needed.entry(place).or_default();
+            *sum = sum.saturating_add(size.saturating_sub(known.allocated.unwrap_or(0)));
+        }
+    }
+    needed
+}
+
+/// Why a clone cannot run, without the job's name and the word `fio` that may stand before it.
+fn setup_error(section: &Section<'_>) -> Option<String> {
+    let message = &section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message;
+    let named = format!("{}: ", section.spec().name);
+    let bare = message.strip_prefix(&named).or_else(|| message.strip_prefix("fio: "));
+    Some(bare.unwrap_or(message).to_owned())
+}
+
+/// Jobs that would fail at once; clones fail for the same reason.
+fn errors(set: &JobSet, sections: &[Section<'_>]) -> Vec<Problem> {
+    let failing = sections.iter().filter_map(|section| {
+        Some(Problem {
+            message: setup_error(section)?,
+            job: Some(section.spec().name.clone()),
+            origin: spot(&section.job.origin, &set.sources),
+            help: None,
+        })
+    });
+    failing.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{report, report_with};
+
+    fn actions(text: &str) -> Vec<Action> {
+        report(text).jobs.iter().flat_map(|job| &job.files).map(|file| file.action).collect()
+    }
+
+    #[test]
+    fn readers_find_filled_files_and_writers_empty_ones() {
+        assert_eq!(actions("[a]\nsize=1m\n"), [Action::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [Action::CreateEmpty]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [Action::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [Action::CreateOnOpen]);
+        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [Action::None]);
+        assert_eq!(
+            actions("[a]\nsize=1m\nfilename=f\n[b]\nsize=1m\nfilename=f\n"),
+            [Action::CreateFilled, Action::UseEarlier]
+        );
+    }
+
+    #[test]
+    fn what_is_there_is_used_replaced_or_grown() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, [0; 8192]).unwrap();
+        let on = |options: &str| actions(&format!("[a]\nfilename={}\n{options}", file.display()));
+        assert_eq!(on("size=8k\n"), [Action::Use]);
+        assert_eq!(on("size=16k\n"), [Action::ReplaceFilled]);
+        assert_eq!(on("size=16k\nrw=write\n"), [Action::ReplaceEmpty]);
+        assert_eq!(on("size=16k\nrw=trim\n"), [Action::Grow]);
+    }
+
+    #[test]
+    fn space_counts_every_file_once_at_its_largest_less_what_it_takes_now() {
+        let text = "[a]\nfilename=f\nrw=write\nsize=1m\nnumjobs=2\n[b]\nfilename=f\nrw=write\nsize=3m\n[c]\nfilename=r\nsize=1m\n";
+        let report = report_with(text, |facts| {
+            facts.files.get_mut(Path::new("f")).unwrap().allocated = Some(1 << 20);
+        });
+        assert_eq!(report.places[0].needed_bytes, 3 << 20);
+        assert_eq!(report.totals.create_bytes, 4 << 20);
+    }
+
+    #[test]
+    fn clones_and_their_files_are_in_order() {
+        let report = report("[a]\nsize=1m\nnumjobs=3\nrate=1m\n");
+        let paths: Vec<_> = report.jobs[0].files.iter().map(|file| file.path.to_str().unwrap()).collect();
+        assert_eq!(paths, ["a.0.0", "a.1.0", "a.2.0"]);
+        assert_eq!((report.jobs[0].instances, report.totals.instances), (3, 3));
+        assert_eq!(report.totals.volume.read, Some(3 << 20));
+        assert_eq!(report.jobs[0].rate_bytes_per_second, Some(3 << 20));
+    }
+
+    #[test]
+    fn a_job_that_cannot_be_set_up_is_an_error_and_moves_nothing() {
+        let report = report("[a]\nrw=read\n[b]\nioengine=null\nsize=4k\n");
+        assert_eq!(report.status, Status::Errors);
+        assert_eq!(report.errors[0].message, "you need to specify size=");
+        assert_eq!(report.errors[0].job.as_deref(), Some("a"));
+        assert_eq!(report.totals.volume.read, Some(4096));
+    }
+}

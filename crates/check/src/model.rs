@@ -1,0 +1,366 @@
+//! The answer of a check: what the JSON output consists of, field by field, and what the text is made from.
+//!
+//! `docs/check.md` documents it. Fields are only added; a change of meaning raises [`VERSION`].
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// Version of the JSON output.
+pub const VERSION: u32 = 1;
+
+/// Everything a check found out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`VERSION`].
+    pub version: u32,
+    /// `ferrio` and its version.
+    pub program: String,
+    /// The verdict in one word.
+    pub status: Status,
+    /// Sums over all jobs.
+    pub totals: Totals,
+    /// What starts together, in order.
+    pub phases: Vec<Phase>,
+    /// Sections of the job files and jobs of the command line, in order.
+    pub jobs: Vec<Job>,
+    /// File systems and devices that the jobs use.
+    pub places: Vec<Place>,
+    /// What limits the run as a whole; `None` when there is no run.
+    pub machine: Option<Machine>,
+    /// What planning changed or noticed.
+    pub notes: Vec<String>,
+    /// What may go wrong, or make figures doubtful; warnings first.
+    pub risks: Vec<Risk>,
+    /// Why a run would refuse to start, or which jobs would fail at once.
+    pub errors: Vec<Problem>,
+}
+
+impl Report {
+    /// True when any risk is a warning.
+    #[must_use]
+    pub fn has_warnings(&self) -> bool {
+        self.risks.iter().any(|risk| risk.severity == Severity::Warning)
+    }
+}
+
+/// The verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Nothing to say, or only things worth knowing.
+    #[default]
+    Clean,
+    /// There are warnings.
+    Warnings,
+    /// A run would not start, or some job of it would fail.
+    Errors,
+}
+
+/// Sums over all jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Sections.
+    pub jobs: usize,
+    /// Their clones.
+    pub instances: usize,
+    /// Bytes moved by all jobs.
+    pub volume: Volume,
+    /// Bytes that files grow by before the run.
+    pub create_bytes: u64,
+    /// From the first start to the last end, laying out of files excluded.
+    pub time: Span,
+}
+
+/// Jobs between two stonewalls.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// From 1.
+    pub number: usize,
+    /// Why it does not start with the one before; `None` for the first.
+    pub waits_because: Option<Barrier>,
+    /// Indices into `jobs`.
+    pub jobs: Vec<usize>,
+    /// From its start to the end of its last job.
+    pub time: Span,
+}
+
+/// What separates phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Barrier {
+    /// The option `stonewall` (or `wait_for_previous`).
+    Stonewall,
+    /// A further job file begins.
+    NextFile,
+}
+
+/// One section.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub origin: Option<Spot>,
+    /// Report group.
+    pub group: u32,
+    /// Phase, from 1.
+    pub phase: usize,
+    /// The job whose instances must all have ended (`wait_for`).
+    pub wait_for: Option<String>,
+    /// Least and most seconds after the start of the run (`startdelay`).
+    pub startdelay_seconds: [f64; 2],
+    /// Clones.
+    pub instances: u32,
+    /// `thread` was given.
+    pub thread: bool,
+    /// Kind of work.
+    pub rw: String,
+    /// Reads in a mix, percent.
+    pub rwmixread: Option<u32>,
+    /// Smallest and largest block of each direction used.
+    pub block_sizes: BlockSizes,
+    /// Engine.
+    pub engine: String,
+    /// I/Os in flight per instance.
+    pub iodepth: u32,
+    /// Past the page cache.
+    pub direct: bool,
+    /// Files, those of equal instances one after the other.
+    pub files: Vec<File>,
+    /// Bytes all instances move.
+    pub volume: Volume,
+    /// Bytes its files grow by before the run.
+    pub create_bytes: u64,
+    /// Bytes per second that all instances are held to, all directions.
+    pub rate_bytes_per_second: Option<u64>,
+    /// How long one instance runs from its start.
+    pub time: Span,
+    /// Why it cannot run.
+    pub setup_error: Option<String>,
+}
+
+/// Smallest and largest block, `None` for a direction that is not used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BlockSizes {
+    /// Reads.
+    pub read: Option<[u64; 2]>,
+    /// Writes.
+    pub write: Option<[u64; 2]>,
+    /// Trims.
+    pub trim: Option<[u64; 2]>,
+}
+
+/// One file or device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct File {
+    /// Path as the job uses it.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: FileKind,
+    /// What becomes of it.
+    pub action: Action,
+    /// Start of the region that is used.
+    pub offset: u64,
+    /// Length of that region.
+    pub size: u64,
+    /// Size found.
+    pub existing_bytes: Option<u64>,
+    /// Bytes of it that take space, less than its size when it is sparse.
+    pub allocated_bytes: Option<u64>,
+    /// Index into `places`.
+    pub place: Option<usize>,
+    /// Removed when the job ends.
+    pub unlink: bool,
+}
+
+/// What kind of thing a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// A regular file, or nothing yet.
+    Regular,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
+    /// Only a size: the engine touches no file.
+    None,
+}
+
+/// What a run does to a file before its I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Used as it is.
+    Use,
+    /// Made by a job before this one.
+    UseEarlier,
+    /// Created and written full of data.
+    CreateFilled,
+    /// Created with space reserved, or sparse; the job writes it.
+    CreateEmpty,
+    /// Removed, created anew and filled.
+    ReplaceFilled,
+    /// Removed and created anew with space reserved, or sparse.
+    ReplaceEmpty,
+    /// Made longer; its data stays.
+    Grow,
+    /// Created when the job opens it.
+    CreateOnOpen,
+    /// Nothing: there is no file.
+    None,
+}
+
+/// How many bytes are moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Volume {
+    /// Read, verification not counted; `None` when only time ends the job.
+    pub read: Option<u64>,
+    /// Written.
+    pub write: Option<u64>,
+    /// Trimmed.
+    pub trim: Option<u64>,
+    /// Read back by verification.
+    pub verify: Option<u64>,
+    /// How to take the figures.
+    pub certainty: Certainty,
+}
+
+/// How to take a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// As it is.
+    #[default]
+    Exact,
+    /// A share of a random mix, or sizes of random blocks.
+    About,
+    /// Time may end the job before.
+    AtMost,
+    /// Time alone ends the job.
+    Unknown,
+}
+
+/// A length of time in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Span {
+    /// At least.
+    pub least_seconds: f64,
+    /// At most; `None` when nothing but the work ends it.
+    pub most_seconds: Option<f64>,
+    /// Why there is no upper end.
+    pub unbounded_because: Option<String>,
+}
+
+/// A file system, or a device that is used directly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Place {
+    /// Mount point; `None` for a device.
+    pub mount_point: Option<PathBuf>,
+    /// Type of the file system.
+    pub file_system: Option<String>,
+    /// What is mounted there.
+    pub source: Option<String>,
+    /// The device below.
+    pub device: Option<Device>,
+    /// It is mounted read-only, or the device is.
+    pub read_only: bool,
+    /// Bytes free for this user.
+    pub free_bytes: Option<u64>,
+    /// Bytes that the jobs' files will take beyond what they take now.
+    pub needed_bytes: u64,
+}
+
+/// A block device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Device {
+    /// Its node.
+    pub path: PathBuf,
+    /// Vendor and model, if it says.
+    pub model: Option<String>,
+    /// Bytes.
+    pub size_bytes: u64,
+    /// Smallest unit of direct I/O.
+    pub logical_block_bytes: u64,
+    /// Unit that is written without reading first.
+    pub physical_block_bytes: u64,
+    /// A disk that turns.
+    pub rotational: bool,
+    /// It takes trims.
+    pub trims: bool,
+    /// What is on it: mount points, partitions, signatures, devices built on it.
+    pub holds: Vec<String>,
+}
+
+/// What limits a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// CPUs this process may use.
+    pub cpus: usize,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Bytes of it that can be had now.
+    pub memory_available_bytes: u64,
+    /// Soft limit of open files; every job has a table of its own.
+    pub open_files: Option<u64>,
+    /// Soft limit of locked memory, `None` when there is none.
+    pub locked_memory_bytes: Option<u64>,
+    /// Soft limit of the size of a file, `None` when there is none.
+    pub file_size_bytes: Option<u64>,
+    /// Linux version.
+    pub kernel: [u32; 2],
+}
+
+/// How much a risk weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Data is lost, a job fails, or figures mean something else than they seem to.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+/// One thing that may go wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Risk {
+    /// Stable name.
+    pub code: &'static str,
+    /// Weight.
+    pub severity: Severity,
+    /// Names of the jobs, each once.
+    pub jobs: Vec<String>,
+    /// The options to blame, where they were given.
+    pub origins: Vec<Spot>,
+    /// What is the matter.
+    pub message: String,
+    /// What to do.
+    pub advice: String,
+}
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Spot {
+    /// Job file, `None` for the command line.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+    /// The line or the argument.
+    pub text: String,
+}
+
+/// An error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// The job, where a single one would fail.
+    pub job: Option<String>,
+    /// Where.
+    pub origin: Option<Spot>,
+    /// What to do.
+    pub help: Option<String>,
+}

@@ -1,0 +1,211 @@
+//! Figures that are those of memory and not of a device.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec};
+
+use super::destroy::is_missing_device;
+use super::{Rule, Run, Told};
+use crate::model::{Place, Severity};
+use crate::section::{Asks, Section, is_stored};
+use crate::units::bytes;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("cached-reads", Severity::Warning, cached_reads),
+    Rule::section("buffered-writes", Severity::Warning, buffered_writes),
+    Rule::section("sparse-reads", Severity::Warning, sparse_reads),
+    Rule::section("memory-device", Severity::Info, memory_device),
+];
+
+/// File systems that may store data in less space than it has.
+const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
+
+/// Buffered reads go over the same data again, and all of it fits into memory.
+fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let reads = spec.does(Direction::Read) && spec.buffered() && on_disk(run, section);
+    let data = working_set(section);
+    if !reads || data == 0 || data >= run.facts.machine.memory_bytes {
+        return None;
+    }
+    let (why, blame): (_, &'static [Opt]) = if comes_back(spec) {
+        (
+            "read more than once",
+            &[Opt::Direct, Opt::Buffered, Opt::Loops, Opt::IoSize, Opt::TimeBased, Opt::Norandommap],
+        )
+    } else if !spec.invalidate {
+        ("read with invalidate=0", &[Opt::Invalidate])
+    } else {
+        return None;
+    };
+    let memory = bytes(run.facts.machine.memory_bytes);
+    let message = format!("buffered reads: {} {why} fit into {memory} of memory", bytes(data));
+    Some(
+        Told::new(message, "the page cache is measured: use direct=1, or more data than memory").blame(blame),
+    )
+}
+
+/// Buffered writes that nothing makes durable, and all of it fits into memory.
+fn buffered_writes(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let writes = spec.does(Direction::Write) && spec.buffered() && on_disk(run, section) && !spec.durable();
+    let data = working_set(section);
+    (writes && data < run.facts.machine.memory_bytes).then(|| {
+        let message = format!("buffered writes of {} that nothing makes durable", bytes(data));
+        Told::new(
+            message,
+            "much of it is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
+        )
+        .blame(&[Opt::Direct, Opt::Buffered, Opt::Rw])
+    })
+}
+
+/// Reads of a file that is mostly holes: the file system makes up zeroes and asks no device.
+fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let mostly_holes = |file: &FileSpec| {
+        let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
+        allocated.zip(file.found).filter(|(allocated, size)| *allocated < size / 2)
+    };
+    let compresses = |path| {
+        let kind = place(run, path).and_then(|place| place.file_system.as_deref());
+        kind.is_some_and(|kind| COMPRESSING.contains(&kind))
+    };
+    let read = section.files().filter(|(spec, file)| spec.does(Direction::Read) && !file.extend);
+    let (file, (allocated, size)) = read
+        .filter(|(_, file)| file.kind == FileKind::Regular && !compresses(&file.path))
+        .find_map(|(_, file)| Some((file, mostly_holes(file)?)))?;
+    let message = format!(
+        "reads {}, of whose {} only {} are stored",
+        file.path.display(),
+        bytes(size),
+        bytes(allocated)
+    );
+    Some(
+        Told::new(
+            message,
+            "holes are read from no device: remove the file, and it will be made full of data",
+        )
+        .blame(&[Opt::Filename]),
+    )
+}
+
+/// The file lies in memory.
+fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let (_, file) = section.files().find(|(_, file)| place(run, &file.path).is_some_and(in_memory))?;
+    let kind =
+        place(run, &file.path).and_then(|place| place.file_system.as_deref()).unwrap_or("a memory device");
+    let tmpfs_direct = spec.direct && kind == "tmpfs";
+    (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
+        let message = format!("{} lies on {kind}: memory is measured", file.path.display());
+        Told::new(message, "use a file on a disk to measure a disk").blame(&[Opt::Filename, Opt::Directory])
+    })
+}
+
+/// True when the job meets data a second time.
+fn comes_back(spec: &JobSpec) -> bool {
+    let limits = &spec.limits;
+    let again =
+        limits.time_based || limits.loops > 1 || limits.io_size.is_some_and(|bytes| bytes > limits.size);
+    again || (spec.rw.is_random() && !spec.random_map)
+}
+
+/// Bytes that all clones work on, each file once.
+fn working_set(section: &Section<'_>) -> u64 {
+    let mut files: HashMap<&Path, (u64, u64)> = HashMap::new();
+    for (_, file) in section.files().filter(|(_, file)| is_stored(file)) {
+        let region = files.entry(&file.path).or_insert((file.offset, file.offset));
+        *region = (region.0.min(file.offset), region.1.max(file.offset.saturating_add(file.size)));
+    }
+    files.values().map(|(start, end)| end - start).fold(0, u64::saturating_add)
+}
+
+/// Some file is on something that is slower than memory.
+fn on_disk(run: &Run<'_>, section: &Section<'_>) -> bool {
+    section.files().any(|(_, file)| match file.kind {
+        FileKind::Regular | FileKind::Block => place(run, &file.path).is_some_and(|place| !in_memory(place)),
+        FileKind::Char | FileKind::Pretend => false,
+    })
+}
+
+fn in_memory(place: &Place) -> bool {
+    let memory_device = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        ["ram", "zram", "pmem"].iter().any(|kind| {
+            name.strip_prefix(kind).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    };
+    matches!(place.file_system.as_deref(), Some("tmpfs" | "ramfs" | "devtmpfs"))
+        || place.device.as_ref().is_some_and(|device| memory_device(&device.path))
+}
+
+fn place<'a>(run: &Run<'a>, path: &Path) -> Option<&'a Place> {
+    run.facts.places.get(run.facts.files.get(path)?.place?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{has, has_with, report, risks};
+
+    fn job(options: &str) -> String {
+        format!("[a]\nsize=1g\n{options}")
+    }
+
+    #[test]
+    fn data_that_comes_back_from_the_cache_is_told() {
+        let has = |options: &str| has("cached-reads", &job(options));
+        assert!(has("loops=2\n") && has("time_based\nruntime=9\n") && has("invalidate=0\n"));
+        assert!(has("rw=randread\nnorandommap\n") && has("ioengine=mmap\ndirect=1\nloops=2\n"));
+        assert!(!has("") && !has("rw=randread\n"), "each block is read once, from a cold cache");
+        assert!(!has("loops=2\ndirect=1\n") && !has("loops=2\nsize=9g\n") && !has("loops=2\nrw=write\n"));
+        let report = report(&job("loops=2\nnumjobs=2\n"));
+        let want = "buffered reads: 2GiB read more than once fit into 8GiB of memory";
+        assert_eq!(risks(&report, "cached-reads")[0].message, want);
+    }
+
+    #[test]
+    fn writes_that_stay_in_memory_are_told() {
+        let has = |options: &str| has("buffered-writes", &job(options));
+        assert!(has("rw=write\n") && has("rw=randrw\n"));
+        for durable in [
+            "end_fsync=1\n",
+            "fsync=8\n",
+            "fdatasync=1\n",
+            "sync=dsync\n",
+            "direct=1\n",
+            "fsync_on_close=1\n",
+        ] {
+            assert!(!has(&format!("rw=write\n{durable}")), "{durable}");
+        }
+        assert!(!has("rw=write\nsize=9g\n") && !has("") && !has("rw=write\nioengine=null\n"));
+        assert!(!has("rw=write\ncreate_only=1\n"));
+    }
+
+    #[test]
+    fn holes_are_no_data_to_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
+        let stored = |bytes: u64, options: &str| {
+            let text = format!("[a]\nfilename={}\n{options}", file.display());
+            has_with("sparse-reads", &text, |facts| {
+                facts.files.values_mut().for_each(|file| file.allocated = Some(bytes));
+            })
+        };
+        assert!(stored(0, "") && stored(1 << 18, "rw=randrw\n"));
+        assert!(!stored(1 << 20, "") && !stored(0, "rw=write\n") && !stored(0, "size=2m\n"));
+    }
+
+    #[test]
+    fn memory_is_measured_on_tmpfs_and_zram_and_caches_are_no_matter_there() {
+        let on = |place: Place, code| has_with(code, &job("loops=2\n"), |facts| facts.places[0] = place);
+        let tmpfs = || Place { file_system: Some("tmpfs".to_owned()), ..Place::default() };
+        assert!(on(tmpfs(), "memory-device") && !on(tmpfs(), "cached-reads"));
+        let zram = crate::model::Device { path: "/dev/zram0".into(), ..Default::default() };
+        assert!(on(Place { device: Some(zram), ..Place::default() }, "memory-device"));
+        assert!(!has("memory-device", &job("")));
+    }
+}

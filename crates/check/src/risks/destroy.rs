@@ -1,0 +1,201 @@
+//! Data that is there and would be gone: devices that are written to, files that are overwritten, replaced or removed.
+
+use std::path::Path;
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{Direction, FileKind, FileSpec};
+
+use super::{Rule, Run, Told};
+use crate::build::action;
+use crate::model::{Action, Device, Severity};
+use crate::section::{Asks, Section};
+use crate::units::bytes;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("write-to-used-device", Severity::Warning, write_to_used_device),
+    Rule::section("write-to-device", Severity::Warning, write_to_device),
+    Rule::section("missing-device", Severity::Warning, missing_device),
+    Rule::section("overwrite-existing", Severity::Info, overwrite_existing),
+    Rule::section("replace-existing", Severity::Warning, replace_existing),
+    Rule::section("unlink-existing", Severity::Warning, unlink_existing),
+];
+
+/// A device with a file system, partitions, swap or other devices on it is written to.
+fn write_to_used_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (file, device) = changed_device(run, section).find(|(_, device)| holds(device).is_some())?;
+    let message = format!(
+        "{} {}, and it holds {}",
+        deed(section),
+        described(file, Some(device)),
+        holds(device).unwrap_or_default()
+    );
+    Some(Told::new(message, "all of that will be lost: name a device that is empty").blame(&[Opt::Filename]))
+}
+
+/// A device that seems empty is written to.
+fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    if changed_device(run, section).any(|(_, device)| holds(device).is_some()) {
+        return None;
+    }
+    let mut devices = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
+    let (_, file) = devices.next()?;
+    let device = device(run, file);
+    let message = format!("{} {}", deed(section), described(file, device));
+    Some(
+        Told::new(message, "data on it will be lost: make sure that it is the device you mean")
+            .blame(&[Opt::Filename]),
+    )
+}
+
+/// There is no such device: a regular file of that name would be made, in memory.
+fn missing_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
+    let message = format!("there is no {}: a regular file is made in its place", file.path.display());
+    Some(Told::new(message, "check the name of the device").blame(&[Opt::Filename]))
+}
+
+/// A file directly below `/dev` that is none yet.
+pub(super) fn is_missing_device(file: &FileSpec) -> bool {
+    let parent = file.path.parent().unwrap_or(Path::new(""));
+    let among_devices = parent == Path::new("/dev") || parent.starts_with("/dev/mapper");
+    file.kind == FileKind::Regular && file.found.is_none() && among_devices
+}
+
+/// A file that was named and is there already is written to.
+fn overwrite_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let named = section.job.options.is_given(Opt::Filename);
+    let (_, file) = section.files().filter(|_| named).find(|(spec, file)| {
+        let there = file.found.is_some_and(|size| size > file.offset);
+        there && spec.changes() && action(spec, file, false) == Action::Use && file.kind == FileKind::Regular
+    })?;
+    let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
+    let message =
+        format!("overwrites {} of the file {} that is there already", bytes(part), file.path.display());
+    Some(Told::new(message, "fine if an earlier run made it; else name another file").blame(&[Opt::Filename]))
+}
+
+/// A file that is there is too short: laying out removes it and makes a new one.
+fn replace_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = section.files().find(|(spec, file)| {
+        let anew = matches!(action(spec, file, false), Action::ReplaceFilled | Action::ReplaceEmpty);
+        anew && file.found.is_some_and(|size| size > 0)
+    })?;
+    let message = format!(
+        "{} is {} long and too short: it is removed and made anew",
+        file.path.display(),
+        bytes(file.found.unwrap_or(0))
+    );
+    Some(Told::new(message, "name another file, or use a size that fits the file").blame(&[
+        Opt::Filename,
+        Opt::Size,
+        Opt::Filesize,
+    ]))
+}
+
+/// `unlink` removes files that were there before the run.
+fn unlink_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
+    let (_, file) = section.files().find(|(spec, file)| spec.unlink && there(file))?;
+    let message = format!("removes {} when the job ends, which was there before", file.path.display());
+    Some(Told::new(message, "take unlink out to keep it").blame(&[Opt::Unlink]))
+}
+
+fn deed(section: &Section<'_>) -> &'static str {
+    let spec = section.spec();
+    match (spec.does(Direction::Write), spec.does(Direction::Trim)) {
+        (true, true) => "writes to and trims the device",
+        (false, true) => "trims the device",
+        _ => "writes to the device",
+    }
+}
+
+fn described(file: &FileSpec, device: Option<&Device>) -> String {
+    let path = file.path.display();
+    let model = device.and_then(|device| device.model.as_deref()).map(|model| format!("{model}, "));
+    format!("{path} ({}{})", model.unwrap_or_default(), bytes(file.real_size))
+}
+
+fn holds(device: &Device) -> Option<String> {
+    (!device.holds.is_empty()).then(|| device.holds.join(", "))
+}
+
+fn device<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a Device> {
+    run.facts.places.get(run.facts.files.get(&file.path)?.place?)?.device.as_ref()
+}
+
+fn changed_device<'a>(
+    run: &Run<'a>,
+    section: &Section<'a>,
+) -> impl Iterator<Item = (&'a FileSpec, &'a Device)> {
+    let changed = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
+    let found: Vec<_> = changed.filter_map(|(_, file)| Some((file, device(run, file)?))).collect();
+    found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Place;
+    use crate::testing::{has, plan_of, risks};
+
+    /// The report on jobs whose file is turned into a device holding this.
+    fn on_device(text: &str, held: &[&str]) -> Vec<(&'static str, String)> {
+        let (set, mut plan) = plan_of(text);
+        let mut facts = crate::testing::facts(&plan);
+        for file in plan.jobs.iter_mut().flat_map(|job| &mut job.spec.files) {
+            file.kind = FileKind::Block;
+        }
+        let device = Device {
+            model: Some("Fast 9000".to_owned()),
+            holds: held.iter().map(|&held| held.to_owned()).collect(),
+            ..Device::default()
+        };
+        facts.places = vec![Place { device: Some(device), ..Place::default() }];
+        let report = crate::check(&set, &plan, &facts);
+        report
+            .risks
+            .into_iter()
+            .map(|risk| (risk.code, risk.message))
+            .filter(|(code, _)| code.contains("device"))
+            .collect()
+    }
+
+    #[test]
+    fn writing_to_a_device_is_told_and_worse_if_something_is_on_it() {
+        let job = "[a]\nfilename=d\nsize=1m\n";
+        assert_eq!(on_device(job, &["ext4 mounted at /data"]), []);
+        let want = "writes to the device d (Fast 9000, 1MiB)".to_owned();
+        assert_eq!(on_device(&format!("{job}rw=randrw\n"), &[]), [("write-to-device", want)]);
+        let want = "trims the device d (Fast 9000, 1MiB), and it holds swap in use, partition d1".to_owned();
+        let held = ["swap in use", "partition d1"];
+        assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_told() {
+        let text = "[a]\nfilename=/dev/no-such-device\nsize=1m\nrw=write\ndirect=1\n";
+        let want = "there is no /dev/no-such-device: a regular file is made in its place";
+        assert_eq!(risks(&crate::testing::report(text), "missing-device")[0].message, want);
+        assert!(!has("missing-device", "[a]\nfilename=/dev/shm/no-such-file\nsize=1m\n"));
+    }
+
+    #[test]
+    fn existing_files_are_kept_track_of() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, [0; 8192]).unwrap();
+        let has = |code, options: &str| has(code, &format!("[a]\nfilename={}\n{options}", file.display()));
+        assert!(has("overwrite-existing", "rw=write\nsize=8k\n") && !has("overwrite-existing", "size=8k\n"));
+        assert!(has("replace-existing", "rw=write\nsize=16k\n") && has("replace-existing", "size=16k\n"));
+        assert!(!has("overwrite-existing", "rw=write\nsize=16k\n") && !has("replace-existing", "size=8k\n"));
+        assert!(has("unlink-existing", "unlink=1\n") && !has("unlink-existing", "size=8k\n"));
+    }
+
+    #[test]
+    fn files_that_are_not_there_are_no_matter() {
+        let report = crate::testing::report("[a]\nsize=1m\nrw=write\nunlink=1\n");
+        for code in ["overwrite-existing", "replace-existing", "unlink-existing"] {
+            assert_eq!(risks(&report, code), []);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Direct I/O: what it must be aligned to, and where it cannot be had or means nothing.
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
+
+use super::{Rule, Run, Told};
+use crate::facts::DirectIo;
+use crate::model::{Place, Severity};
+use crate::section::{Asks, Section};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("direct-refused", Severity::Warning, direct_refused),
+    Rule::section("direct-alignment", Severity::Warning, direct_alignment),
+    Rule::section("direct-partial-block", Severity::Info, direct_partial_block),
+    Rule::section("direct-in-memory", Severity::Info, direct_in_memory),
+];
+
+/// File systems that never knew O_DIRECT.
+const REFUSING: [&str; 4] = ["ramfs", "proc", "sysfs", "squashfs"];
+/// Since this kernel tmpfs takes O_DIRECT.
+const TMPFS_TAKES_IT: [u32; 2] = [6, 6];
+
+/// The file system has no direct I/O: opening fails.
+fn direct_refused(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
+    let kind = place(run, file).and_then(|place| place.file_system.clone()).unwrap_or_default();
+    let message = format!("direct=1, but {kind} does not take direct I/O on {}", file.path.display());
+    Some(Told::new(message, "use direct=0, or a file on a disk").blame(BLAME))
+}
+
+/// A block, an offset or an alignment is no multiple of what the device or file system wants: I/O fails with EINVAL.
+fn direct_alignment(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    for (spec, file) in used_directly(section) {
+        let Some(align) = alignment(run, file).filter(|_| !refuses(run, file)) else { continue };
+        let used = Direction::ALL
+            .into_iter()
+            .filter(|&direction| spec.does(direction) && direction != Direction::Trim);
+        let blocks = used.flat_map(|direction| {
+            let block = &spec.block[direction];
+            [("block size", block.min), ("block size", block.max), ("blockalign", block.align)]
+        });
+        let all = blocks.chain([("offset", file.offset)]);
+        if let Some((what, value)) = all.into_iter().find(|(_, value)| !value.is_multiple_of(align)) {
+            let message = format!(
+                "direct=1 with {what} {value}, but {} wants multiples of {align}",
+                file.path.display()
+            );
+            let advice = format!("I/O will fail with EINVAL: use multiples of {align}, or direct=0");
+            return Some(Told::new(message, advice).blame(match what {
+                "offset" => &[Opt::Offset, Opt::OffsetIncrement],
+                "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
+                _ => &[Opt::Bs, Opt::Bsrange],
+            }));
+        }
+    }
+    None
+}
+
+/// The region ends within a unit of the device: the last block of it is not used, or fails.
+fn direct_partial_block(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (file, align) = used_directly(section).find_map(|(_, file)| {
+        let align = alignment(run, file).filter(|_| !refuses(run, file))?;
+        (!file.size.is_multiple_of(align)).then_some((file, align))
+    })?;
+    let message = format!("direct=1 with size {}, which is no multiple of {align}", file.size);
+    Some(
+        Told::new(message, "what is left at the end is not used: round the size")
+            .blame(&[Opt::Size, Opt::Filesize]),
+    )
+}
+
+/// Direct or not, the data is in memory.
+fn direct_in_memory(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, file) = used_directly(section).find(|(_, file)| is_tmpfs(run, file) && !refuses(run, file))?;
+    let message = format!("direct=1 on tmpfs: {} is in memory all the same", file.path.display());
+    Some(Told::new(message, "use a file on a disk to measure a disk").blame(BLAME))
+}
+
+const BLAME: &[Opt] = &[Opt::Direct, Opt::Buffered];
+
+fn used_directly<'a>(section: &Section<'a>) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
+    section.files().filter(|(spec, file)| {
+        let asks =
+            spec.direct && spec.works() && !spec.engine.is_diskless() && spec.engine != EngineKind::Mmap;
+        asks && matches!(file.kind, FileKind::Regular | FileKind::Block)
+    })
+}
+
+fn place<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a Place> {
+    run.facts.places.get(run.facts.files.get(&file.path)?.place?)
+}
+
+fn is_tmpfs(run: &Run<'_>, file: &FileSpec) -> bool {
+    place(run, file).is_some_and(|place| place.file_system.as_deref() == Some("tmpfs"))
+}
+
+fn refuses(run: &Run<'_>, file: &FileSpec) -> bool {
+    let never = |place: &Place| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
+    let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_TAKES_IT;
+    old || place(run, file).is_some_and(never)
+        || run.facts.files.get(&file.path).is_some_and(|facts| facts.direct == DirectIo::Refused)
+}
+
+/// What the file system says, else the logical block of the device.
+fn alignment(run: &Run<'_>, file: &FileSpec) -> Option<u64> {
+    match run.facts.files.get(&file.path)?.direct {
+        DirectIo::Aligned(align) => Some(align),
+        DirectIo::Refused => None,
+        DirectIo::Unknown => place(run, file)?.device.as_ref().map(|device| device.logical_block_bytes),
+    }
+    .filter(|&align| align > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Facts;
+    use crate::testing::{has, has_with, report_with, risks};
+
+    fn on(file_system: &'static str) -> impl Fn(&mut Facts) {
+        move |facts| {
+            facts.places[0].file_system = Some(file_system.to_owned());
+            facts.places[0].device = None;
+        }
+    }
+
+    #[test]
+    fn blocks_and_offsets_are_held_against_the_logical_block() {
+        let has = |options: &str| has("direct-alignment", &format!("[a]\nsize=1m\ndirect=1\n{options}"));
+        assert!(!has("") && !has("bs=512\n"));
+        assert!(has("bs=1000\n") && has("bsrange=512-1000\n") && has("offset=100\nsize=4k\n"));
+        assert!(
+            !has("bs=1000\ndirect=0\n")
+                && !has("bs=1000\nioengine=null\n")
+                && !has("bs=1000\nioengine=mmap\n")
+        );
+        assert!(has("rw=randread\nba=100\n") && !has("bs=4k,1000\n"));
+    }
+
+    #[test]
+    fn what_the_file_system_says_counts_more_than_the_device() {
+        let text = "[a]\nsize=1m\ndirect=1\nbs=512\n";
+        let report = report_with(text, |facts| {
+            facts.files.values_mut().for_each(|file| file.direct = DirectIo::Aligned(4096));
+        });
+        let found = risks(&report, "direct-alignment");
+        assert_eq!(found[0].message, "direct=1 with block size 512, but a.0.0 wants multiples of 4096");
+        assert_eq!(found[0].origins[0].text, "bs=512");
+    }
+
+    #[test]
+    fn a_size_that_ends_within_a_block_is_worth_knowing() {
+        assert!(has("direct-partial-block", "[a]\nsize=10000\ndirect=1\n"));
+        assert!(!has("direct-partial-block", "[a]\nsize=10k\ndirect=1\n"));
+    }
+
+    #[test]
+    fn tmpfs_takes_direct_io_since_6_6_and_is_memory_still() {
+        let text = "[a]\nsize=1m\ndirect=1\n";
+        assert!(
+            has_with("direct-in-memory", text, on("tmpfs")) && !has_with("direct-refused", text, on("tmpfs"))
+        );
+        let old = |facts: &mut Facts| {
+            on("tmpfs")(facts);
+            facts.machine.kernel = [6, 5];
+        };
+        assert!(has_with("direct-refused", text, old) && !has_with("direct-in-memory", text, old));
+        assert!(has_with("direct-refused", text, on("ramfs")) && !has("direct-refused", text));
+    }
+}

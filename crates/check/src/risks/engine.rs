@@ -1,0 +1,124 @@
+//! Engines that cannot do what the rest of the job asks for.
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{EngineKind, JobSpec, LibaioBackend};
+
+use super::{Rule, Run, Told};
+use crate::model::Severity;
+use crate::section::{Asks, Section, is_stored};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("iodepth-sync-engine", Severity::Warning, iodepth_sync_engine)
+        .instead_of("note: both iodepth >= 1 and synchronous I/O engine"),
+    Rule::section("libaio-buffered", Severity::Warning, libaio_buffered),
+    Rule::section("sync-without-file", Severity::Info, sync_without_file),
+    Rule::whole("more-jobs-than-cpus", Severity::Info, more_jobs_than_cpus),
+];
+
+/// A deep queue, and an engine that has one I/O at a time.
+fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.spec();
+    (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
+        let message =
+            format!("iodepth above 1 with ioengine={}, which has one I/O in flight", spec.engine.name());
+        Told::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
+            .blame(&[Opt::Iodepth])
+    })
+}
+
+/// The kernel's AIO waits for buffered I/O in the submitting call.
+fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let libaio =
+        spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.buffered() && spec.works();
+    let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
+    (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
+        let message = "libaio without direct=1 submits one I/O after the other: iodepth is not reached";
+        Told::new(message, "use direct=1, or io_uring").blame(&[Opt::Direct, Opt::Buffered, Opt::Ioengine])
+    })
+}
+
+/// Syncs of nothing.
+fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.spec();
+    (spec.engine.is_diskless() && spec.durable()).then(|| {
+        let message = format!("ioengine={} has no file: its syncs cost nothing", spec.engine.name());
+        Told::new(message, "take fsync and the like out, or use an engine with files").blame(&[
+            Opt::Fsync,
+            Opt::Fdatasync,
+            Opt::EndFsync,
+            Opt::FsyncOnClose,
+            Opt::Sync,
+        ])
+    })
+}
+
+/// More jobs at a time than CPUs, none of them held back by a rate or asleep until the device is done.
+fn more_jobs_than_cpus(run: &Run<'_>) -> Vec<Told> {
+    let cpus = run.facts.machine.cpus;
+    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let crowded = phases.filter_map(|phase| {
+        let busy = |section: &&Section<'_>| section.wait_for().is_none() && is_hungry(section.spec());
+        let busy: Vec<_> = phase.iter().filter(busy).collect();
+        let jobs: usize =
+            busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
+        (jobs > cpus).then(|| {
+            let message = format!("{jobs} jobs at a time on {cpus} CPUs");
+            Told::new(
+                message,
+                "if the CPUs are busy, latencies hold the wait for them: fewer jobs with a deeper queue",
+            )
+            .blame(&[Opt::Numjobs])
+            .sections(busy.iter().map(|section| section.index).collect())
+        })
+    });
+    crowded.collect()
+}
+
+/// A synchronous direct job sleeps most of the time; all others may keep a CPU busy.
+fn is_hungry(spec: &JobSpec) -> bool {
+    let sleeps =
+        spec.is_sync() && !spec.buffered() && !spec.engine.is_diskless() && !spec.engine_options.hipri;
+    !sleeps && !spec.rates.any()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, report, risks};
+
+    #[test]
+    fn a_queue_needs_an_engine_with_one() {
+        let report = report("[a]\nsize=1g\niodepth=8\n[b]\nsize=1g\niodepth=8\nioengine=io_uring\n");
+        let found = risks(&report, "iodepth-sync-engine");
+        assert_eq!(found[0].message, "iodepth above 1 with ioengine=psync, which has one I/O in flight");
+        assert_eq!(found[0].jobs, ["a"]);
+        assert!(report.notes.is_empty(), "{:?}", report.notes);
+    }
+
+    #[test]
+    fn libaio_wants_direct_io() {
+        let job = "[a]\nsize=1g\nioengine=libaio\n";
+        assert!(has("libaio-buffered", &format!("{job}iodepth=8\n")));
+        assert!(
+            !has("libaio-buffered", &format!("{job}iodepth=8\ndirect=1\n")) && !has("libaio-buffered", job)
+        );
+        assert!(!has("libaio-buffered", &format!("{job}iodepth=8\nlibaio_backend=io_uring\n")));
+    }
+
+    #[test]
+    fn syncs_of_nothing_are_told() {
+        assert!(has("sync-without-file", "[a]\nioengine=null\nsize=1m\nrw=write\nfsync=1\n"));
+        assert!(!has("sync-without-file", "[a]\nsize=1m\nrw=write\nfsync=1\n"));
+    }
+
+    #[test]
+    fn jobs_of_one_phase_are_held_against_the_cpus() {
+        let text = "[global]\nsize=1g\n[a]\nnumjobs=4\n[b]\nstonewall\nnumjobs=3\n[c]\nnumjobs=2\n";
+        let report = report(text);
+        let found = risks(&report, "more-jobs-than-cpus");
+        assert_eq!((found.len(), found[0].message.as_str()), (1, "5 jobs at a time on 4 CPUs"));
+        assert_eq!(found[0].jobs, ["b", "c"]);
+        assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\nrate=1m\n"));
+        assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\ndirect=1\n"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Limits of the process and of memory.
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{EngineKind, FileKind, JobSpec};
+
+use super::{Rule, Run, Told};
+use crate::model::Severity;
+use crate::section::{Asks, Section};
+use crate::units::bytes;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("open-files-limit", Severity::Warning, open_files_limit),
+    Rule::whole("memory-short", Severity::Warning, memory_short),
+    Rule::section("locked-memory-limit", Severity::Warning, locked_memory_limit),
+    Rule::section("random-map-memory", Severity::Info, random_map_memory),
+];
+
+/// Descriptors that a job needs beside its files: standard streams, report, logs, rings.
+const OTHER_FILES: u64 = 32;
+/// A map larger than this is worth a word.
+const LARGE_MAP: u64 = 256 << 20;
+
+/// More files of one job than may be open. Every job has a table of descriptors of its own.
+fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let most = run.facts.machine.open_files?;
+    let opened =
+        |spec: &JobSpec| spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+    let files = section.running().map(opened).max()?;
+    (files.saturating_add(OTHER_FILES) > most).then(|| {
+        let message = format!("{files} files open at a time, the limit is {most}");
+        Told::new(message, "raise it (ulimit -n), or use fewer files").blame(&[Opt::Nrfiles, Opt::Filename])
+    })
+}
+
+/// Buffers and maps of all jobs of a phase are more than there is memory for.
+fn memory_short(run: &Run<'_>) -> Vec<Told> {
+    let available = run.facts.machine.memory_available_bytes;
+    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let short = phases.filter_map(|phase| {
+        let jobs = || phase.iter().flat_map(Section::running);
+        let buffers = jobs().map(buffers).fold(0, u64::saturating_add);
+        let maps = jobs().map(maps).fold(0, u64::saturating_add);
+        let needed = buffers.saturating_add(maps);
+        (needed > available).then(|| {
+            let message = format!(
+                "I/O buffers of {} and random maps of {} at a time, {} of memory are available",
+                bytes(buffers),
+                bytes(maps),
+                bytes(available)
+            );
+            Told::new(message, "use a smaller iodepth, bs or numjobs, or norandommap")
+                .blame(&[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
+                .sections(phase.iter().map(|section| section.index).collect())
+        })
+    });
+    short.collect()
+}
+
+/// io_uring's registered buffers are locked memory.
+fn locked_memory_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let most = run.facts.machine.locked_memory_bytes?;
+    let spec = section.running().next()?;
+    let registers = spec.engine == EngineKind::IoUring && spec.engine_options.fixedbufs && spec.works();
+    let locked = buffers(spec).saturating_mul(u64::from(spec.clones));
+    (registers && locked > most).then(|| {
+        let message = format!("fixedbufs locks {} of memory, the limit is {}", bytes(locked), bytes(most));
+        Told::new(message, "raise it (ulimit -l), or use a smaller iodepth or bs").blame(&[Opt::Fixedbufs])
+    })
+}
+
+/// The map of blocks not yet used takes a lot of memory.
+fn random_map_memory(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let all = section.running().map(maps).fold(0, u64::saturating_add);
+    (all > LARGE_MAP).then(|| {
+        let message = format!("random maps take {} of memory", bytes(all));
+        Told::new(message, "norandommap needs none, and then blocks may come twice")
+            .blame(&[Opt::Size, Opt::Bs])
+    })
+}
+
+fn buffers(spec: &JobSpec) -> u64 {
+    if spec.works() { spec.max_buffer().saturating_mul(u64::from(spec.depth.iodepth)) } else { 0 }
+}
+
+/// One bit for each block of each file.
+fn maps(spec: &JobSpec) -> u64 {
+    if !spec.rw.is_random() || !spec.random_map || !spec.works() {
+        return 0;
+    }
+    let blocks = spec.files.iter().map(|file| file.size / spec.min_block().max(1));
+    blocks.fold(0, u64::saturating_add) / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, has_with, report, risks};
+
+    #[test]
+    fn files_of_one_job_are_held_against_the_limit() {
+        assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=1000\n"));
+        assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=900\nnumjobs=2\n"));
+        assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=1100\nioengine=null\n"));
+    }
+
+    #[test]
+    fn buffers_of_a_phase_must_fit_into_memory() {
+        let job = "[a]\nioengine=null\nsize=1t\nbs=1m\niodepth=1024\n";
+        let report = report(&format!("{job}numjobs=7\n"));
+        let want = "I/O buffers of 7GiB and random maps of 0B at a time, 6GiB of memory are available";
+        assert_eq!(risks(&report, "memory-short")[0].message, want);
+        assert!(!has("memory-short", &format!("{job}numjobs=6\n")));
+    }
+
+    #[test]
+    fn registered_buffers_are_locked() {
+        let job = "[a]\nioengine=io_uring\nsize=1g\nfixedbufs\n";
+        assert!(has("locked-memory-limit", &format!("{job}bs=1m\niodepth=16\n")));
+        assert!(!has("locked-memory-limit", &format!("{job}iodepth=16\n")));
+        let free = |text: &str| {
+            has_with("locked-memory-limit", text, |facts| facts.machine.locked_memory_bytes = None)
+        };
+        assert!(!free(&format!("{job}bs=1m\niodepth=16\n")));
+    }
+
+    #[test]
+    fn a_large_map_is_worth_knowing() {
+        assert!(has("random-map-memory", "[a]\nioengine=null\nsize=10t\nrw=randread\n"));
+        assert!(!has("random-map-memory", "[a]\nioengine=null\nsize=10t\nrw=randread\nnorandommap\n"));
+        assert!(!has("random-map-memory", "[a]\nioengine=null\nsize=1t\nrw=randread\n"));
+    }
+}

@@ -1,0 +1,243 @@
+//! What may go wrong: one function per risk, one file per family, one table per file.
+//!
+//! A rule looks at one section or at the whole run and tells what it sees. Codes are a promise to scripts: they stay.
+
+mod cache;
+mod destroy;
+mod direct;
+mod engine;
+mod limits;
+mod sharing;
+mod space;
+mod timing;
+
+use ferrio_jobfile::{Diagnostic, JobSet, Opt, Origin, Sources};
+
+use crate::facts::Facts;
+use crate::model::{Report, Risk, Severity};
+use crate::section::Section;
+use crate::spot;
+
+/// Everything a rule may look at.
+pub(crate) struct Run<'a> {
+    pub(crate) set: &'a JobSet,
+    pub(crate) facts: &'a Facts,
+    pub(crate) sections: &'a [Section<'a>],
+    /// Without risks.
+    pub(crate) report: &'a Report,
+}
+
+/// One risk.
+pub(crate) struct Rule {
+    pub(crate) code: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) look: Look,
+    /// How a note of the planner begins that says the same.
+    pub(crate) note: Option<&'static str>,
+}
+
+/// Where a rule looks.
+pub(crate) enum Look {
+    /// At one section at a time.
+    Section(fn(&Run<'_>, &Section<'_>) -> Option<Told>),
+    /// At everything.
+    Whole(fn(&Run<'_>) -> Vec<Told>),
+}
+
+/// What a rule saw.
+pub(crate) struct Told {
+    message: String,
+    advice: String,
+    /// Options to blame: the first of them that was given.
+    blame: &'static [Opt],
+    sections: Vec<usize>,
+}
+
+impl Told {
+    /// About the section looked at.
+    pub(crate) fn new(message: impl Into<String>, advice: impl Into<String>) -> Told {
+        Told { message: message.into(), advice: advice.into(), blame: &[], sections: Vec::new() }
+    }
+
+    /// Points at the first of these options that was given.
+    pub(crate) fn blame(self, blame: &'static [Opt]) -> Told {
+        Told { blame, ..self }
+    }
+
+    /// About these sections.
+    pub(crate) fn sections(self, sections: Vec<usize>) -> Told {
+        Told { sections, ..self }
+    }
+}
+
+impl Rule {
+    const fn section(
+        code: &'static str,
+        severity: Severity,
+        look: fn(&Run<'_>, &Section<'_>) -> Option<Told>,
+    ) -> Rule {
+        Rule { code, severity, look: Look::Section(look), note: None }
+    }
+
+    const fn whole(code: &'static str, severity: Severity, look: fn(&Run<'_>) -> Vec<Told>) -> Rule {
+        Rule { code, severity, look: Look::Whole(look), note: None }
+    }
+
+    /// Says what the planner's note that begins so says.
+    const fn instead_of(self, note: &'static str) -> Rule {
+        Rule { note: Some(note), ..self }
+    }
+}
+
+const FAMILIES: [&[Rule]; 8] = [
+    destroy::RULES,
+    space::RULES,
+    direct::RULES,
+    sharing::RULES,
+    timing::RULES,
+    cache::RULES,
+    engine::RULES,
+    limits::RULES,
+];
+
+/// Risks that do not come from rules: what the job file reader and the planner say.
+const SAID: [(&str, Severity); 2] =
+    [("job-file-notice", Severity::Warning), ("option-without-effect", Severity::Info)];
+
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    FAMILIES.into_iter().flatten()
+}
+
+/// All codes with their severity, in the order of their families.
+pub fn codes() -> impl Iterator<Item = (&'static str, Severity)> {
+    SAID.into_iter().chain(rules().map(|rule| (rule.code, rule.severity)))
+}
+
+/// All risks of a run, warnings first.
+pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
+    let mut risks = said(run);
+    for rule in rules() {
+        match rule.look {
+            Look::Section(look) => {
+                for section in run.sections {
+                    if let Some(told) = look(run, section) {
+                        add(&mut risks, run, rule, told.sections(vec![section.index]));
+                    }
+                }
+            }
+            Look::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
+        }
+    }
+    risks.sort_by_key(|risk| risk.severity);
+    risks
+}
+
+/// True when a risk says what a note of the planner says.
+pub(crate) fn covers(note: &str, risks: &[Risk]) -> bool {
+    if is_without_effect(note) {
+        return true;
+    }
+    let same = |code: &str| {
+        rules().any(|rule| rule.code == code && rule.note.is_some_and(|start| note.starts_with(start)))
+    };
+    risks.iter().any(|risk| same(risk.code))
+}
+
+/// The same thing seen in several jobs is told once.
+fn add(risks: &mut Vec<Risk>, run: &Run<'_>, rule: &Rule, told: Told) {
+    let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
+    let origin = of_first.and_then(|section| origin(run, section, told.blame));
+    let Told { message, advice, sections, .. } = told;
+    let same = |risk: &Risk| risk.code == rule.code && risk.message == message && risk.advice == advice;
+    let at = risks.iter().position(same).unwrap_or_else(|| {
+        let (jobs, origins) = (Vec::new(), Vec::new());
+        risks.push(Risk { code: rule.code, severity: rule.severity, jobs, origins, message, advice });
+        risks.len() - 1
+    });
+    let risk = &mut risks[at];
+    let names = sections.iter().filter_map(|&at| run.sections.get(at)).map(|section| &section.spec().name);
+    names.for_each(|name| add_once(&mut risk.jobs, name.clone()));
+    origin.into_iter().for_each(|origin| add_once(&mut risk.origins, origin));
+}
+
+fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
+    if !list.contains(&one) {
+        list.push(one);
+    }
+}
+
+fn origin(run: &Run<'_>, section: &Section<'_>, blame: &[Opt]) -> Option<crate::model::Spot> {
+    let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
+    spot(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
+}
+
+fn is_without_effect(note: &str) -> bool {
+    note.starts_with("option `")
+}
+
+/// What the job file reader says and what is no error.
+pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
+    let [(code, severity), _] = SAID;
+    Risk {
+        code,
+        severity,
+        jobs: Vec::new(),
+        origins: spot(&diagnostic.origin, sources).into_iter().collect(),
+        message: diagnostic.message.clone(),
+        advice: crate::advice(diagnostic).unwrap_or_default(),
+    }
+}
+
+fn said(run: &Run<'_>) -> Vec<Risk> {
+    let [_, (without_effect, info)] = SAID;
+    let notices = run.set.warnings.iter().map(|diagnostic| notice(diagnostic, &run.set.sources));
+    let idle = run.report.notes.iter().filter(|note| is_without_effect(note)).map(|note| {
+        let name = note.split('`').nth(1).unwrap_or_default();
+        let users = run.sections.iter().filter_map(|section| {
+            let given = section.job.options.all().rfind(|given| given.opt.row().name == name)?;
+            Some((section.spec().name.clone(), given))
+        });
+        let (mut jobs, mut origins) = (Vec::new(), Vec::new());
+        for (job, given) in users {
+            add_once(&mut jobs, job);
+            spot(&given.origin, &run.set.sources).into_iter().for_each(|spot| add_once(&mut origins, spot));
+        }
+        let advice = "take it out".to_owned();
+        Risk { code: without_effect, severity: info, jobs, origins, message: note.clone(), advice }
+    });
+    notices.chain(idle).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{report, risks};
+
+    #[test]
+    fn codes_are_kebab_case_and_differ() {
+        let mut all: Vec<_> = codes().map(|(code, _)| code).collect();
+        let kebab = |code: &&str| code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        assert!(all.iter().all(kebab), "{all:?}");
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+
+    #[test]
+    fn a_global_option_is_blamed_once_for_all_jobs() {
+        let report = report("[global]\nsize=4k\nioengine=null\nwrite_barrier=4\n[a]\n[b]\n");
+        let found = risks(&report, "option-without-effect");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].jobs, ["a", "b"]);
+        assert_eq!(found[0].origins[0].line, Some(4));
+        assert_eq!(report.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn warnings_come_before_what_is_only_worth_knowing() {
+        let report = report("[a]\nsize=4k\niodepth=8\nrw=write\n");
+        let severities: Vec<_> = report.risks.iter().map(|risk| risk.severity).collect();
+        assert!(severities.is_sorted() && severities.contains(&Severity::Info), "{severities:?}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Several jobs on one file.
+
+use std::collections::HashMap;
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{FileSpec, JobSpec};
+
+use super::destroy::is_missing_device;
+use super::{Rule, Run, Told};
+use crate::model::Severity;
+use crate::section::{Asks, end, is_stored};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::whole("verify-shared-file", Severity::Warning, verify_shared_file)
+        .instead_of("multiple writers may overwrite blocks"),
+    Rule::whole("same-sequence", Severity::Warning, same_sequence),
+    Rule::whole("shared-writers", Severity::Info, shared_writers),
+];
+
+/// One clone's use of a file.
+#[derive(Clone, Copy)]
+struct Use<'a> {
+    section: usize,
+    spec: &'a JobSpec,
+    file: &'a FileSpec,
+}
+
+/// Data that one job checks is written by another at the same time.
+fn verify_shared_file(run: &Run<'_>) -> Vec<Told> {
+    shared(run, |uses| {
+        let checks =
+            |spec: &JobSpec| spec.verify.as_ref().is_some_and(|verify| verify.read_back || !spec.changes());
+        let checked = uses.iter().any(|one| {
+            let others = uses.iter().filter(|other| !std::ptr::eq(one.spec, other.spec));
+            checks(one.spec)
+                && others.into_iter().any(|other| other.spec.changes() && overlap(one.file, other.file))
+        });
+        checked.then(|| {
+            Told::new(
+                format!("{} is verified while several jobs write it", uses[0].file.path.display()),
+                "give each job a file or a region of its own (offset_increment), or verification will fail",
+            )
+            .blame(&[Opt::Verify])
+        })
+    })
+}
+
+/// Jobs go through the same blocks in the same order: all but one meet a warm cache.
+fn same_sequence(run: &Run<'_>) -> Vec<Told> {
+    shared(run, |uses| {
+        let straight = |one: &Use<'_>| !one.spec.rw.is_random() && one.spec.works();
+        let same: Vec<_> = uses.iter().copied().filter(straight).collect();
+        let first = same.first()?;
+        let together: Vec<Use<'_>> =
+            same.iter().copied().filter(|one| one.file.offset == first.file.offset).collect();
+        if together.len() < 2 {
+            return None;
+        }
+        let message = format!(
+            "{} jobs go through {} from {} in the same order",
+            together.len(),
+            first.file.path.display(),
+            if first.file.offset == 0 {
+                "its start".to_owned()
+            } else {
+                format!("offset {}", first.file.offset)
+            }
+        );
+        let advice = "they read and write the same blocks, which caches and the device merge: offset_increment parts them";
+        Some(Told::new(message, advice).blame(&[Opt::Numjobs, Opt::Filename]).sections(sections(&together)))
+    })
+}
+
+/// Several jobs write the same part of a file at random.
+fn shared_writers(run: &Run<'_>) -> Vec<Told> {
+    shared(run, |uses| {
+        let writers: Vec<_> =
+            uses.iter().copied().filter(|one| one.spec.changes() && one.spec.rw.is_random()).collect();
+        let overlapping = writers
+            .iter()
+            .enumerate()
+            .any(|(at, one)| writers[at + 1..].iter().any(|other| overlap(one.file, other.file)));
+        overlapping.then(|| {
+            let message =
+                format!("{} jobs write the same part of {}", writers.len(), uses[0].file.path.display());
+            Told::new(message, "fine on a device; on a file they may wait for its lock")
+                .blame(&[Opt::Numjobs, Opt::Filename])
+                .sections(sections(&writers))
+        })
+    })
+}
+
+/// Asks about every file that several clones of one phase use; what is told without sections concerns all of them.
+fn shared(run: &Run<'_>, look: impl Fn(&[Use<'_>]) -> Option<Told>) -> Vec<Told> {
+    let mut told = Vec::new();
+    for phase in run.sections.chunk_by(|one, next| one.phase == next.phase) {
+        let mut order: Vec<(u64, u64)> = Vec::new();
+        let mut by_file: HashMap<(u64, u64), Vec<Use<'_>>> = HashMap::new();
+        let mut numbers: HashMap<&std::path::Path, u64> = HashMap::new();
+        // A job that waits for another does not run beside it.
+        for section in phase.iter().filter(|section| section.wait_for().is_none()) {
+            for (spec, file) in
+                section.files().filter(|(_, file)| is_stored(file) && !is_missing_device(file))
+            {
+                let next = numbers.len() as u64;
+                let number = *numbers.entry(&file.path).or_insert(next);
+                let identity = run.facts.files.get(&file.path).and_then(|facts| facts.identity);
+                let key = identity.unwrap_or((number, u64::MAX - 1));
+                let uses = by_file.entry(key).or_default();
+                if uses.is_empty() {
+                    order.push(key);
+                }
+                uses.push(Use { section: section.index, spec, file });
+            }
+        }
+        for key in order {
+            let Some(uses) = by_file.get(&key).filter(|uses| uses.len() > 1) else { continue };
+            if let Some(one) = look(uses) {
+                let all = if one.sections.is_empty() { sections(uses) } else { one.sections.clone() };
+                told.push(one.sections(all));
+            }
+        }
+    }
+    told
+}
+
+fn sections(uses: &[Use<'_>]) -> Vec<usize> {
+    let mut sections: Vec<_> = uses.iter().map(|one| one.section).collect();
+    sections.dedup();
+    sections
+}
+
+fn overlap(one: &FileSpec, other: &FileSpec) -> bool {
+    one.offset < end(other) && other.offset < end(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, report, risks};
+
+    fn two(options: &str) -> String {
+        format!("[a]\nfilename=f\nsize=1m\nnumjobs=2\n{options}")
+    }
+
+    #[test]
+    fn sequential_clones_on_one_file_read_the_same_blocks() {
+        let report = report(&two(""));
+        let found = risks(&report, "same-sequence");
+        assert_eq!(found[0].message, "2 jobs go through f from its start in the same order");
+        assert_eq!(found[0].jobs, ["a"]);
+        assert!(!has("same-sequence", &two("offset_increment=1m\n")));
+        assert!(!has("same-sequence", &two("rw=randread\n")));
+        assert!(!has("same-sequence", "[a]\nsize=1m\nnumjobs=2\n"));
+        assert!(!has("same-sequence", "[global]\nfilename=f\nsize=1m\n[a]\n[b]\nstonewall\n"));
+    }
+
+    #[test]
+    fn random_writers_of_one_region_are_worth_knowing() {
+        assert!(has("shared-writers", &two("rw=randwrite\n")));
+        assert!(!has("shared-writers", &two("rw=randwrite\noffset_increment=1m\n")));
+        assert!(!has("shared-writers", &two("rw=randread\n")) && !has("shared-writers", &two("rw=write\n")));
+    }
+
+    #[test]
+    fn verified_data_wants_one_writer() {
+        let text = two("rw=randwrite\nverify=md5\n");
+        let report = report(&text);
+        assert_eq!(risks(&report, "verify-shared-file").len(), 1);
+        assert!(!report.notes.iter().any(|note| note.contains("multiple writers")), "{:?}", report.notes);
+        assert!(!has("verify-shared-file", &two("rw=randwrite\nverify=md5\noffset_increment=1m\n")));
+        assert!(!has("verify-shared-file", &two("verify=md5\n")));
+    }
+}

@@ -1,0 +1,116 @@
+//! Room for what the jobs write.
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::{Direction, FileKind};
+
+use super::{Rule, Run, Told};
+use crate::model::{Place, Severity};
+use crate::section::{Asks, Section, end};
+use crate::units::bytes;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::whole("space-short", Severity::Warning, space_short),
+    Rule::section("read-only-place", Severity::Warning, read_only_place),
+    Rule::section("file-size-limit", Severity::Warning, file_size_limit),
+    Rule::section("trim-unsupported", Severity::Warning, trim_unsupported),
+];
+
+/// All jobs' files on one file system need more than is free there.
+fn space_short(run: &Run<'_>) -> Vec<Told> {
+    let short = |place: &Place| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
+    let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
+    let told = places.map(|(at, place)| {
+        let users = run.sections.iter().filter(|section| {
+            let there = |path| run.facts.files.get(path).is_some_and(|facts| facts.place == Some(at));
+            section
+                .files()
+                .any(|(spec, file)| (spec.does(Direction::Write) || file.extend) && there(&file.path))
+        });
+        let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
+        let message = format!(
+            "the jobs' files need {} more on {}, where {} are free",
+            bytes(place.needed_bytes),
+            point.display(),
+            bytes(place.free_bytes.unwrap_or(0))
+        );
+        Told::new(message, "a job will end with ENOSPC: use a smaller size, fewer files or another directory")
+            .blame(&[Opt::Size, Opt::Filesize])
+            .sections(users.map(|section| section.index).collect())
+    });
+    told.collect()
+}
+
+/// Something is written where nothing can be.
+fn read_only_place(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let read_only = |path| {
+        let place = run.facts.places.get(run.facts.files.get(path)?.place?)?;
+        place.read_only.then_some(place)
+    };
+    let (file, place) = section
+        .files()
+        .filter(|(spec, file)| spec.changes() || file.extend)
+        .find_map(|(_, file)| Some((file, read_only(&file.path)?)))?;
+    let what = place
+        .mount_point
+        .as_ref()
+        .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
+    let message = format!("{} would be written, but the {what} is read-only", file.path.display());
+    Some(Told::new(message, "name a place that can be written").blame(&[Opt::Filename, Opt::Directory]))
+}
+
+/// A file grows beyond what this process may make.
+fn file_size_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let most = run.facts.machine.file_size_bytes?;
+    let (_, file) = section.files().find(|(spec, file)| {
+        file.kind == FileKind::Regular && end(file) > most && (spec.does(Direction::Write) || file.extend)
+    })?;
+    let message = format!(
+        "{} would be {} long, the limit of a file is {}",
+        file.path.display(),
+        bytes(end(file)),
+        bytes(most)
+    );
+    Some(Told::new(message, "raise it (ulimit -f) or use a smaller size").blame(&[Opt::Size, Opt::Filesize]))
+}
+
+/// A device does not know trims.
+fn trim_unsupported(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let trims =
+        section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.does(Direction::Trim));
+    let deaf = |path| {
+        run.facts.places.get(run.facts.files.get(path)?.place?)?.device.as_ref().map(|device| !device.trims)
+    };
+    let (_, file) = trims.into_iter().find(|(_, file)| deaf(&file.path) == Some(true))?;
+    let message = format!("{} takes no trims", file.path.display());
+    Some(Told::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, has_with, report_with, risks};
+
+    #[test]
+    fn what_all_jobs_need_is_held_against_what_is_free() {
+        let text = "[global]\nrw=write\n[a]\nsize=60g\n[b]\nsize=60g\n[c]\nioengine=null\nsize=1t\n";
+        let report = report_with(text, |_| {});
+        let found = risks(&report, "space-short");
+        assert_eq!(found[0].message, "the jobs' files need 120GiB more on /data, where 100GiB are free");
+        assert_eq!(found[0].jobs, ["a", "b"]);
+        assert_eq!(found[0].origins[0].text, "size=60g");
+        assert!(!has("space-short", "[a]\nsize=60g\nrw=write\n"));
+    }
+
+    #[test]
+    fn a_read_only_place_is_no_place_to_write() {
+        let has = |text| has_with("read-only-place", text, |facts| facts.places[0].read_only = true);
+        assert!(has("[a]\nsize=1m\nrw=write\n") && has("[a]\nsize=1m\n"));
+        assert!(!has("[a]\nsize=1m\nioengine=null\nrw=write\n"));
+    }
+
+    #[test]
+    fn a_limit_on_files_counts_where_one_grows() {
+        let has =
+            |text| has_with("file-size-limit", text, |facts| facts.machine.file_size_bytes = Some(1 << 20));
+        assert!(has("[a]\nsize=2m\nrw=write\n") && !has("[a]\nsize=1m\nrw=write\n"));
+    }
+}

@@ -1,0 +1,180 @@
+//! Run times that measure less, or longer, than was meant.
+
+use ferrio_jobfile::Opt;
+use ferrio_plan::Direction;
+
+use super::{Rule, Run, Told};
+use crate::model::{Certainty, Severity};
+use crate::section::{Asks, Section};
+use crate::units::{bytes, time};
+use crate::volume;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("time-based-without-runtime", Severity::Warning, time_based_without_runtime)
+        .instead_of("time_based requires a runtime"),
+    Rule::section("ramp-outlasts-work", Severity::Warning, ramp_outlasts_work),
+    Rule::section("verify-never-runs", Severity::Warning, verify_never_runs)
+        .instead_of("verification read phase will never start"),
+    Rule::section("startdelay-over", Severity::Warning, startdelay_over),
+    Rule::section("short-run", Severity::Warning, short_run),
+    Rule::section("few-ios", Severity::Info, few_ios),
+    Rule::section("long-run", Severity::Info, long_run),
+];
+
+/// Fewer I/Os than this say little beyond their mean.
+const FEW: u64 = 1000;
+/// Seconds from which a rate makes a job surprisingly long.
+const LONG: f64 = 86_400.0;
+
+/// `time_based` says nothing without `runtime`.
+fn time_based_without_runtime(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let said = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
+    said.then(|| {
+        let told = Told::new("time_based without runtime: the job ends when its size is done", "add runtime");
+        told.blame(&[Opt::TimeBased])
+    })
+}
+
+/// A job that ends by its size may end before its ramp does: then nothing is measured.
+fn ramp_outlasts_work(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let ends_early = !spec.limits.time_based && spec.works() && volume::least_seconds(spec) < ramp(section);
+    (ramp(section) > 0.0 && ends_early).then(|| {
+        let message = format!("the job may be done before its ramp_time of {} is over", time(ramp(section)));
+        Told::new(message, "what is done in the ramp is not measured: add time_based and runtime")
+            .blame(&[Opt::RampTime])
+    })
+}
+
+/// A job that only writes for a given time has none left to read back.
+fn verify_never_runs(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let verifies = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
+    let only_writes = spec.does(Direction::Write) && !spec.does(Direction::Read);
+    (verifies && only_writes && spec.limits.time_based).then(|| {
+        let message = "verify with time_based: writing uses all of runtime, nothing is read back";
+        Told::new(message, "take time_based out").blame(&[Opt::Verify])
+    })
+}
+
+/// A delay counts from the start of the run, and is over when an earlier phase ends.
+fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let delay = section.spec().limits.startdelay.1.as_secs_f64();
+    let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
+    let start = earlier.map(|phase| phase.time.least_seconds).sum::<f64>();
+    (delay > 0.0 && delay <= start).then(|| {
+        let message = format!("startdelay of {} is over before its phase begins", time(delay));
+        let advice = format!(
+            "it counts from the start of the run, and the phase begins after {} or later",
+            time(start)
+        );
+        Told::new(message, advice).blame(&[Opt::Startdelay])
+    })
+}
+
+/// A run of less than a second is mostly start and end.
+fn short_run(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let runtime = spec.limits.runtime.as_secs_f64();
+    let told = spec.works() && runtime > 0.0 && runtime < 1.0;
+    told.then(|| {
+        let message = format!("runs for {} only", time(runtime));
+        Told::new(message, "figures of less than a second swing: use a runtime of seconds")
+            .blame(&[Opt::Runtime])
+    })
+}
+
+/// So few I/Os that percentiles rest on single ones.
+fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let job = run.report.jobs.get(section.index)?;
+    if job.volume.certainty == Certainty::Unknown || !spec.works() {
+        return None;
+    }
+    let of = |direction: Direction, moved: Option<u64>| {
+        moved.unwrap_or(0).div_ceil(spec.block[direction].min.max(1))
+    };
+    let ios = of(Direction::Read, job.volume.read)
+        .saturating_add(of(Direction::Write, job.volume.write))
+        .saturating_add(of(Direction::Trim, job.volume.trim));
+    if ios == 0 || ios >= FEW {
+        return None;
+    }
+    let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
+    let all = if spec.clones > 1 { " by all instances" } else { "" };
+    let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
+    Some(Told::new(message, "high percentiles rest on a handful of them: use a larger size, loops, or time_based with runtime").blame(&[
+        Opt::NumberIos,
+        Opt::IoSize,
+        Opt::Size,
+    ]))
+}
+
+/// A rate stretches the work over more than a day.
+fn long_run(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let least = run.report.jobs.get(section.index)?.time.least_seconds;
+    (least >= LONG).then(|| {
+        let message = format!("runs for {} at least", time(least));
+        Told::new(message, "check rate, size and runtime").blame(&[Opt::Runtime, Opt::Rate, Opt::RateIops])
+    })
+}
+
+fn ramp(section: &Section<'_>) -> f64 {
+    section.spec().limits.ramp_time.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, report, risks};
+
+    fn null(options: &str) -> String {
+        format!("[a]\nioengine=null\nsize=1g\n{options}")
+    }
+
+    #[test]
+    fn time_based_wants_a_runtime() {
+        let report = report(&null("time_based\n"));
+        assert_eq!(risks(&report, "time-based-without-runtime")[0].origins[0].line, Some(4));
+        assert!(report.notes.is_empty(), "the planner's note says the same: {:?}", report.notes);
+        assert!(!has("time-based-without-runtime", &null("time_based\nruntime=9\n")));
+    }
+
+    #[test]
+    fn a_ramp_wants_work_that_outlasts_it() {
+        assert!(has("ramp-outlasts-work", &null("ramp_time=2\n")));
+        assert!(has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\n")));
+        assert!(!has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\ntime_based\n")));
+        assert!(!has("ramp-outlasts-work", &null("ramp_time=2\nrate=1m\n")));
+    }
+
+    #[test]
+    fn timed_writing_leaves_no_time_to_verify() {
+        assert!(has("verify-never-runs", &null("rw=write\nverify=md5\ntime_based\nruntime=9\n")));
+        assert!(!has("verify-never-runs", &null("rw=write\nverify=md5\nruntime=9\n")));
+    }
+
+    #[test]
+    fn runs_below_a_second_and_beyond_a_day_are_told() {
+        assert!(has("short-run", &null("runtime=900ms\n")) && !has("short-run", &null("runtime=1s\n")));
+        assert!(!has("short-run", &null("")));
+        assert!(has("long-run", &null("rate=1k\n")) && !has("long-run", &null("rate=1m\n")));
+    }
+
+    #[test]
+    fn a_delay_that_is_over_before_its_phase_is_told() {
+        let second = |delay: &str| {
+            let job = null("time_based\nruntime=9\n");
+            format!("{job}[b]\nstonewall\nioengine=null\nsize=1g\nstartdelay={delay}\n")
+        };
+        assert!(has("startdelay-over", &second("9")) && !has("startdelay-over", &second("10")));
+        assert!(!has("startdelay-over", &null("startdelay=1\n")));
+    }
+
+    #[test]
+    fn few_ios_are_counted_over_all_clones() {
+        let report = report(&null("size=64k\nnumjobs=3\n"));
+        assert_eq!(risks(&report, "few-ios")[0].message, "at most 48 I/Os (192KiB) by all instances");
+        assert!(!has("few-ios", &null("")) && !has("few-ios", &null("size=64k\ntime_based\nruntime=2\n")));
+        assert!(has("few-ios", &null("number_ios=10\n")));
+    }
+}

@@ -1,0 +1,112 @@
+//! The plan's jobs put together again as the sections they came from: what a person wrote, and its clones.
+
+use ferrio_jobfile::{Job, JobSet, Opt};
+use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+
+/// A section of a job file, or a job of the command line, with its clones.
+#[derive(Clone, Debug)]
+pub(crate) struct Section<'a> {
+    /// Position in the report.
+    pub(crate) index: usize,
+    /// As written.
+    pub(crate) job: &'a Job,
+    /// Its clones; never empty.
+    pub(crate) instances: &'a [PlannedJob],
+    /// Stonewalls before it, from 1.
+    pub(crate) phase: usize,
+}
+
+/// All sections in order.
+pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<Section<'a>> {
+    let mut phase = 1;
+    // A section's clones follow each other, the original first.
+    let mut instances = plan.jobs.chunk_by(|_, next| next.spec.clone != 0);
+    let jobs = set.jobs.iter().enumerate();
+    jobs.filter_map(|(index, job)| {
+        let instances = instances.next().filter(|instances| !instances.is_empty())?;
+        phase += usize::from(index > 0 && instances[0].spec.stonewall);
+        Some(Section { index, job, instances, phase })
+    })
+    .collect()
+}
+
+impl<'a> Section<'a> {
+    /// The spec of the first clone: the others differ in numbers and files.
+    pub(crate) fn spec(&self) -> &'a JobSpec {
+        &self.instances[0].spec
+    }
+
+    /// Clones that can run.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &'a JobSpec> {
+        self.instances.iter().filter(|job| job.setup_error.is_none()).map(|job| &job.spec)
+    }
+
+    /// Files of clones that can run, those that are used at all.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
+        self.running()
+            .flat_map(|spec| spec.files.iter().filter(|file| file.size > 0).map(move |file| (spec, file)))
+    }
+
+    /// The option in force, if it was given.
+    pub(crate) fn switch(&self, opt: Opt) -> bool {
+        self.job.options.switch(opt).unwrap_or(false)
+    }
+
+    /// The job whose end it waits for.
+    pub(crate) fn wait_for(&self) -> Option<&'a str> {
+        self.job.options.text(Opt::WaitFor).filter(|name| !name.is_empty())
+    }
+}
+
+/// Ways of asking that many rules need.
+pub(crate) trait Asks {
+    /// It issues I/O of this direction.
+    fn does(&self, direction: Direction) -> bool;
+    /// It moves data at all.
+    fn works(&self) -> bool;
+    /// It writes or trims.
+    fn changes(&self) -> bool;
+    /// Its data goes through the page cache.
+    fn buffered(&self) -> bool;
+    /// Writes are made durable while it runs or when it ends.
+    fn durable(&self) -> bool;
+}
+
+impl Asks for JobSpec {
+    fn does(&self, direction: Direction) -> bool {
+        self.works() && self.rw.does(direction)
+    }
+
+    fn works(&self) -> bool {
+        !self.create_only
+    }
+
+    fn changes(&self) -> bool {
+        self.does(Direction::Write) || self.does(Direction::Trim)
+    }
+
+    fn buffered(&self) -> bool {
+        // A mapping is the page cache, whatever the open flags say.
+        let mapped = self.engine == ferrio_plan::EngineKind::Mmap;
+        (!self.direct || mapped) && !self.engine.is_diskless()
+    }
+
+    fn durable(&self) -> bool {
+        let durability = &self.durability;
+        durability.fsync > 0
+            || durability.fdatasync > 0
+            || durability.end_fsync
+            || durability.fsync_on_close
+            || self.open_sync != ferrio_plan::OpenSync::None
+    }
+}
+
+/// End of the region a file is used up to.
+pub(crate) fn end(file: &FileSpec) -> u64 {
+    file.offset.saturating_add(file.size)
+}
+
+/// True when a file holds data: regular files and block devices.
+pub(crate) fn is_stored(file: &FileSpec) -> bool {
+    matches!(file.kind, FileKind::Regular | FileKind::Block)
+}

@@ -1,0 +1,101 @@
+//! Job files as text, machines as data: what tests of this crate put together.
+
+use std::io;
+use std::path::PathBuf;
+
+use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_plan::{Plan, PlanOptions};
+
+use crate::model::{Device, Machine, Place, Report, Risk};
+use crate::{Facts, FileFacts};
+
+/// Jobs and plan of one job file.
+pub(crate) fn plan_of(text: &str) -> (JobSet, Plan) {
+    plan_of_files(&[text])
+}
+
+/// Jobs and plan of several job files.
+pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
+    let mut builder = Builder::new(Environment {
+        var: Box::new(|_| None),
+        read_file: Box::new(|_| Err(io::Error::from(io::ErrorKind::NotFound))),
+        pagesize: 4096,
+        mb_memory: 1024,
+        ncpus: 4,
+    });
+    for (at, text) in texts.iter().enumerate() {
+        builder.file(&format!("{at}.fio"), text.as_bytes());
+    }
+    let set = builder.finish().unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    let plan = ferrio_plan::plan(&set, &PlanOptions::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    (set, plan)
+}
+
+/// A machine of 4 CPUs and 8 GiB with one ext4 file system on an NVMe disk, 100 GiB free; all files of the plan are there.
+pub(crate) fn facts(plan: &Plan) -> Facts {
+    let device = Device {
+        path: PathBuf::from("/dev/nvme0n1"),
+        model: Some("Fast 9000".to_owned()),
+        size_bytes: 1 << 40,
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        rotational: false,
+        trims: true,
+        holds: vec!["ext4 mounted at /data".to_owned()],
+    };
+    let place = Place {
+        mount_point: Some(PathBuf::from("/data")),
+        file_system: Some("ext4".to_owned()),
+        source: Some("/dev/nvme0n1".to_owned()),
+        device: Some(device),
+        read_only: false,
+        free_bytes: Some(100 << 30),
+        needed_bytes: 0,
+    };
+    let files =
+        plan.jobs.iter().filter(|job| !job.spec.engine.is_diskless()).flat_map(|job| &job.spec.files).map(
+            |file| {
+                let facts = FileFacts { place: Some(0), ..FileFacts::default() };
+                (file.path.clone(), facts)
+            },
+        );
+    let machine = Machine {
+        cpus: 4,
+        memory_bytes: 8 << 30,
+        memory_available_bytes: 6 << 30,
+        open_files: Some(1024),
+        locked_memory_bytes: Some(8 << 20),
+        file_size_bytes: None,
+        kernel: [6, 18],
+    };
+    Facts { machine, places: vec![place], files: files.collect() }
+}
+
+/// The report on one job file on that machine, changed by `change`.
+pub(crate) fn report_with(text: &str, change: impl FnOnce(&mut Facts)) -> Report {
+    let (set, plan) = plan_of(text);
+    let mut facts = facts(&plan);
+    change(&mut facts);
+    crate::check(&set, &plan, &facts)
+}
+
+/// The report on one job file on that machine.
+pub(crate) fn report(text: &str) -> Report {
+    report_with(text, |_| {})
+}
+
+/// The risks with this code.
+pub(crate) fn risks(report: &Report, code: &str) -> Vec<Risk> {
+    report.risks.iter().filter(|risk| risk.code == code).cloned().collect()
+}
+
+/// Whether a job file has a risk on that machine.
+pub(crate) fn has(code: &str, text: &str) -> bool {
+    !risks(&report(text), code).is_empty()
+}
+
+/// Whether a job file has a risk on that machine, changed by `change`.
+pub(crate) fn has_with(code: &str, text: &str, change: impl FnOnce(&mut Facts)) -> bool {
+    !risks(&report_with(text, change), code).is_empty()
+}

@@ -1,0 +1,250 @@
+//! The report for people: what happens in which order, where, and then what speaks against it.
+
+mod job;
+
+use crate::model::{
+    Barrier, Certainty, Phase, Place, Problem, Report, Risk, Severity, Span, Spot, Totals, Volume,
+};
+use crate::units::{bytes, count, time};
+
+/// The report as text; with terminal colours if `colour`.
+#[must_use]
+pub fn text(report: &Report, colour: bool) -> String {
+    let style = Style { colour };
+    let mut out = String::new();
+    if !report.jobs.is_empty() {
+        out.push_str(&totals(&report.totals, report.phases.len()));
+        for phase in &report.phases {
+            out.push_str(&format!("\n{}\n", style.bold(&header(phase))));
+            for job in phase.jobs.iter().filter_map(|&at| report.jobs.get(at)) {
+                out.push_str(&job::lines(job, &report.places, &style));
+            }
+        }
+        if !report.places.is_empty() {
+            out.push_str(&format!("\n{}\n", style.bold("places")));
+            out.push_str(&aligned(report.places.iter().map(place).collect()));
+        }
+    }
+    let problems = report.errors.iter().map(|problem| error(problem, &style));
+    let risks = report.risks.iter().map(|found| risk(found, &style));
+    let notes = report.notes.iter().map(|note| format!("{} {}\n", style.cyan("note:"), clean(note)));
+    for told in problems.chain(risks).chain(notes) {
+        out.push('\n');
+        out.push_str(&told);
+    }
+    out.push_str(&format!("\n{}\n", verdict(report)));
+    out.trim_start_matches('\n').to_owned()
+}
+
+/// Terminal colours, or none.
+pub(crate) struct Style {
+    colour: bool,
+}
+
+impl Style {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    fn yellow(&self, text: &str) -> String {
+        self.paint("1;33", text)
+    }
+
+    fn cyan(&self, text: &str) -> String {
+        self.paint("1;36", text)
+    }
+}
+
+/// A user's text without what would move the cursor.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|sign| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign }).collect()
+}
+
+/// Lines of cells, the first cells of equal width, behind two blanks.
+pub(crate) fn aligned(lines: Vec<[String; 2]>) -> String {
+    let width = lines.iter().map(|[first, _]| first.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|[first, rest]| format!("  {first:width$}  {rest}\n")).collect()
+}
+
+fn totals(totals: &Totals, phases: usize) -> String {
+    let mut what = count(totals.jobs, "job");
+    if totals.instances > totals.jobs {
+        what.push_str(&format!(" in {} instances", totals.instances));
+    }
+    if phases > 1 {
+        what.push_str(&format!(", {phases} phases one after the other"));
+    }
+    let mut lines = vec![["runs".to_owned(), what], ["time".to_owned(), span(&totals.time)]];
+    if totals.create_bytes > 0 {
+        lines.push([
+            "creates".to_owned(),
+            format!("{} of files before the jobs start", bytes(totals.create_bytes)),
+        ]);
+    }
+    if let Some(moves) = moves(&totals.volume) {
+        let timed = totals.volume.certainty == Certainty::Unknown;
+        lines.push(["moves".to_owned(), if timed { format!("{moves} until time is up") } else { moves }]);
+    }
+    aligned(lines)
+}
+
+fn header(phase: &Phase) -> String {
+    let before = phase.number.saturating_sub(1);
+    let start = match phase.waits_because {
+        None => "at once".to_owned(),
+        Some(Barrier::Stonewall) => format!("after phase {before} (stonewall)"),
+        Some(Barrier::NextFile) => format!("after phase {before} (next job file)"),
+    };
+    format!("phase {}: {start}, {}", phase.number, short(&phase.time))
+}
+
+/// `2s`, `at most 2s`, `1s to 2s`, `at least 8s`, `as long as its work takes`.
+pub(crate) fn short(span: &Span) -> String {
+    let least = span.least_seconds;
+    match span.most_seconds {
+        Some(most) if most - least < 0.0005 => time(most),
+        Some(most) if least > 0.0 => format!("{} to {}", time(least), time(most)),
+        Some(most) => format!("at most {}", time(most)),
+        None if least > 0.0 => format!("at least {}", time(least)),
+        None => "unbounded".to_owned(),
+    }
+}
+
+fn span(span: &Span) -> String {
+    match &span.unbounded_because {
+        Some(why) => format!("{}: {}", short(span), clean(why)),
+        None => short(span),
+    }
+}
+
+/// `reads about 3GiB, writes about 1GiB`, `reads and writes`; nothing when nothing is moved.
+pub(crate) fn moves(volume: &Volume) -> Option<String> {
+    let hedge = match volume.certainty {
+        Certainty::Exact | Certainty::Unknown => "",
+        Certainty::About => "about ",
+        Certainty::AtMost => "at most ",
+    };
+    let all = [
+        ("reads", volume.read),
+        ("writes", volume.write),
+        ("trims", volume.trim),
+        ("reads back", volume.verify),
+    ];
+    let unknown: Vec<&str> = all.iter().filter(|(_, moved)| moved.is_none()).map(|(verb, _)| *verb).collect();
+    let known = all.iter().filter_map(|(verb, moved)| Some((verb, moved.filter(|&moved| moved > 0)?)));
+    let mut parts: Vec<String> =
+        known.map(|(verb, moved)| format!("{verb} {hedge}{}", bytes(moved))).collect();
+    if !unknown.is_empty() {
+        parts.push(unknown.join(" and "));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn place(place: &Place) -> [String; 2] {
+    let name = job::place_name(place);
+    let mut what: Vec<String> = Vec::new();
+    match (&place.file_system, &place.source) {
+        (Some(kind), Some(source)) if source.starts_with('/') => {
+            what.push(format!("{kind} on {}", clean(source)))
+        }
+        (Some(kind), _) => what.push(kind.clone()),
+        _ => {}
+    }
+    if let Some(device) = &place.device {
+        // A disk without a name is a virtual one, and what such a disk says of rotation means nothing.
+        let turns =
+            |model: &str| format!("{}{}", clean(model), if device.rotational { " (rotating)" } else { "" });
+        let model = device.model.as_deref().map(turns);
+        let model = model.map(|model| format!("{model}, ")).unwrap_or_default();
+        let blocks = format!("{}/{} byte blocks", device.logical_block_bytes, device.physical_block_bytes);
+        what.push(format!("{model}{}, {blocks}", bytes(device.size_bytes)));
+        if place.mount_point.is_none() && !device.holds.is_empty() {
+            what.push(format!("holds {}", clean(&device.holds.join(", "))));
+        }
+    }
+    if let Some(free) = place.free_bytes {
+        let needed = place.needed_bytes;
+        what.push(if needed > 0 {
+            format!("{} needed, {} free", bytes(needed), bytes(free))
+        } else {
+            format!("{} free", bytes(free))
+        });
+    }
+    if place.read_only {
+        what.push("read-only".to_owned());
+    }
+    [name, what.join("; ")]
+}
+
+fn error(problem: &Problem, style: &Style) -> String {
+    let job = problem.job.as_ref().map(|job| format!("job {}: ", clean(job))).unwrap_or_default();
+    let mut lines = format!("{} {job}{}\n", style.red("error:"), clean(&problem.message));
+    if let Some(origin) = &problem.origin {
+        lines.push_str(&format!("  at {}\n", at(origin)));
+    }
+    if let Some(help) = &problem.help {
+        lines.push_str(&format!("  = {}\n", clean(help)));
+    }
+    lines
+}
+
+/// What is the matter, whose it is, where it was written, what to do.
+fn risk(risk: &Risk, style: &Style) -> String {
+    const NAMED: usize = 6;
+    const PLACES: usize = 4;
+    let word = match risk.severity {
+        Severity::Warning => style.yellow("warning:"),
+        Severity::Info => style.cyan("info:"),
+    };
+    let mut lines = format!("{word} {} [{}]\n", clean(&risk.message), risk.code);
+    if !risk.jobs.is_empty() {
+        let names: Vec<String> = risk.jobs.iter().take(NAMED).map(|name| clean(name)).collect();
+        let more = risk.jobs.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let word = if risk.jobs.len() == 1 { "job" } else { "jobs" };
+        lines.push_str(&format!("  in {word} {}{more}\n", names.join(", ")));
+    }
+    for origin in risk.origins.iter().take(PLACES) {
+        lines.push_str(&format!("  at {}\n", at(origin)));
+    }
+    if risk.origins.len() > PLACES {
+        lines.push_str(&format!("  and at {}\n", count(risk.origins.len() - PLACES, "more place")));
+    }
+    if !risk.advice.is_empty() {
+        lines.push_str(&format!("  = {}\n", clean(&risk.advice)));
+    }
+    lines
+}
+
+fn at(spot: &Spot) -> String {
+    match (&spot.file, spot.line) {
+        (Some(file), Some(line)) => format!("{}:{line}: {}", clean(file), clean(&spot.text)),
+        _ => clean(&spot.text),
+    }
+}
+
+fn verdict(report: &Report) -> String {
+    let warnings = report.risks.iter().filter(|risk| risk.severity == Severity::Warning).count();
+    let mut parts = Vec::new();
+    if !report.errors.is_empty() {
+        parts.push(count(report.errors.len(), "error"));
+    }
+    if warnings > 0 {
+        parts.push(count(warnings, "warning"));
+    }
+    if parts.is_empty() {
+        parts.push("no warnings".to_owned());
+    }
+    format!("{}; nothing has been run", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The lines of one job: what it is, its files, what it moves.
+
+use std::path::Path;
+
+use super::{Style, clean, moves, short};
+use crate::model::{Action, Certainty, File, FileKind, Job, Place, Span};
+use crate::units::{block, bytes, time};
+
+/// Name and kind of work on the first line, then one line for each thing to know.
+pub(super) fn lines(job: &Job, places: &[Place], style: &Style) -> String {
+    let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
+    let mut out = format!("  {}{clones}: {}\n", style.bold(&clean(&job.name)), work(job));
+    let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
+    if let Some(error) = &job.setup_error {
+        line("fails", clean(error));
+        return out;
+    }
+    if let Some(start) = start(job) {
+        line("starts", start);
+    }
+    for text in files(&job.files, places) {
+        line("on", text);
+    }
+    let time = length(&job.time);
+    let timed = job.volume.certainty == Certainty::Unknown;
+    line(
+        "does",
+        match moves(&job.volume) {
+            None => "no I/O: files are laid out only".to_owned(),
+            Some(moves) if timed => format!("{moves} for {time}"),
+            Some(moves) => format!("{moves}{}, {time}", rate(job)),
+        },
+    );
+    out
+}
+
+/// What people call a place.
+pub(super) fn place_name(place: &Place) -> String {
+    let point = place.mount_point.as_deref().map(Path::display).map(|point| point.to_string());
+    clean(&point.or_else(|| place.source.clone()).unwrap_or_default())
+}
+
+fn work(job: &Job) -> String {
+    let mut words = vec![job.rw.clone()];
+    if let Some(reads) = job.rwmixread {
+        words[0] = format!("{} with {reads}% reads", job.rw);
+    }
+    words.push(format!("bs={}", block_sizes(job)));
+    words.push(job.engine.clone());
+    words.push(format!("iodepth={}", job.iodepth));
+    let stored = job.files.iter().any(|file| file.kind != FileKind::None);
+    if stored {
+        // A mapping is the page cache, whatever the open flags say.
+        let direct = job.direct && job.engine != "mmap";
+        words.push(if direct { "direct" } else { "buffered" }.to_owned());
+    }
+    if job.thread {
+        words.push("thread".to_owned());
+    }
+    words.join(", ")
+}
+
+/// One size for all directions where they agree.
+fn block_sizes(job: &Job) -> String {
+    let sizes = job.block_sizes;
+    let range = |[min, max]: [u64; 2]| match min == max {
+        true => block(min),
+        false => format!("{}-{}", block(min), block(max)),
+    };
+    let used: Vec<(&str, String)> = [("read", sizes.read), ("write", sizes.write), ("trim", sizes.trim)]
+        .into_iter()
+        .filter_map(|(name, size)| Some((name, range(size?))))
+        .collect();
+    match used.as_slice() {
+        [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => first.clone(),
+        several => {
+            several.iter().map(|(name, size)| format!("{size} ({name})")).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn start(job: &Job) -> Option<String> {
+    let mut when = Vec::new();
+    if let Some(name) = &job.wait_for {
+        when.push(format!("after job {} (wait_for)", clean(name)));
+    }
+    let [low, high] = job.startdelay_seconds;
+    if high > 0.0 {
+        let delay = if low < high { format!("{} to {}", time(low), time(high)) } else { time(high) };
+        when.push(format!("{delay} into the run (startdelay)"));
+    }
+    (!when.is_empty()).then(|| when.join(", "))
+}
+
+/// Files of which all but the name is equal share a line.
+fn files(files: &[File], places: &[Place]) -> Vec<String> {
+    const LINES: usize = 6;
+    let mut rows: Vec<(String, Vec<&File>)> = Vec::new();
+    for file in files {
+        let what = what(file, places);
+        match rows.iter_mut().find(|(shown, _)| *shown == what) {
+            Some((_, same)) => same.push(file),
+            None => rows.push((what, vec![file])),
+        }
+    }
+    let more = rows.len().saturating_sub(LINES);
+    let mut lines: Vec<String> =
+        rows.iter().take(LINES).map(|(what, same)| format!("{}, {what}", names(same))).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more kinds of files"));
+    }
+    lines
+}
+
+fn names(files: &[&File]) -> String {
+    let name = |file: &File| match file.kind {
+        FileKind::None => "no file".to_owned(),
+        _ => clean(&file.path.display().to_string()),
+    };
+    match files {
+        [only] => name(only),
+        [first, .., last] if first.kind != FileKind::None => {
+            format!("{} .. {} ({} files)", name(first), name(last), files.len())
+        }
+        several => format!("no file, {} times", several.len()),
+    }
+}
+
+fn what(file: &File, places: &[Place]) -> String {
+    let end = file.offset.saturating_add(file.size);
+    let size = match (file.offset, file.existing_bytes) {
+        (0, Some(there)) if there > end && file.action == Action::Use => {
+            format!("the first {} of {}", bytes(file.size), bytes(there))
+        }
+        (0, _) => bytes(file.size),
+        (offset, _) => format!("{} from {}", bytes(file.size), bytes(offset)),
+    };
+    let place = file.place.and_then(|at| places.get(at));
+    let place = place.filter(|place| place.mount_point.is_some());
+    let place = place.map(|place| format!(" on {}", place_name(place))).unwrap_or_default();
+    let sparse = file.existing_bytes.zip(file.allocated_bytes).is_some_and(|(size, space)| space < size / 2);
+    let deed = match file.action {
+        Action::None => return format!("region of {size}"),
+        Action::Use if file.kind == FileKind::Block => "a block device".to_owned(),
+        Action::Use if file.kind == FileKind::Char => "a character device".to_owned(),
+        Action::Use if sparse => "there already, sparse".to_owned(),
+        Action::Use => "there already".to_owned(),
+        Action::UseEarlier => "made by an earlier job".to_owned(),
+        Action::CreateFilled => "created and filled".to_owned(),
+        Action::CreateEmpty => "created, not filled".to_owned(),
+        Action::ReplaceFilled => replaced(file, "filled"),
+        Action::ReplaceEmpty => replaced(file, "not filled"),
+        Action::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
+        Action::CreateOnOpen => "created when opened".to_owned(),
+    };
+    let removed = if file.unlink { ", removed at the end" } else { "" };
+    format!("{size}{place}: {deed}{removed}")
+}
+
+fn replaced(file: &File, how: &str) -> String {
+    format!("removed ({} are too short), created anew, {how}", bytes(file.existing_bytes.unwrap_or(0)))
+}
+
+fn length(span: &Span) -> String {
+    match short(span) {
+        text if text == "unbounded" => "however long it takes".to_owned(),
+        text => text,
+    }
+}
+
+fn rate(job: &Job) -> String {
+    job.rate_bytes_per_second.map(|rate| format!(" at {}/s", bytes(rate))).unwrap_or_default()
+}

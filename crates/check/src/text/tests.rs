@@ -1,0 +1,49 @@
+use super::*;
+use crate::testing::{report, report_with};
+
+#[test]
+fn a_run_of_two_phases_reads_like_a_plan() {
+    let text = text(
+        &report(
+            "[global]\nioengine=io_uring\ndirect=1\nsize=64m\n\
+             [load]\nrw=randrw\nrwmixread=70\nbs=8k,16k\niodepth=16\nnumjobs=3\ntime_based\nruntime=30\n\
+             [scan]\nstonewall\nbs=1m\nfilename=scan\nstartdelay=5\nunlink=1\n",
+        ),
+        false,
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn risks_name_place_and_advice() {
+    let text = text(&report("[a]\nsize=64k\niodepth=8\nrw=write\nfilename=a\\:b\n"), false);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn spans_are_told_as_they_are_known() {
+    let span =
+        |least_seconds, most_seconds| short(&Span { least_seconds, most_seconds, unbounded_because: None });
+    assert_eq!(span(2.0, Some(2.0)), "2s");
+    assert_eq!(span(0.0, Some(2.0)), "at most 2s");
+    assert_eq!(span(1.0, Some(2.0)), "1s to 2s");
+    assert_eq!(span(8.0, None), "at least 8s");
+    assert_eq!(span(0.0, None), "unbounded");
+}
+
+#[test]
+fn nothing_of_the_users_moves_the_cursor() {
+    let report = report_with("[a]\nioengine=null\nsize=1m\ndescription=x\n", |facts| facts.places.clear());
+    let mut report = report;
+    report.jobs[0].name = "a\x1b[2J\r".to_owned();
+    report.notes.push("b\x07".to_owned());
+    let text = text(&report, false);
+    assert!(text.chars().all(|sign| sign == '\n' || !sign.is_control()), "{text:?}");
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    let report = report("[a]\nsize=64k\niodepth=8\n");
+    assert!(text(&report, true).contains("\x1b[1;33mwarning:\x1b[0m"));
+    assert!(!text(&report, false).contains('\x1b'));
+}

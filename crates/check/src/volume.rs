@@ -1,0 +1,159 @@
+//! How many bytes a job moves, as far as that can be known beforehand.
+
+use ferrio_plan::{Direction, JobSpec, PlannedJob};
+
+use crate::model::{Certainty, Volume};
+use crate::section::Asks;
+
+/// What one clone moves.
+pub(crate) fn of(job: &PlannedJob) -> Volume {
+    let spec = &job.spec;
+    if job.setup_error.is_some() || !spec.works() {
+        return Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), ..Volume::default() };
+    }
+    let moved = |direction| if spec.does(direction) { bytes(spec, direction) } else { Some(0) };
+    let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back) && !spec.limits.time_based;
+    Volume {
+        read: moved(Direction::Read),
+        write: moved(Direction::Write),
+        trim: moved(Direction::Trim),
+        verify: if read_back { moved(Direction::Write) } else { Some(0) },
+        certainty: certainty(spec),
+    }
+}
+
+/// Both together; what one does not know the sum does not know.
+pub(crate) fn plus(one: Volume, other: Volume) -> Volume {
+    let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
+    Volume {
+        read: sum(one.read, other.read),
+        write: sum(one.write, other.write),
+        trim: sum(one.trim, other.trim),
+        verify: sum(one.verify, other.verify),
+        certainty: one.certainty.max(other.certainty),
+    }
+}
+
+/// The volume that every sum starts from.
+pub(crate) fn nothing() -> Volume {
+    Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact }
+}
+
+/// Least seconds that rates make the job last.
+pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
+    let of = |direction: Direction| {
+        let bytes = share(spec, direction) as f64;
+        let (rate, iops) = (spec.rates.bytes[direction] as f64, spec.rates.iops[direction] as f64);
+        let block = spec.block[direction].max.max(1) as f64;
+        let by_bytes = if rate > 0.0 { bytes / rate } else { 0.0 };
+        let by_ios = if iops > 0.0 { bytes / block / iops } else { 0.0 };
+        by_bytes.max(by_ios)
+    };
+    Direction::ALL.into_iter().filter(|&direction| spec.does(direction)).map(of).fold(0.0, f64::max)
+}
+
+/// Bytes per second that rates allow in one direction.
+pub(crate) fn rate(spec: &JobSpec, direction: Direction) -> Option<u64> {
+    let (bytes, ios) = (spec.rates.bytes[direction], spec.rates.iops[direction]);
+    match (bytes, ios) {
+        (0, 0) => None,
+        (0, ios) => Some(ios.saturating_mul(spec.block[direction].max)),
+        (bytes, _) => Some(bytes),
+    }
+}
+
+fn bytes(spec: &JobSpec, direction: Direction) -> Option<u64> {
+    if !spec.limits.time_based {
+        return Some(share(spec, direction));
+    }
+    let seconds = spec.limits.runtime.saturating_add(spec.limits.ramp_time).as_secs_f64();
+    rate(spec, direction).map(|rate| (rate as f64 * seconds) as u64)
+}
+
+/// Bytes of a direction when only the work ends the job.
+fn share(spec: &JobSpec, direction: Direction) -> u64 {
+    let limits = &spec.limits;
+    let loops = u64::from(limits.loops.max(1));
+    let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(loops);
+    let counted = match limits.number_ios {
+        0 => whole,
+        ios => whole.min(ios.saturating_mul(loops).saturating_mul(spec.block[direction].max)),
+    };
+    if !spec.rw.is_mixed() {
+        return counted;
+    }
+    let reads = u128::from(counted) * u128::from(spec.rwmixread.min(100)) / 100;
+    let reads = u64::try_from(reads).unwrap_or(u64::MAX);
+    if direction == Direction::Read { reads } else { counted - reads }
+}
+
+fn certainty(spec: &JobSpec) -> Certainty {
+    let used = || Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
+    if spec.limits.time_based {
+        return if used().all(|direction| rate(spec, direction).is_some()) {
+            Certainty::AtMost
+        } else {
+            Certainty::Unknown
+        };
+    }
+    let uneven = used().any(|direction| {
+        let block = &spec.block[direction];
+        block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
+    });
+    if !spec.limits.runtime.is_zero() {
+        Certainty::AtMost
+    } else if spec.rw.is_mixed() || uneven {
+        Certainty::About
+    } else {
+        Certainty::Exact
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::plan_of;
+
+    fn volume(options: &str) -> Volume {
+        of(&plan_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).1.jobs[0])
+    }
+
+    #[test]
+    fn size_io_size_loops_and_number_ios_say_how_much() {
+        let read = |options| (volume(options).read, volume(options).certainty);
+        assert_eq!(read(""), (Some(1 << 20), Certainty::Exact));
+        assert_eq!(read("loops=3\n"), (Some(3 << 20), Certainty::Exact));
+        assert_eq!(read("io_size=8k\n"), (Some(8192), Certainty::Exact));
+        assert_eq!(read("number_ios=5\n"), (Some(5 * 4096), Certainty::Exact));
+        assert_eq!(read("size=10k\n"), (Some(10_240), Certainty::About));
+        assert_eq!(read("runtime=9\n"), (Some(1 << 20), Certainty::AtMost));
+        assert_eq!(read("runtime=9\ntime_based\n"), (None, Certainty::Unknown));
+        assert_eq!(read("runtime=9\ntime_based\nrate=1k\n"), (Some(9 << 10), Certainty::AtMost));
+    }
+
+    #[test]
+    fn a_mix_is_shared_and_a_trimwrite_does_both() {
+        let mix = volume("rw=randrw\nrwmixread=75\n");
+        assert_eq!((mix.read, mix.write, mix.certainty), (Some(786_432), Some(262_144), Certainty::About));
+        let both = volume("rw=trimwrite\n");
+        assert_eq!((both.read, both.write, both.trim), (Some(0), Some(1 << 20), Some(1 << 20)));
+    }
+
+    #[test]
+    fn what_verification_reads_is_counted_apart() {
+        let written = volume("rw=write\nverify=md5\n");
+        assert_eq!((written.read, written.write, written.verify), (Some(0), Some(1 << 20), Some(1 << 20)));
+        assert_eq!(volume("rw=write\nverify=md5\ndo_verify=0\n").verify, Some(0));
+    }
+
+    #[test]
+    fn a_rate_sets_the_least_time() {
+        let seconds = |options: &str| {
+            least_seconds(&plan_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).1.jobs[0].spec)
+        };
+        assert_eq!(seconds(""), 0.0);
+        assert_eq!(seconds("rate=128k\n"), 8.0);
+        assert_eq!(seconds("rate_iops=64\n"), 4.0);
+        assert_eq!(seconds("rw=rw\nrate=512k,64k\n"), 8.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! `ferrio check`: what a run of the same arguments would do, and what speaks against it. Nothing is run.
+
+use std::io::{self, IsTerminal, Write};
+
+use ferrio_check::{Facts, Report, Status};
+use ferrio_plan::PlanOptions;
+
+use crate::arguments::{self, Item, ProgramOption, Takes};
+use crate::exit::Stop;
+use crate::jobs;
+use crate::output::Output;
+use crate::program::{self, Program};
+
+/// Status when there are warnings and `--deny-warnings` was given.
+const DENIED: u8 = 2;
+/// Status when a run would refuse to start, or a job of it would fail at once.
+const WRONG: u8 = 1;
+/// The option that only `check` has.
+const DENY: &str = "deny-warnings";
+
+const HELP: &str = "\
+Says what a run would do, and what speaks against it; runs nothing
+
+Usage: ferrio check [OPTIONS] [JOB OPTIONS] [JOB FILES]...
+
+Takes the arguments of a run. Those that concern the check:
+      --output-format FORMATS  normal (text) or json
+      --output FILE            Write the answer to FILE instead of standard output
+      --section NAME           Check only the jobs of this section; may be repeated
+      --readonly               Refuse jobs that write or trim
+      --warnings-fatal         What a run would refuse with this option is an error
+      --deny-warnings          End with status 2 when there are warnings
+
+Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
+";
+
+/// Checks the jobs of `words`, the arguments behind `check`.
+///
+/// # Errors
+/// Everything that would stop a run before its first job.
+pub fn run(words: &[String]) -> Result<u8, Stop> {
+    let mut items = arguments::scan(words, &options())?;
+    if items.iter().any(|item| is_program_option(item, "help")) {
+        let written = io::stdout().write_all(HELP.as_bytes());
+        return written
+            .map(|()| 0)
+            .map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error });
+    }
+    let before = items.len();
+    items.retain(|item| !is_program_option(item, DENY));
+    let deny = items.len() < before;
+    let program = Program::read(&items)?;
+    if program.question.is_some() || program.parse_only || program.showcmd {
+        return Err(Stop::NothingToCheck);
+    }
+    let report = match examine(&items, &program) {
+        Ok(report) => report,
+        Err(Stop::Problems(problems)) => {
+            if program.formats.json {
+                write(&program, &ferrio_check::refused(&problems), false)?;
+            }
+            return Err(Stop::Problems(problems));
+        }
+        Err(other) => return Err(other),
+    };
+    for note in &program.notes {
+        // Nothing is left to be done about a closed stderr.
+        let _ = writeln!(io::stderr(), "fio: {note}");
+    }
+    write(&program, &report, true)?;
+    Ok(match report.status {
+        Status::Errors => WRONG,
+        Status::Warnings if deny => DENIED,
+        Status::Warnings | Status::Clean => 0,
+    })
+}
+
+fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
+    let set = jobs::read(items, &program.sections)?;
+    if set.jobs.is_empty() {
+        return Err(Stop::NoJobs);
+    }
+    let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
+    let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
+    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan)))
+}
+
+/// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
+fn write(program: &Program, report: &Report, as_text: bool) -> Result<(), Stop> {
+    let mut output = Output::open(program)?;
+    if program.formats.normal && as_text {
+        output.write(&ferrio_check::text(report, program.output.is_none() && colour()));
+    }
+    if program.formats.json {
+        output.write(&ferrio_check::json(report));
+    }
+    output.close()
+}
+
+fn colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn options() -> Vec<ProgramOption> {
+    let deny = ProgramOption { name: DENY.to_owned(), letter: None, takes: Takes::Nothing, ends_scan: false };
+    program::options().into_iter().chain([deny]).collect()
+}
+
+fn is_program_option(item: &Item, wanted: &str) -> bool {
+    matches!(item, Item::Program { name, .. } if name == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_option_that_only_check_has() {
+        assert!(HELP.contains(&format!("--{DENY}")));
+        assert_eq!(options().len(), program::options().len() + 1);
+    }
+}

@@ -1,0 +1,264 @@
+//! `ferrio check`: says what a run would do and touches nothing.
+
+use std::fs;
+use std::path::Path;
+
+use ferrio_check::Severity;
+use serde_json::{Value, json};
+
+use crate::support::{FERRIO, Place, installed, number, same, text};
+
+const JOB: &str = "\
+[global]
+size=1m
+filename=data
+
+[load]
+rw=randrw
+bs=8k
+iodepth=4
+time_based
+runtime=2
+
+[scan]
+stonewall
+rw=read
+bs=64k
+direct=1
+";
+
+/// The check of a job file as JSON.
+fn check(place: &Place, job: &str, more: &[&str]) -> Value {
+    let job = place.job(job);
+    let words: Vec<&str> = ["check", "--output-format=json", &job].iter().chain(more).copied().collect();
+    place.ferrio(&words).run().json()
+}
+
+fn codes(report: &Value) -> Vec<&str> {
+    let risks = report["risks"].as_array().unwrap();
+    risks.iter().map(|risk| risk["code"].as_str().unwrap()).collect()
+}
+
+/// The text without what differs from machine to machine.
+fn masked(text: &str, place: &Place) -> String {
+    let base = place.work().parent().unwrap().display().to_string();
+    let mut out = String::new();
+    let mut in_places = false;
+    for line in text.lines() {
+        in_places = line == "places" || (in_places && line.starts_with(' '));
+        if in_places && line.starts_with(' ') {
+            out.push_str("  MOUNT  FILE SYSTEM\n");
+            continue;
+        }
+        let line = match (line.find(" on /"), line.find(" of memory")) {
+            (Some(at), _) => {
+                let rest = &line[at + 5..];
+                format!("{} on MOUNT{}", &line[..at], &rest[rest.find(':').unwrap_or(0)..])
+            }
+            (_, Some(at)) => {
+                let start = line[..at].rfind(' ').unwrap_or(at);
+                format!("{} SO MUCH{}", &line[..start], &line[at..])
+            }
+            _ => line.to_owned(),
+        };
+        out.push_str(&line.replace(&base, "BASE"));
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn a_check_reads_like_a_plan() {
+    let place = Place::new();
+    let job = place.job(JOB);
+    let run = place.ferrio(&["check", &job]).run().succeeded();
+    assert_eq!(run.stderr, "");
+    insta::assert_snapshot!(masked(&run.stdout, &place));
+}
+
+#[test]
+fn nothing_is_touched() {
+    let place = Place::new();
+    fs::write(place.work().join("data"), [7; 4096]).unwrap();
+    let before = place.files();
+    let modified = || fs::metadata(place.work().join("data")).unwrap().modified().unwrap();
+    let time = modified();
+    let job = place.job(&format!("{JOB}unlink=1\nwrite_bw_log\n[new]\nfilename=below/new\nrw=write\n"));
+    place.ferrio(&["check", &job]).run().succeeded();
+    assert_eq!((place.files(), modified()), (before, time));
+    assert_eq!(fs::read(place.work().join("data")).unwrap(), [7; 4096]);
+}
+
+#[test]
+fn the_kernel_is_asked_for_nothing_that_changes_anything() {
+    let place = Place::new();
+    fs::write(place.work().join("data"), [7; 4096]).unwrap();
+    let trace = place.beside("trace");
+    let job = place.job(JOB);
+    let traced = "--trace=%file,%process,ftruncate,fallocate,write,pwrite64,io_setup,io_uring_setup";
+    let words =
+        ["-f", "-o", trace.to_str().unwrap(), traced, FERRIO, "check", "--output-format=normal,json", &job];
+    place.program(installed("strace"), &words).run().succeeded();
+    let trace = fs::read_to_string(trace).unwrap();
+    let changes = |line: &&str| {
+        let opens_to_change =
+            ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| line.contains(flag));
+        let calls = [
+            "unlink",
+            "rename",
+            "mkdir",
+            "truncate",
+            "fallocate",
+            "chmod",
+            "link(",
+            "io_setup",
+            "io_uring_setup",
+            "clone",
+            "fork",
+            "pwrite64",
+        ];
+        let starts = line.contains("execve") && !line.contains(FERRIO);
+        let says = line.contains(" write(") && !line.contains(" write(1,");
+        // The memory of a process is mapped, not opened; `readlink` changes nothing.
+        let harmless = line.contains("readlink(") || line.contains("+++ exited");
+        !harmless && (opens_to_change || starts || says || calls.iter().any(|call| line.contains(call)))
+    };
+    assert_eq!(trace.lines().filter(changes).collect::<Vec<_>>(), Vec::<&str>::new());
+    let opened = trace.lines().filter(|line| line.contains("open") && line.contains("\"data\"")).count();
+    assert_eq!(opened, 0, "files of jobs are not even opened:\n{trace}");
+}
+
+#[test]
+fn json_has_what_is_documented() {
+    let place = Place::new();
+    let report = check(&place, JOB, &[]);
+    let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        [
+            "version", "program", "status", "totals", "phases", "jobs", "places", "machine", "notes",
+            "risks", "errors"
+        ]
+    );
+    assert_eq!((number(&report, "/version"), text(&report, "/status")), (1, "warnings"));
+    assert_eq!(number(&report, "/totals/create_bytes"), 1 << 20);
+    assert_eq!(report["phases"][1]["waits_because"], "stonewall");
+    assert_eq!(
+        report["phases"][0]["time"],
+        json!({"least_seconds": 2.0, "most_seconds": 2.0, "unbounded_because": null})
+    );
+    assert_eq!(report["jobs"][0]["volume"]["certainty"], "unknown");
+    assert_eq!(number(&report, "/jobs/1/volume/read"), 1 << 20);
+    assert_eq!(text(&report, "/jobs/0/files/0/action"), "create-filled");
+    assert_eq!(text(&report, "/jobs/1/files/0/action"), "use-earlier");
+    let place_of_file = number(&report, "/jobs/0/files/0/place") as usize;
+    assert_eq!(report["places"][place_of_file]["needed_bytes"], 1 << 20);
+    assert_eq!(codes(&report)[..3], ["cached-reads", "buffered-writes", "iodepth-sync-engine"]);
+    assert_eq!(number(&report, "/risks/2/origins/0/line"), 8);
+}
+
+#[test]
+fn keys_and_codes_are_documented() {
+    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
+    let severity = |severity| match severity {
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    };
+    let wanted: Vec<_> =
+        ferrio_check::codes().map(|(code, weight)| format!("| `{code}` | {} |", severity(weight))).collect();
+    let rows: Vec<_> =
+        document.lines().filter(|line| line.contains("| warning |") || line.contains("| info |")).collect();
+    let shown: Vec<_> =
+        rows.iter().map(|row| row.splitn(4, '|').take(3).collect::<Vec<_>>().join("|") + "|").collect();
+    same!("docs/check.md": shown, "in the code": wanted, "docs/check.md does not list the risks that there are");
+    let place = Place::new();
+    let mut keys = Vec::new();
+    collect_keys(&check(&place, JOB, &[]), &mut keys);
+    keys.retain(|key| !document.contains(key.as_str()));
+    assert_eq!(keys, Vec::<String>::new(), "keys that docs/check.md does not name");
+}
+
+fn collect_keys(value: &Value, keys: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            keys.push(key.clone());
+            collect_keys(value, keys);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| collect_keys(value, keys)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_status_says_how_bad_it_is() {
+    let place = Place::new();
+    let clean = ["check", "--name=a", "--ioengine=null", "--size=64m"];
+    place.ferrio(&clean).run().succeeded();
+    let odd: Vec<&str> = clean.iter().copied().chain(["--runtime=100ms"]).collect();
+    place.ferrio(&odd).run().succeeded();
+    let denied: Vec<&str> = odd.iter().copied().chain(["--deny-warnings"]).collect();
+    place.ferrio(&denied).run().ended_with(2);
+    let wrong = place.ferrio(&["check", "--name=a", "--rw=read"]).run().ended_with(1);
+    assert!(wrong.stdout.contains("error: job a: you need to specify size="), "{}", wrong.stdout);
+    let readonly = ["check", "--readonly", "--name=a", "--ioengine=null", "--size=4k", "--rw=write"];
+    place.ferrio(&readonly).run().ended_with(1);
+    let fatal = ["check", "--warnings-fatal", "--name=a", "--ioengine=null", "--size=4k", "--time_based"];
+    place.ferrio(&fatal).run().ended_with(1);
+}
+
+#[test]
+fn mistakes_are_shown_as_a_run_shows_them_and_stand_in_the_document() {
+    let place = Place::new();
+    let job = place.job("[a]\nsize=4k\niodpeth=2\nrw=raed\n");
+    let checked = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1);
+    let ran = place.ferrio(&[&job]).run().ended_with(1);
+    assert_eq!(checked.stderr, ran.stderr);
+    let report = checked.json();
+    assert_eq!(report["errors"].as_array().unwrap().len(), 2);
+    assert_eq!(number(&report, "/errors/0/origin/line"), 3);
+    assert_eq!(text(&report, "/errors/0/help"), "did you mean `iodepth`?");
+    let as_text = place.ferrio(&["check", &job]).run().ended_with(1);
+    assert_eq!((as_text.stdout.as_str(), &as_text.stderr), ("", &ran.stderr));
+}
+
+#[test]
+fn sections_and_output_apply() {
+    let place = Place::new();
+    let file = place.beside("answer");
+    let job = place.job(JOB);
+    let output = format!("--output={}", file.display());
+    let run =
+        place.ferrio(&["check", &output, "--section=scan", "--output-format=json", &job]).run().succeeded();
+    assert_eq!(run.stdout, "");
+    let report = crate::support::json_file(&file);
+    assert_eq!(number(&report, "/totals/jobs"), 1);
+    assert_eq!(text(&report, "/jobs/0/name"), "scan");
+}
+
+#[test]
+fn a_file_named_check_is_named_with_its_directory() {
+    let place = Place::new();
+    fs::write(place.work().join("check"), "[a]\nioengine=null\nsize=4k\n").unwrap();
+    let run = place.ferrio(&["./check"]).run().succeeded();
+    assert!(run.stdout.contains("Run status group 0"), "{}", run.stdout);
+}
+
+#[test]
+fn other_questions_do_not_go_together_with_a_check() {
+    let place = Place::new();
+    let run = place.ferrio(&["check", "--showcmd", "--name=a"]).run().ended_with(1);
+    assert!(run.stderr.starts_with("error: check does not go together"), "{}", run.stderr);
+    let help = place.ferrio(&["check", "--help"]).run().succeeded();
+    assert!(help.stdout.contains("ferrio check [OPTIONS]"), "{}", help.stdout);
+}
+
+#[test]
+fn every_job_of_the_repository_can_be_checked() {
+    let place = Place::new();
+    let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs");
+    for job in fs::read_dir(jobs).unwrap() {
+        let job = job.unwrap().path();
+        place.ferrio(&["check", job.to_str().unwrap()]).run().succeeded();
+    }
+    assert_eq!(place.files(), []);
+}
