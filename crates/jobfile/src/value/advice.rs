@@ -3,7 +3,7 @@
 use super::describe::describe;
 use super::fault::Fault;
 use super::number::time_factor;
-use super::{ReadFile, Value, fio, parse};
+use super::{ReadFile, fio, parse};
 use crate::catalogue::{Kind, Row, Unit};
 
 /// Longer texts are not searched for a meaning.
@@ -18,9 +18,9 @@ pub(crate) fn advise(
     read_file: ReadFile<'_>,
 ) -> Fault {
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
-    let reads = match value {
-        Value::Nothing => "fio skips this and keeps what was set before".to_owned(),
-        value => format!("fio reads this as {}", describe(row, &value)),
+    let reads = match describe(row, &value).as_str() {
+        "nothing" => "fio skips this and keeps what was set before".to_owned(),
+        value => format!("fio reads this as {value}"),
     };
     let help = match (meant(row, text.trim(), kb_base), &fault.help) {
         (Some(meant), _) => format!("{reads}; write `{meant}`, or use --strict=fio"),

@@ -45,16 +45,25 @@ impl Number {
 /// How deep operators may nest.
 const DEPTH: usize = 64;
 
+/// No expression is longer.
+const LONGEST: usize = 4096;
+
 /// Evaluates a piece up to its first `,`, `:` or `#`; in a time `m` is a minute.
 pub(super) fn evaluate(piece: Piece<'_>, time: bool) -> Result<Outcome, Fault> {
-    let end = piece.text.find([',', ':', '#']).unwrap_or(piece.text.len());
+    let end = end(piece, |sign| matches!(sign, ',' | ':' | '#'));
     run(piece.part(0, end), if time { Dialect::Time } else { Dialect::Size })
 }
 
 /// The same for a decimal number, where a fraction times a suffix keeps its fraction.
 pub(super) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
-    let end = piece.text.find([',', '#']).unwrap_or(piece.text.len());
+    let end = end(piece, |sign| matches!(sign, ',' | '#'));
     run(piece.part(0, end), Dialect::Decimal).map(|outcome| outcome.number.real())
+}
+
+/// Where the expression in a piece ends; of a piece that is too long for one the beginning is looked at.
+fn end(piece: Piece<'_>, ends: impl Fn(char) -> bool) -> usize {
+    let mut signs = piece.text.char_indices();
+    signs.find(|&(at, sign)| ends(sign) || at >= LONGEST).map_or(piece.text.len(), |(at, _)| at)
 }
 
 /// What `bc` prints for a text; whole numbers divide to whole numbers.
