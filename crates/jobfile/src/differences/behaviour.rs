@@ -52,8 +52,8 @@ pub const BEHAVIOUR: &[Row] = &[
     Row {
         id: "engine-private-options",
         fio: "private options of the built-in profiles are taken by any job and do nothing",
-        ferrio: "they are refused",
-        why: "an option that does nothing is a misunderstanding",
+        ferrio: "they are taken, and a note says that they have no effect",
+        why: "an option that does nothing is probably a misunderstanding",
     },
     // command line
     Row {

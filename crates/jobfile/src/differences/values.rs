@@ -33,7 +33,7 @@ pub const VALUES: &[ValueDifference] = &[
     row("wrap-32-bits", &["iodepth=4294967298"], "2", Refused, "only the low 32 bits are stored"),
     row("wrap-64-bits", &["size=99999999t"], "17717441309540614144 bytes", Refused, "a product beyond 64 bits wraps around"),
     row("negative-size", &["filesize=-4k"], "18446744073709547520 bytes", Refused, "negative sizes wrap around"),
-    row("negative-count", &["number_ios=-5"], "-5", Refused, "negative counts wrap around to huge ones"),
+    row("negative-count", &["number_ios=-5"], "18446744073709551611", Refused, "negative counts wrap around to huge ones"),
     row("negative-share", &["rwmixread=-1"], "100", Refused, "a negative share passes its limit and then exceeds every draw"),
     row("number-cut", &["bs=0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000004096"], "4 bytes", Meant("4096 bytes"), "only the first 127 bytes of a number count"),
     row("percent-of-share", &["rwmixread=80%"], "100", Refused, "percentages are stored next to 2^64, which exceeds every draw"),
@@ -100,7 +100,7 @@ pub const VALUES: &[ValueDifference] = &[
     // arithmetic
     row("expression-split", &["bs=(8k-2k)"], "6144 bytes for reads, 2048 bytes for writes, 2048 bytes for trims", Meant("6144 bytes"), "a `-` separates values even within parentheses"),
     row("expression-tail", &["size=(8k-2k)"], "2048 bytes", Meant("6144 bytes"), "a `-` separates values even within parentheses, and the last one stays"),
-    row("expression-32-bits", &["number_ios=(3000000000)"], "-1294967296", Meant("3000000000"), "literals and results without unit have 32 bits"),
+    row("expression-32-bits", &["number_ios=(3000000000)"], "18446744072414584320", Meant("3000000000"), "literals and results without unit have 32 bits"),
     row("expression-fraction", &["bs=(2.5k)"], "2048 bytes", Meant("2560 bytes"), "the fraction is cut before the unit counts"),
     row("expression-pib", &["size=(1pib)"], "1000000000000 bytes", Meant("1000000000000000 bytes"), "the decimal peta unit is off by 1000"),
     row("expression-zero", &["bs=(4k/0)"], "4096 bytes", Refused, "a division by 0 has no result"),

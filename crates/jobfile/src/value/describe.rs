@@ -18,7 +18,9 @@ pub(crate) fn describe(row: &Row, value: &Value) -> String {
     match value {
         Value::Nothing => "nothing".to_owned(),
         Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
-        Value::Int(number) => u64::try_from(*number).map_or(number.to_string(), counted),
+        // only where a limit says so there are negative numbers
+        Value::Int(number) if *number < 0 && row.min.is_some_and(|min| min < 0) => number.to_string(),
+        Value::Int(number) => counted(*number as u64),
         Value::Size(number) | Value::Time(number) => counted(*number),
         Value::Amount(Amount::Bytes(bytes)) => counted(*bytes),
         Value::Amount(Amount::Percent(percent)) => format!("{percent}%"),
