@@ -11,6 +11,11 @@ use crate::catalogue::{Kind, Opt, Row};
 /// One of the choices.
 pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
     let whole = Piece::whole(text);
+    if text.starts_with([' ', '\t']) {
+        return Err(whole
+            .fault("fio takes no blank behind the `=` of a word")
+            .help("remove the blank, or --strict=fio"));
+    }
     let end = text.find([',', ':']).unwrap_or(text.len());
     let main = find(row, whole.part(0, end))?;
     let argument = whole.part(end, text.len());
