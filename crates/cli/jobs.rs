@@ -4,18 +4,20 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_jobfile::{Builder, Environment, JobSet, Reading};
 use ferrio_plan::Machine;
 
 use crate::arguments::Item;
 use crate::exit::Stop;
 
-/// The jobs of a command line and the files it names; `sections` keeps only jobs of these names.
+/// The jobs of a command line and the files it names, with values read as `reading` says; `sections` keeps only jobs of
+/// these names.
 ///
 /// # Errors
 /// A file that cannot be read, or everything wrong in what was read.
-pub fn read(items: &[Item], sections: &[String]) -> Result<JobSet, Stop> {
+pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<JobSet, Stop> {
     let mut builder = Builder::new(environment());
+    builder.reading(reading);
     builder.sections(sections.to_vec());
     for item in items {
         match item {
@@ -66,7 +68,7 @@ mod tests {
     fn jobs(words: &[&str]) -> Result<JobSet, Stop> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, &program::options())?;
-        read(&items, &[])
+        read(&items, &[], Reading::Ferrio)
     }
 
     #[test]
@@ -85,6 +87,16 @@ mod tests {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
         let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory";
         assert_eq!(stop.to_string(), want);
+    }
+
+    #[test]
+    fn an_odd_value_means_what_fio_makes_of_it_if_asked() {
+        let words = ["--name=a".to_owned(), "--runtime=10sec".to_owned()];
+        let items = arguments::scan(&words, &program::options()).unwrap();
+        let stop = read(&items, &[], Reading::Ferrio).unwrap_err().to_string();
+        assert!(stop.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{stop}");
+        let set = read(&items, &[], Reading::Fio).unwrap();
+        assert_eq!(set.jobs[0].options.time_us(ferrio_jobfile::Opt::Runtime), Some(10));
     }
 
     #[test]

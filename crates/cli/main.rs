@@ -36,7 +36,7 @@ fn run() -> Result<u8, Stop> {
     if let Some(question) = &program.question {
         return answers::answer(question);
     }
-    let set = jobs::read(&items, &program.sections)?;
+    let set = jobs::read(&items, &program.sections, program.strict)?;
     answers::warn(&program, &set);
     if program.parse_only || program.showcmd {
         return answers::show(&program, &set);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use ferrio_jobfile::Reading;
 use ferrio_report::Formats;
 
 use crate::arguments::{Item, ProgramOption, Takes};
@@ -34,6 +35,8 @@ pub struct Program {
     pub sections: Vec<String>,
     /// Odd jobs are refused.
     pub warnings_fatal: bool,
+    /// How values of job options are read.
+    pub strict: Reading,
     /// Things to tell, one line each.
     pub notes: Vec<String>,
     /// A question to answer instead of running anything.
@@ -142,6 +145,7 @@ impl Program {
             showcmd: matches.get_flag("showcmd"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
+            strict: matches.get_one("strict").copied().unwrap_or_default(),
             notes: no_effect.map(|(name, _, why)| format!("--{name} has no effect: {why}")).collect(),
             question: question(&matches),
         })
@@ -220,6 +224,14 @@ fn command() -> Command {
                 .help("Run only the jobs of this section; may be repeated"),
         )
         .arg(flag("warnings-fatal", 'w').help("Refuse to run what would only be warned about"))
+        .arg(
+            Arg::new("strict")
+                .long("strict")
+                .num_args(1)
+                .value_name("PROGRAM")
+                .value_parser(|word: &str| word.parse::<Reading>())
+                .help("Whose reading of odd values of job options counts: ferrio (refuse them) or fio"),
+        )
         .arg(
             argument("cmdhelp", 'c', Takes::Optional)
                 .value_name("OPTION")
@@ -333,7 +345,9 @@ mod tests {
         let mut letters: Vec<_> = options.iter().filter_map(|option| option.letter).collect();
         letters.sort_unstable();
         letters.dedup();
-        assert_eq!(letters.len(), options.len(), "every option has a letter of its own");
+        let own = ["strict"];
+        let fios = options.iter().filter(|option| !own.contains(&option.name.as_str())).count();
+        assert_eq!(letters.len(), fios, "every option of fio has a letter of its own");
     }
 
     #[test]
@@ -399,6 +413,14 @@ mod tests {
             panic!("help was asked for")
         };
         assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp);
+    }
+
+    #[test]
+    fn odd_values_are_refused_unless_fios_reading_is_asked_for() {
+        assert_eq!(read(&[]).unwrap().strict, Reading::Ferrio);
+        assert_eq!(read(&["--strict=fio"]).unwrap().strict, Reading::Fio);
+        assert_eq!(read(&["--strict", "fio", "--strict=ferrio"]).unwrap().strict, Reading::Ferrio);
+        assert!(refusal(&["--strict=no"]).contains("invalid reading no: there are fio and ferrio"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The option reference, `docs/options.md`, and the counts in the README are made from the option table.
+//! The option reference, `docs/options.md`, and the counts in the README are made from the option table,
+//! `docs/differences.md` from the tables of differences.
 //!
 //! `FERRIO_BLESS=1 cargo test --test program reference` writes them anew.
 
@@ -6,6 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_jobfile::differences::{BEHAVIOUR, Outcome, VALUES};
 use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, absent_engines, rows};
 use ferrio_plan::ENGINES;
 
@@ -47,6 +49,50 @@ fn the_counts_in_the_readme_are_up_to_date() {
     let (before, rest) = readme.split_once(BEGIN).expect("the README marks where the counts begin");
     let (_, after) = rest.split_once(END).expect("the README marks where the counts end");
     check("README.md", &format!("{before}{BEGIN}\n{}{END}{after}", counts()));
+}
+
+#[test]
+fn the_list_of_differences_is_up_to_date() {
+    check("docs/differences.md", &differences());
+}
+
+fn differences() -> String {
+    let mut text = String::from(
+        "# Differences from fio\n\n\
+         Made from the tables in `crates/jobfile/src/differences`; do not edit.\n\
+         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
+         ## Values\n\n\
+         fio makes something of nearly every text. Where that cannot have been meant, the value is refused, and the\n\
+         message says how fio reads it and what to write; where only one meaning is possible, it is read that way.\n\
+         `--strict=fio` gives fio's reading of all of them.\n\n\
+         | Id | Written | fio reads | ferrio | Why |\n|---|---|---|---|---|\n",
+    );
+    for row in VALUES {
+        let example: Vec<_> = row.example.iter().map(|line| code(line)).collect();
+        let ferrio = match row.ferrio {
+            Outcome::Kept => "the same".to_owned(),
+            Outcome::Refused => "refused".to_owned(),
+            Outcome::Meant(value) => cell(value),
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} |",
+            row.id,
+            example.join(" "),
+            cell(row.fio),
+            ferrio,
+            cell(row.why)
+        );
+    }
+    text.push_str(
+        "\n## Grammar, command line, behaviour\n\n\
+         | Id | fio | ferrio | Why |\n|---|---|---|---|\n",
+    );
+    for row in BEHAVIOUR {
+        let _ =
+            writeln!(text, "| {} | {} | {} | {} |", row.id, cell(row.fio), cell(row.ferrio), cell(row.why));
+    }
+    text
 }
 
 fn reference() -> String {

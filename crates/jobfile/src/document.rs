@@ -39,6 +39,8 @@ pub(crate) struct Assignment {
     pub(crate) value_origin: Origin,
     /// Whether the value is literally what stands there, so that parts of it can be pointed at.
     pub(crate) literal: bool,
+    /// The blanks between the `=` and the value.
+    pub(crate) indent: String,
     /// Whether a keyword was replaced, so that the value may be arithmetic.
     pub(crate) keyword: bool,
     /// Names of variables without value.
@@ -56,6 +58,7 @@ struct Place {
     garbled: bool,
     /// Whether the expanded line has a value.
     assigned: bool,
+    indent: String,
     keyword: bool,
     unset: Vec<String>,
 }
@@ -106,6 +109,7 @@ fn adapt(raw: &str, source: u32, line: u32, environment: &Environment) -> Option
         is_include: false,
         garbled: false,
         assigned: false,
+        indent: String::new(),
         keyword: false,
         unset: Vec::new(),
     };
@@ -130,6 +134,7 @@ fn adapt(raw: &str, source: u32, line: u32, environment: &Environment) -> Option
     }
     let expanded = environment.expand(text);
     place.assigned = expanded.text.contains('=');
+    place.indent = indent(&expanded.text).to_owned();
     place.keyword = expanded.keyword;
     place.unset = expanded.unset;
     let text = expanded.text.trim();
@@ -139,6 +144,12 @@ fn adapt(raw: &str, source: u32, line: u32, environment: &Environment) -> Option
     let escape = if text.starts_with(['[', ';', '#', ESCAPE]) { "\\" } else { "" };
     let equals = if place.assigned { "" } else { "=" };
     Some((format!("{escape}{text}{equals}"), place))
+}
+
+/// The blanks behind the `=` of a line.
+fn indent(text: &str) -> &str {
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    &value[..value.len() - value.trim_start().len()]
 }
 
 /// The file name of an include line.
@@ -167,6 +178,7 @@ fn entry(item: Result<Item, Error<Infallible>>, place: Place, line: &str) -> Opt
             value: place.assigned.then_some(value),
             origin: place.origin,
             value_origin: place.value_origin,
+            indent: place.indent,
             keyword: place.keyword,
             unset: place.unset,
         }),

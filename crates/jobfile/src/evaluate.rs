@@ -1,13 +1,16 @@
 //! From the lines of a section to assignments: which option a name means, in which order they count, what
 //! values mean.
 
+use std::borrow::Cow;
+
 use crate::catalogue::{Kind, Opt, Row, Scope, pool};
 use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::Given;
+use crate::reading::Reading;
 use crate::suggest::nearest;
-use crate::value::{Fault, Piece, Value, evaluate, parse};
+use crate::value::{Fault, Piece, Value, evaluate, fio, parse, read};
 
 /// The settings that later assignments are read by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,11 +19,13 @@ pub(crate) struct Setting {
     pub(crate) engine: String,
     /// What `k` means.
     pub(crate) kb_base: u64,
+    /// How values are read.
+    pub(crate) reading: Reading,
 }
 
 impl Default for Setting {
     fn default() -> Setting {
-        Setting { engine: "psync".to_owned(), kb_base: 1024 }
+        Setting { engine: "psync".to_owned(), kb_base: 1024, reading: Reading::default() }
     }
 }
 
@@ -76,10 +81,10 @@ pub(crate) fn assignment(
     environment: &Environment,
 ) -> Result<(Given, Option<Diagnostic>), Box<Diagnostic>> {
     let row = opt.row();
-    let computed = line.value.as_deref().filter(|_| line.keyword).and_then(|value| arithmetic(row, value));
-    let text = computed.as_deref().or(line.value.as_deref());
-    let value = parse(row, text, setting.kb_base, &*environment.read_file)
-        .map_err(|fault| Box::new(refusal(line, text.unwrap_or(""), fault)))?;
+    let text = effective(row, line, setting.reading)
+        .map_err(|fault| Box::new(refusal(line, line.value.as_deref().unwrap_or(""), fault)))?;
+    let value = read(setting.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file)
+        .map_err(|fault| Box::new(refusal(line, text.as_deref().unwrap_or(""), fault)))?;
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => setting.kb_base = if word == "1000" { 1000 } else { 1024 },
         (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
@@ -89,9 +94,26 @@ pub(crate) fn assignment(
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         Diagnostic::warning(message, line.origin.clone())
     });
-    let text = text.unwrap_or("").to_owned();
+    let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
     Ok((Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() }, notice))
+}
+
+/// The text that counts as the value of a line: with its arithmetic done, and for fio with the blanks in front of it.
+fn effective<'a>(row: &Row, line: &'a Assignment, reading: Reading) -> Result<Option<Cow<'a, str>>, Fault> {
+    let Some(value) = line.value.as_deref() else { return Ok(None) };
+    let text = match reading {
+        Reading::Ferrio => arithmetic(row, value).filter(|_| line.keyword),
+        Reading::Fio if line.keyword => fio_arithmetic(line, value)?,
+        Reading::Fio => None,
+    };
+    Ok(Some(match text {
+        Some(text) => Cow::Owned(text),
+        None if reading == Reading::Fio && !line.indent.is_empty() => {
+            Cow::Owned(format!("{}{value}", line.indent))
+        }
+        None => Cow::Borrowed(value),
+    }))
 }
 
 /// What is wrong with an option no table has for a job with `engine`.
@@ -161,7 +183,28 @@ fn arithmetic(row: &Row, value: &str) -> Option<String> {
     }
     let number = evaluate(Piece::whole(value), &|_| None).ok()?.number.whole()?;
     // `0-$ncpus` is a range and not a difference
-    (row.kind != Kind::CpuList || number >= 0).then(|| number.to_string())
+    let range = matches!(row.kind, Kind::CpuList | Kind::SizeRange | Kind::TimeRange);
+    (!range || number >= 0).then(|| number.to_string())
+}
+
+/// Lines and values longer than this are no arithmetic to fio.
+const ARITHMETIC: (usize, usize) = (128, 100);
+
+/// What fio makes of any value that had a keyword in it and looks like arithmetic to it: a path, too.
+fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, Fault> {
+    let length = line.name.len() + 1 + line.indent.len() + value.len();
+    let operator = |text: &str| text.contains(['+', '-', '*', '/']);
+    let quoted = line.name.contains('\'') || value.contains('\'');
+    if quoted
+        || !(operator(value) || operator(&line.name))
+        || length >= ARITHMETIC.0
+        || value.len() > ARITHMETIC.1
+    {
+        return Ok(None);
+    }
+    fio::bc(value)
+        .map(Some)
+        .map_err(|fault| fault.help("fio runs every value with a keyword and an operator through bc"))
 }
 
 /// The beginning of a long text.

@@ -14,12 +14,14 @@ use crate::evaluate::{self, Setting, unknown};
 use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
 use crate::origin::{ArgOrigin, Origin};
+use crate::reading::Reading;
 use crate::sections::{Library, Section, is_global};
 use crate::value::Value;
 
 /// Collects jobs: first the command line from left to right, then the job files.
 pub struct Builder {
     environment: Environment,
+    reading: Reading,
     library: Library,
     diagnostics: Vec<Diagnostic>,
     /// Globals of the command line and the first file, then of each further file.
@@ -69,6 +71,7 @@ impl Builder {
     pub fn new(environment: Environment) -> Builder {
         Builder {
             environment,
+            reading: Reading::default(),
             library: Library::default(),
             diagnostics: Vec::new(),
             scopes: vec![Globals::default()],
@@ -77,6 +80,12 @@ impl Builder {
             wanted: Vec::new(),
             files: Vec::new(),
         }
+    }
+
+    /// How values are read; to be said before the first option or file.
+    pub fn reading(&mut self, reading: Reading) {
+        self.reading = reading;
+        self.scopes[0].setting.reading = reading;
     }
 
     /// A job option of the command line; `name` without dashes and in full. It belongs to the job begun last,
@@ -104,6 +113,7 @@ impl Builder {
             origin: argument.origin(),
             value_origin: argument.value_origin(value.unwrap_or("")),
             literal: value.is_some_and(|value| argument.text.ends_with(value)),
+            indent: String::new(),
             keyword: false,
             unset: Vec::new(),
         };
@@ -165,7 +175,8 @@ impl Builder {
     pub fn file(&mut self, name: &str, text: &[u8]) {
         let scope = self.files.len();
         if scope > 0 {
-            self.scopes.push(Globals::default());
+            let setting = Setting { reading: self.reading, ..Setting::default() };
+            self.scopes.push(Globals { setting, ..Globals::default() });
         }
         let source = self.library.add(name, text);
         let sections = self.library.sections(source, &self.environment, &mut self.diagnostics);

@@ -90,7 +90,7 @@ fn a_bad_suffix_is_pointed_at() {
     2 |     runtime = 10sec ; ten
       |                 ^^^ unknown time suffix
       |
-      = help: known are d, h, m, s, ms, us, msec and usec, one per value
+      = help: fio reads this as 10 us; write `10s`, or use --strict=fio
 
     note: job a dropped
     "#);
@@ -104,6 +104,8 @@ fn a_limit_is_told() {
       |
     2 | bs=4k,0
       |       ^ the minimum is 1
+      |
+      = help: fio reads this as 4096 bytes for reads, nothing for writes, nothing for trims; to have that, use --strict=fio
 
     note: job a dropped
     "#);
@@ -221,6 +223,8 @@ fn columns_count_characters() {
       |
     2 | percentile_list=50:ää:200
       |                    ^^ a number is expected
+      |
+      = help: fio reads this as 50; to have that, use --strict=fio
 
     note: job a dropped
     "#);

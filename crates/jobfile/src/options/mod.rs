@@ -26,6 +26,13 @@ pub struct Given {
     pub value_origin: Origin,
 }
 
+impl Given {
+    /// Whether it says anything: fio skips an option of which no piece that counts is good.
+    fn counts(&self) -> bool {
+        self.value != Value::Nothing || self.opt.row().kind == Kind::Ignored
+    }
+}
+
 /// Everything in force for a job. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -65,7 +72,8 @@ impl Inherited {
     /// The first `count` assignments of `list`, of which `shorter` holds fewer.
     pub(crate) fn extend(shorter: &Inherited, list: &Arc<[Given]>, count: usize) -> Inherited {
         let mut effect = shorter.effect.clone();
-        for (at, given) in list.iter().enumerate().take(count).skip(shorter.count) {
+        let added = list.iter().enumerate().take(count).skip(shorter.count);
+        for (at, given) in added.filter(|(_, given)| given.counts()) {
             let before =
                 effect.get(&given.opt).map(|(last, merged)| merged.as_ref().unwrap_or(&list[*last].value));
             let merged = before.and_then(|before| merge(before, &given.value, given.opt));
@@ -86,13 +94,14 @@ impl Options {
         self.own
             .iter()
             .rev()
-            .find(|given| given.opt == opt)
+            .find(|given| given.opt == opt && given.counts())
             .or_else(|| self.in_globals(opt).map(|(given, _)| given))
     }
 
     /// The last assignment among those of several options.
     pub fn last_of(&self, opts: &[Opt]) -> Option<&Given> {
-        self.own.iter().rev().find(|given| opts.contains(&given.opt)).or_else(|| {
+        let own = self.own.iter().rev().find(|given| opts.contains(&given.opt) && given.counts());
+        own.or_else(|| {
             let positions =
                 opts.iter().filter(|&&opt| self.keeps(opt)).filter_map(|opt| self.inherited.effect.get(opt));
             positions.map(|&(at, _)| at).max().map(|at| &self.inherited.list[at])
@@ -279,7 +288,7 @@ impl Options {
     /// The value of `opt` with all assignments merged.
     fn merged(&self, opt: Opt) -> Option<Value> {
         let mut value = self.in_globals(opt).map(|(_, value)| value.clone());
-        for given in self.own.iter().filter(|given| given.opt == opt) {
+        for given in self.own.iter().filter(|given| given.opt == opt && given.counts()) {
             let merged = value.as_ref().and_then(|before| merge(before, &given.value, opt));
             value = Some(merged.unwrap_or_else(|| given.value.clone()));
         }

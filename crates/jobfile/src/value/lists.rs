@@ -1,5 +1,7 @@
 //! Lists: decimal numbers, names, CPUs, ids, NUMA nodes, error numbers.
 
+use std::collections::BTreeSet;
+
 use super::Value;
 use super::errno::ERRORS;
 use super::expression;
@@ -70,7 +72,7 @@ pub(crate) fn names(text: &str) -> Result<Value, Fault> {
 
 /// CPU numbers and ranges by comma.
 pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
-    let mut cpus = Vec::new();
+    let mut cpus = BTreeSet::new();
     for piece in Piece::whole(text).split(',') {
         let (first, last) = span(piece, "a CPU number is expected")?;
         if last >= CPUS {
@@ -78,7 +80,7 @@ pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
         }
         cpus.extend(first..=last);
     }
-    Ok(Value::Numbers(sorted(cpus)))
+    Ok(Value::Numbers(cpus.into_iter().collect()))
 }
 
 /// Placement ids and ranges by comma.
@@ -122,17 +124,25 @@ pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
         };
         for name in list.split(':').map(Piece::trim).filter(|name| !name.text.is_empty()) {
             let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
-            let digits = name.text.trim_start_matches('-');
-            let number = known.or_else(|| match digits.strip_prefix("0x") {
-                Some(hexadecimal) => i32::from_str_radix(hexadecimal, 16).ok(),
-                None => digits.parse().ok(),
-            });
+            let number = known.or_else(|| error_number(name.text));
             errors.push(
                 number.ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
             );
         }
     }
     Ok(Value::Errors(errors))
+}
+
+/// A number whose sign does not matter, perhaps hexadecimal.
+fn error_number(text: &str) -> Option<i32> {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            i32::from_str_radix(digits, 16).ok()
+        }
+        Some(_) => None,
+        None => text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?,
+    }
 }
 
 /// `n` or `n-m`.

@@ -1,8 +1,11 @@
 //! What a value text means: one type for all values, and the parser that picks the grammar of the row.
 
+mod advice;
+pub(crate) mod describe;
 mod errno;
 mod expression;
 mod fault;
+pub(crate) mod fio;
 mod lists;
 mod number;
 mod pattern;
@@ -20,6 +23,7 @@ pub(crate) use fault::{Fault, Piece};
 use number::Reader;
 
 use crate::catalogue::{Kind, Opt, Row, Scope};
+use crate::reading::Reading;
 
 /// Reads a file for a pattern.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -97,7 +101,23 @@ pub struct Pattern {
 /// The most bytes a file name may have.
 const NAME: usize = 4095;
 
-/// Reads the value of one assignment; `text` is `None` for a bare option name.
+/// Reads the value of one assignment in the way asked for; `text` is `None` for a bare option name. What is refused
+/// although fio takes it comes with advice.
+pub(crate) fn read(
+    reading: Reading,
+    row: &'static Row,
+    text: Option<&str>,
+    kb_base: u64,
+    read_file: ReadFile<'_>,
+) -> Result<Value, Fault> {
+    match reading {
+        Reading::Fio => fio::parse(row, text, kb_base, read_file),
+        Reading::Ferrio => parse(row, text, kb_base, read_file)
+            .map_err(|fault| advice::advise(fault, row, text.unwrap_or(""), kb_base, read_file)),
+    }
+}
+
+/// Reads a value as it is meant, or refuses it.
 pub(crate) fn parse(
     row: &'static Row,
     text: Option<&str>,

@@ -98,7 +98,7 @@ fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> 
 }
 
 /// The main spelling of a word.
-fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
+pub(super) fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
     if let Some((_, main)) = row.same.iter().find(|(other, _)| *other == word.text) {
         return Ok(main);
     }

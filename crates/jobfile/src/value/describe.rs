@@ -1,0 +1,81 @@
+//! Values in a few words, for people: what a text was taken to mean.
+
+use super::{Amount, Split, Value};
+use crate::catalogue::{Kind, Row, Unit};
+
+/// What a value of row `row` means, `10 us` or `4096 bytes` say.
+pub(crate) fn describe(row: &Row, value: &Value) -> String {
+    let counted = |number: u64| match (row.kind, row.unit) {
+        (Kind::Time | Kind::TimeRange, _) => time(number),
+        (_, Unit::Bytes) => plural(number, "byte"),
+        (_, Unit::BytesPerSecond) => format!("{}/s", plural(number, "byte")),
+        _ => number.to_string(),
+    };
+    let span = |low: u64, high: u64| match low == high {
+        true => counted(low),
+        false => format!("{} to {}", counted(low), counted(high)),
+    };
+    match value {
+        Value::Nothing => "nothing".to_owned(),
+        Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
+        // only where a limit says so there are negative numbers
+        Value::Int(number) if *number < 0 && row.min.is_some_and(|min| min < 0) => number.to_string(),
+        Value::Int(number) => counted(*number as u64),
+        Value::Size(number) | Value::Time(number) => counted(*number),
+        Value::Amount(Amount::Bytes(bytes)) => counted(*bytes),
+        Value::Amount(Amount::Percent(percent)) => format!("{percent}%"),
+        Value::Amount(Amount::Zones(zones)) => plural(*zones, "zone"),
+        Value::Range(low, high) => span(*low, *high),
+        Value::Directions(values) => directions(values, |&number| counted(number)),
+        Value::Ranges(ranges) => directions(ranges, |&(low, high)| span(low, high)),
+        Value::Splits(lists) => directions(lists, |splits| joined(splits, split)),
+        Value::Floats(numbers, _) if numbers.is_empty() => "an empty list".to_owned(),
+        Value::Floats(numbers, _) => joined(numbers, f64::to_string),
+        Value::Word(word, None) => word.clone(),
+        Value::Word(word, Some(argument)) => format!("{word}:{argument}"),
+        Value::Words(words, None) => words.join(","),
+        Value::Words(words, Some(argument)) => format!("{}:{argument}", words.join(",")),
+        Value::Text(text) => format!("the text `{text}`"),
+        Value::List(names) if names.is_empty() => "an empty list".to_owned(),
+        Value::List(names) => joined(names, |name| format!("`{name}`")),
+        Value::Numbers(numbers) => joined(numbers, u32::to_string),
+        Value::Pattern(pattern) => plural(pattern.bytes.len() as u64, "byte"),
+        Value::Errors(lists) => joined(lists, |errors| joined(errors, i32::to_string)),
+    }
+}
+
+/// The value of all directions, or that of each.
+fn directions<T: PartialEq>(values: &[Option<T>; 3], show: impl Fn(&T) -> String) -> String {
+    let [read, write, trim] =
+        values.each_ref().map(|value| value.as_ref().map_or("nothing".to_owned(), &show));
+    if read == write && write == trim {
+        read
+    } else {
+        format!("{read} for reads, {write} for writes, {trim} for trims")
+    }
+}
+
+fn split(split: &Split) -> String {
+    match split.percent {
+        Some(percent) => format!("{percent}% {}", plural(split.bytes, "byte")),
+        None => plural(split.bytes, "byte"),
+    }
+}
+
+fn joined<T>(list: &[T], show: impl Fn(&T) -> String) -> String {
+    list.iter().map(show).collect::<Vec<_>>().join(", ")
+}
+
+/// Microseconds in the largest unit that divides them.
+fn time(us: u64) -> String {
+    match us {
+        0 => "0 s".to_owned(),
+        _ if us.is_multiple_of(1_000_000) => format!("{} s", us / 1_000_000),
+        _ if us.is_multiple_of(1_000) => format!("{} ms", us / 1_000),
+        _ => format!("{us} us"),
+    }
+}
+
+fn plural(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

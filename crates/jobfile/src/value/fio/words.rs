@@ -1,0 +1,66 @@
+//! Words of a closed list as fio reads them: what stands behind the first `,` or `:` is dropped where nothing
+//! uses it.
+
+use super::super::fault::{Fault, Piece};
+use super::super::words::find;
+use super::super::{Value, shape};
+use super::lists::decimal;
+use super::number::Reader;
+use crate::catalogue::{Kind, Opt, Row};
+
+/// One of the choices.
+pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
+    let whole = Piece::whole(text);
+    if text.starts_with([' ', '\t']) {
+        return Err(whole
+            .fault("fio takes no blank behind the `=` of a word")
+            .help("remove the blank, or --strict=fio"));
+    }
+    let end = text.find([',', ':']).unwrap_or(text.len());
+    let main = find(row, whole.part(0, end))?;
+    let argument = whole.part(end, text.len());
+    let argument = argument.text.starts_with(':').then(|| argument.part(1, argument.text.len()));
+    let argument = match (row.opt, main, argument) {
+        _ if row.kind != Kind::EnumArg => None,
+        (Opt::Rw, _, Some(argument)) => Some(step(row, kb_base, argument)?),
+        (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
+            Some(parameters(argument)?)
+        }
+        (Opt::RandomDistribution, "random", _) => None,
+        (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
+        (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
+    };
+    shape::check(row, kb_base, main, argument.as_deref().map(Piece::whole), whole)
+        .map_err(|fault| whole.fault(fault.label))?;
+    Ok(Value::Word(main.to_owned(), argument))
+}
+
+/// The number behind `rw=kind:`, written out.
+fn step(row: &'static Row, kb_base: u64, argument: Piece<'_>) -> Result<String, Fault> {
+    Ok((Reader { row, kb_base }.number(argument)? as i64).to_string())
+}
+
+/// Decimal numbers, without what stands behind them.
+fn parameters(argument: Piece<'_>) -> Result<String, Fault> {
+    let numbers: Result<Vec<_>, _> =
+        argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
+    Ok(numbers?.join(":"))
+}
+
+/// Choices joined by commas, those that are none skipped as long as one is good.
+pub(super) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
+    let mut given = Vec::new();
+    let mut argument = None;
+    for piece in Piece::whole(text).split(',') {
+        let (word, after) = piece.cut(':');
+        given.push(find(row, word));
+        argument = argument.or(after);
+    }
+    super::any_good(&given, Piece::whole(text))?;
+    let given: Vec<_> = given.into_iter().flatten().collect();
+    let words = row.choices.iter().copied().filter(|word| given.contains(word)).collect();
+    let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);
+    let end = count.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(count.len());
+    let count = count[..end].parse::<u32>().ok().filter(|&count| count > 0);
+    Ok(Value::Words(words, count.map(|count| count.to_string())))
+}
