@@ -76,7 +76,7 @@ pub fn run(words: &[String]) -> Result<u8, Stop> {
 }
 
 fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
-    let set = jobs::read(items, &program.sections)?;
+    let set = jobs::read(items, &program.sections, program.reading)?;
     if set.jobs.is_empty() {
         return Err(Stop::NoJobs);
     }
