@@ -24,11 +24,12 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, canonical_engine, pool, rows};
-pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
+pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{cmdhelp, enghelp};
 pub use jobs::{Job, JobSet};
 pub use options::{Choice, FileName, Given, Options};
 pub use origin::{ArgOrigin, Origin, Sources};
 pub use showcmd::showcmd;
+pub use suggest::nearest;
 pub use value::{Amount, Pattern, Split, Value};

@@ -1,7 +1,7 @@
 //! 'Did you mean': the nearest known word.
 
 /// The word nearest to `typed`, if one is so near that a slip of the keyboard is likely; the first of equals.
-pub(crate) fn nearest(typed: &str, words: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub fn nearest<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // names are short: a long text is none of them misspelt
     if typed.len() > 64 {
         return None;
