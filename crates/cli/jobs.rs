@@ -1,19 +1,19 @@
 //! Feeds the command line and job files to the job file reader.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_jobfile::{Builder, Diagnostic, Environment, JobSet, Origin};
 use ferrio_plan::Machine;
 
 use crate::arguments::Item;
-use crate::exit::Stop;
+use crate::exit::{Stop, reason};
 
 /// The jobs of a command line and the files it names; `sections` keeps only jobs of these names.
 ///
 /// # Errors
-/// A file that cannot be read, or everything wrong in what was read.
+/// Files that cannot be read, and everything wrong in those that were.
 pub fn read(items: &[Item], sections: &[String]) -> Result<JobSet, Stop> {
     let mut builder = Builder::new(environment());
     builder.sections(sections.to_vec());
@@ -30,28 +30,45 @@ pub fn read(items: &[Item], sections: &[String]) -> Result<JobSet, Stop> {
     }
     for item in items {
         if let Item::File(name) = item {
-            let text = content(name).map_err(|error| Stop::JobFile { name: name.clone(), error })?;
-            builder.file(name, &text);
+            match content(name) {
+                Ok(text) => builder.file(name, &text),
+                Err(error) => {
+                    let message = format!("unable to open '{name}' job file: {}", reason(&error));
+                    builder.problem(Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file"));
+                }
+            }
         }
     }
     builder.finish().map_err(Stop::Problems)
 }
 
 fn content(name: &str) -> io::Result<Vec<u8>> {
-    if name == "-" {
-        let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
-        return Ok(text);
-    }
-    fs::read(name)
+    if name == "-" { limited(io::stdin().lock()) } else { read_file(Path::new(name)) }
 }
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    limited(File::open(path)?)
+}
+
+/// All of a text, unless it has no end.
+fn limited(file: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {} MiB", MOST >> 20)));
+    }
+    Ok(text)
+}
+
+/// Bytes of the largest job file: what is larger is no job file.
+const MOST: u64 = 256 << 20;
 
 /// What job files may ask of this machine.
 fn environment() -> Environment {
     let machine = Machine::ask();
     Environment {
         var: Box::new(|name| std::env::var(name).ok()),
-        read_file: Box::new(|path: &Path| fs::read(path)),
+        read_file: Box::new(read_file),
         pagesize: machine.page_size,
         mb_memory: machine.memory_mib,
         ncpus: u64::from(machine.cpus),
@@ -60,6 +77,8 @@ fn environment() -> Environment {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{arguments, program};
 
@@ -83,8 +102,14 @@ mod tests {
     #[test]
     fn a_missing_job_file_is_named() {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
-        let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory";
+        let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory\n\n";
         assert_eq!(stop.to_string(), want);
+    }
+
+    #[test]
+    fn a_file_without_end_is_no_job_file() {
+        let told = jobs(&["/dev/zero"]).unwrap_err().to_string();
+        assert!(told.contains("unable to open '/dev/zero' job file: more than 256 MiB"), "{told}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From the lines of a section to assignments: which option a name means, in which order they count, what
 //! values mean.
 
-use crate::catalogue::{Kind, Opt, Row, Scope, pool};
+use crate::catalogue::{Kind, Opt, Row, Scope, pool, rows};
 use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
 use crate::environment::Environment;
@@ -120,8 +120,23 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
         None if !known_engine => {
             diagnostic.help(format!("private options of engine {engine} are not known here"))
         }
-        None => diagnostic,
+        None => match suggest.then(|| nearest_of_engines(name)).flatten() {
+            Some((word, owner)) => {
+                diagnostic.label(format!("did you mean `{word}`, an option of engine {owner}?")).suggest(word)
+            }
+            None => diagnostic,
+        },
     }
+}
+
+/// The private option that `name` is likely to be a misspelling of, with an engine that has it.
+fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
+    let owned = |row: &'static Row| match row.scope {
+        Scope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
+        _ => None,
+    };
+    let word = nearest(name, rows().iter().filter_map(owned).map(|(word, _)| word))?;
+    rows().iter().filter_map(owned).find(|(other, _)| *other == word)
 }
 
 /// A fault of a value as a diagnostic.

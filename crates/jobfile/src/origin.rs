@@ -46,8 +46,14 @@ impl ArgOrigin {
         Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length }
     }
 
+    /// The option name at the beginning of the argument, dashes included.
+    pub fn name_origin(&self) -> Origin {
+        let name = self.text.split(['=', ' ']).next().unwrap_or(&self.text);
+        Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length: count(name) }
+    }
+
     /// The value at the end of the argument; the whole argument if it does not end so.
-    pub(crate) fn value_origin(&self, value: &str) -> Origin {
+    pub fn value_origin(&self, value: &str) -> Origin {
         match self.text.strip_suffix(value) {
             Some(before) if !value.is_empty() => {
                 let (column, length) = (count(before) + 1, count(value));

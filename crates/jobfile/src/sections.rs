@@ -18,9 +18,15 @@ pub(crate) struct Section {
     pub(crate) origin: Origin,
     /// The lines.
     pub(crate) lines: Vec<Assignment>,
+    /// What is wrong with the section before its lines are looked at.
+    pub(crate) wrong: Vec<Diagnostic>,
 }
 
 impl Section {
+    fn new(name: String, origin: Origin) -> Section {
+        Section { name, origin, lines: Vec::new(), wrong: Vec::new() }
+    }
+
     /// Whether it sets defaults for later sections.
     pub(crate) fn is_global(&self) -> bool {
         is_global(&self.name)
@@ -56,8 +62,8 @@ impl Library {
         self.sources.add(name, text)
     }
 
-    /// The sections of text number `source` whose names are `wanted`, and the global ones; what is wrong with
-    /// them goes to `wrong`. Of other sections no line is looked at.
+    /// The sections of text number `source` whose names are `wanted`, and the global ones; what is wrong before
+    /// the first of them goes to `wrong`. Of other sections no line is looked at.
     pub(crate) fn sections(
         &mut self,
         source: u32,
@@ -72,25 +78,28 @@ impl Library {
                 Entry::Section(name, origin) => {
                     skipping = !is_global(&name) && !wanted(&name);
                     if !skipping {
-                        sections.push(Section { name, origin, lines: Vec::new() });
+                        sections.push(Section::new(name, origin));
                     }
                 }
                 Entry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
                         // so that its lines are not complained about as well
-                        let origin = diagnostic.origin.clone();
-                        sections.push(Section { name, origin, lines: Vec::new() });
+                        sections.push(Section::new(name, diagnostic.origin.clone()));
                         skipping = false;
                     }
                     if !skipping {
-                        wrong.push(*diagnostic);
+                        sections
+                            .last_mut()
+                            .map_or(&mut *wrong, |section| &mut section.wrong)
+                            .push(*diagnostic);
                     }
                 }
                 _ if skipping => {}
                 Entry::Include(name, origin) => match sections.last_mut() {
                     Some(section) => {
+                        let Section { lines, wrong, .. } = section;
                         let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
-                        splice.include(&name, origin, &mut section.lines);
+                        splice.include(&name, origin, lines);
                     }
                     None => wrong.push(outside(&format!("include {name}"), origin)),
                 },

@@ -9,7 +9,9 @@ pub fn nearest<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Option<
     let length = typed.chars().count();
     // where nothing of the word is left, it was not meant
     let allowed = length.div_ceil(3).min(length.saturating_sub(1));
-    let distances = words.map(|word| (strsim::damerau_levenshtein(typed, word), word));
+    // names are ASCII, and each character too many or too few is a difference
+    let possible = words.filter(|word| word.len().abs_diff(length) <= allowed);
+    let distances = possible.map(|word| (strsim::damerau_levenshtein(typed, word), word));
     let best = distances.min_by_key(|&(distance, _)| distance)?;
     (best.0 <= allowed).then_some(best.1)
 }

@@ -1,6 +1,6 @@
 //! Which engine a job uses and what its private options say.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Origin};
+use ferrio_jobfile::{Diagnostic, Job, Opt, Origin, Scope, Status, nearest, rows};
 
 use crate::findings::Findings;
 use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
@@ -27,18 +27,31 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
         let origin =
             job.options.given(Opt::Ioengine).map_or(Origin::Builtin, |given| given.value_origin.clone());
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
-        let label = if Opt::Ioengine.row().choices.contains(&name) {
-            "not implemented yet"
-        } else {
-            "no such engine"
+        let near = nearest(name, names.iter().copied());
+        let (code, label) = match (needs(name), near) {
+            (Some(reason), _) => ("unavailable-engine", format!("not available: {reason}")),
+            (None, _) if Opt::Ioengine.row().choices.contains(&name) => {
+                ("unimplemented-engine", "not implemented yet".to_owned())
+            }
+            (None, Some(near)) => ("unknown-engine", format!("no such engine; did you mean `{near}`?")),
+            (None, None) => ("unknown-engine", "no such engine".to_owned()),
         };
-        findings.refuse(
-            Diagnostic::error(format!("engine {name} not loadable"), origin)
-                .label(label)
-                .help(format!("engines are {}", names.join(", "))),
-        );
+        let suggestion = near.filter(|_| code == "unknown-engine").map(str::to_owned);
+        let problem = Diagnostic::error(format!("engine {name} not loadable"), origin)
+            .code(code)
+            .label(label)
+            .help(format!("engines are {}", names.join(", ")));
+        findings.refuse(Diagnostic { suggestion, ..problem });
     }
     known
+}
+
+/// What an engine of fio needs that this program does not have, as its private options say.
+fn needs(engine: &str) -> Option<&'static str> {
+    rows().iter().find_map(|row| match (row.scope, row.status) {
+        (Scope::Engines(owners), Status::Unavailable(reason)) if owners.contains(&engine) => Some(reason),
+        _ => None,
+    })
 }
 
 /// Private options; those of other engines are not among the job's options.
@@ -116,6 +129,22 @@ mod tests {
     fn an_engine_of_fio_that_is_missing_here_is_said_to_be_missing() {
         assert_eq!(refusals("[a]\nioengine=splice\nsize=4k\n"), ["engine splice not loadable"]);
         assert_eq!(problems_of("[a]\nioengine=splice\nsize=4k\n")[0].label, "not implemented yet");
+    }
+
+    #[test]
+    fn an_engine_that_is_not_there_is_the_only_reason_whatever_private_options_it_has() {
+        let problems = problems_of("[a]\nioengine=rbd\nrbdname=x\npool=y\nsize=4k\n");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(
+            (problems[0].code, problems[0].label.as_str()),
+            ("unavailable-engine", "not available: needs librbd")
+        );
+    }
+
+    #[test]
+    fn a_misspelt_engine_gets_a_suggestion() {
+        let problems = problems_of("[a]\nioengine=io_urign\nsize=4k\n");
+        assert_eq!(problems[0].suggestion.as_deref(), Some("io_uring"));
     }
 
     #[test]

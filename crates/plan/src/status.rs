@@ -1,13 +1,20 @@
 //! Options that parse but do nothing here are refused, pointing at where they were given; never ignored.
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Kind, Opt, Status, Value};
+use ferrio_jobfile::{Diagnostic, Given, Job, Kind, Opt, Scope, Status, Value};
 
+use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::names::Listing;
 
 /// Looks at everything in force for a job.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let engine = job.options.engine();
+    let has_engine = ENGINES.iter().any(|known| known.name() == engine);
     for given in job.options.all() {
+        // Without its engine nothing is to be said of a private option.
+        if !has_engine && matches!(given.opt.row().scope, Scope::Engines(_)) {
+            continue;
+        }
         if let Some(why) = refusal(given).filter(|_| !changes_nothing(job, given)) {
             findings.refuse(why);
         } else if let Status::NoEffect(reason) = given.opt.row().status
@@ -42,6 +49,7 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
             );
             Some(
                 Diagnostic::error(message, given.value_origin.clone())
+                    .code("unimplemented-value")
                     .label("does more than nothing")
                     .help(help),
             )
@@ -50,13 +58,14 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
             let message = format!("option `{}` is not implemented yet", row.name);
             Some(
                 Diagnostic::error(message, given.origin.clone())
+                    .code("unimplemented-option")
                     .label("would be ignored")
                     .help("take the option out to run the job without it"),
             )
         }
         Status::Unavailable(reason) => {
             let message = format!("option `{}` is not available: {reason}", row.name);
-            Some(Diagnostic::error(message, given.origin.clone()))
+            Some(Diagnostic::error(message, given.origin.clone()).code("unavailable-option"))
         }
     }
 }

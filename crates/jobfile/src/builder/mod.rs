@@ -171,7 +171,8 @@ impl Builder {
         let sections = self.library.sections(source, &self.environment, &wanted, &mut self.diagnostics);
         let mut shown = Vec::new();
         let mut first_of_file = true;
-        for section in sections {
+        for mut section in sections {
+            self.diagnostics.append(&mut section.wrong);
             if section.is_global() {
                 self.globals(section, scope);
                 shown.push(Mark::Globals(self.scopes[scope].list.len()));
