@@ -6,6 +6,7 @@
 mod articles;
 mod bad_input;
 mod command_line;
+mod diagnostics;
 mod differential;
 mod engines;
 mod failures;

@@ -144,7 +144,8 @@ impl Splice<'_> {
             }
         };
         self.library.spliced += 1 + entries.len();
-        let refusal = if self.stack.contains(&source) {
+        let name_of = |source| self.library.sources.name(source);
+        let refusal = if self.stack.iter().any(|&outer| name_of(outer) == name_of(source)) {
             Some(("circular-include", "leads back to itself".to_owned()))
         } else if self.stack.len() > DEPTH {
             Some(("deep-include", format!("is nested too deeply: the most is {DEPTH} levels")))
@@ -158,7 +159,7 @@ impl Splice<'_> {
         };
         if let Some((code, why)) = refusal {
             let diagnostic = Diagnostic::error(format!("the include file `{name}` {why}"), origin).code(code);
-            self.wrong.push(diagnostic.help(self.chain(source)));
+            self.wrong.push(diagnostic.label("goes no further").help(self.chain(source)));
             return;
         }
         self.stack.push(source);

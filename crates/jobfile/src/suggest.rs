@@ -11,7 +11,10 @@ pub fn nearest<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Option<
     let allowed = length.div_ceil(3).min(length.saturating_sub(1));
     // names are ASCII, and each character too many or too few is a difference
     let possible = words.filter(|word| word.len().abs_diff(length) <= allowed);
-    let distances = possible.map(|word| (strsim::damerau_levenshtein(typed, word), word));
+    let distances = possible.map(|word| match typed.eq_ignore_ascii_case(word) {
+        true => (0, word),
+        false => (strsim::damerau_levenshtein(typed, word), word),
+    });
     let best = distances.min_by_key(|&(distance, _)| distance)?;
     (best.0 <= allowed).then_some(best.1)
 }
@@ -29,6 +32,7 @@ mod tests {
             ("block_size", Some("blocksize")),
             ("runtimes", Some("runtime")),
             ("rwmixraed", Some("rwmixread")),
+            ("BS", Some("bs")),
             ("quantum_flux", None),
             ("7", None),
             ("", None),
