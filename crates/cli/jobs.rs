@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_jobfile::{Builder, Diagnostic, Environment, JobSet, Origin};
+use ferrio_jobfile::{Builder, Diagnostic, Environment, Job, JobSet, Opt, Origin, Problems};
 use ferrio_plan::Machine;
 
 use crate::arguments::Item;
@@ -39,11 +39,36 @@ pub fn read(items: &[Item], sections: &[String]) -> Result<JobSet, Stop> {
             }
         }
     }
-    builder.finish().map_err(Stop::Problems)
+    let set = builder.finish().map_err(Stop::Problems)?;
+    let reads_stdin = items.iter().any(|item| matches!(item, Item::File(name) if name == STDIN));
+    let rivals: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(rival).collect();
+    if rivals.is_empty() {
+        Ok(set)
+    } else {
+        Err(Stop::Problems(Problems { diagnostics: rivals, sources: set.sources }))
+    }
+}
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// A job whose iolog would come from standard input, as its job file did.
+fn rival(job: &Job) -> Option<Diagnostic> {
+    let given = job.options.given(Opt::ReadIolog)?;
+    let first = given.text.split(':').next().unwrap_or_default();
+    (first == STDIN).then(|| {
+        Diagnostic::error(
+            "only one user of stdin is possible: job file or read_iolog",
+            given.value_origin.clone(),
+        )
+        .code("stdin-used-twice")
+        .label("standard input was the job file")
+        .help("write the iolog into a file")
+    })
 }
 
 fn content(name: &str) -> io::Result<Vec<u8>> {
-    if name == "-" { limited(io::stdin().lock()) } else { read_file(Path::new(name)) }
+    if name == STDIN { limited(io::stdin().lock()) } else { read_file(Path::new(name)) }
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {

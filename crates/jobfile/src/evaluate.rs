@@ -155,7 +155,7 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
         }
     };
     let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
-    Diagnostic { help: unset.or(fault.help), suggestion: fault.suggestion, ..diagnostic }
+    Diagnostic { help: unset.or(fault.help), suggestion: fault.suggestion.map(str::to_owned), ..diagnostic }
 }
 
 /// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,

@@ -17,7 +17,7 @@ pub(crate) struct Fault {
     /// What is wrong when it is not the value: takes the place of the usual message.
     pub(crate) message: Option<String>,
     /// What was probably meant instead of the part.
-    pub(crate) suggestion: Option<String>,
+    pub(crate) suggestion: Option<&'static str>,
 }
 
 /// A part of a value text that remembers where it stands.

@@ -105,8 +105,8 @@ fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
     if let Some(main) = row.choices.iter().find(|choice| **choice == word.text) {
         return Ok(main);
     }
-    let suggestion = nearest(word.text, row.choices.iter().copied()).map(str::to_owned);
-    let label = match &suggestion {
+    let suggestion = nearest(word.text, row.choices.iter().copied());
+    let label = match suggestion {
         Some(choice) => format!("did you mean `{choice}`?"),
         None => "not one of the choices".to_owned(),
     };
