@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 /// From arguments to the exit status; `messages` learns how to speak as soon as it is known.
 fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let scanned = arguments::read(std::env::args_os().skip(1), &program::options());
-    *messages = Messages::of(scanned.as_ref().map_or_else(|misread| &misread.items, |items| items));
+    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let items = scanned?;
     let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
     if let Some(question) = &program.question {

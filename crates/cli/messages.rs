@@ -22,11 +22,11 @@ impl Messages {
     /// In the format that a command line asks for; the last of several counts.
     #[must_use]
     pub fn of(items: &[Item]) -> Self {
-        let formats = items.iter().filter_map(|item| match item {
+        let mut formats = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
             _ => None,
         });
-        Messages { json: formats.last() == Some("json") }
+        Messages { json: formats.next_back() == Some("json") }
     }
 
     /// Says what is wrong or odd about options and job files.
