@@ -62,6 +62,10 @@ fn jobfile(c: &mut Criterion) {
         group.throughput(Throughput::Elements(jobs as u64));
         group.bench_function(name, |b| b.iter(|| read(black_box(text))));
     }
+    // What a user waits for before the first job starts.
+    group.bench_function("parse+plan 1000 sections", |b| {
+        b.iter_with_large_drop(|| plan(&read(black_box(&many))))
+    });
     group.finish();
 }
 

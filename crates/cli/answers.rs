@@ -3,23 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ferrio_jobfile::{JobSet, cmdhelp, diagnostics_render, enghelp, showcmd};
+use ferrio_jobfile::{JobSet, Severity, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
 
-use crate::exit::{Stop, colour};
+use crate::exit::Stop;
+use crate::messages::Messages;
 use crate::output::Output;
 use crate::program::{FIO_VERSION, Program, Question};
-
-/// The program's arguments without its name.
-///
-/// # Errors
-/// An argument that is no text.
-pub fn arguments() -> Result<Vec<String>, Stop> {
-    let text = |(at, argument): (usize, std::ffi::OsString)| {
-        argument.into_string().map_err(|bytes| Stop::NotUtf8(at + 1, bytes.to_string_lossy().into_owned()))
-    };
-    std::env::args_os().skip(1).enumerate().map(text).collect()
-}
 
 /// Answers a question about the program.
 ///
@@ -45,12 +35,10 @@ pub fn answer(question: &Question) -> Result<u8, Stop> {
 }
 
 /// Tells what is odd about options, on standard error.
-pub fn warn(program: &Program, set: &JobSet) {
-    let mut stderr = io::stderr();
-    // Nothing is left to be done about a closed stderr.
-    let _ = stderr.write_all(diagnostics_render(&set.warnings, &set.sources, colour()).as_bytes());
+pub fn warn(messages: Messages, program: &Program, set: &JobSet) {
+    messages.show(&set.warnings, &set.sources);
     for note in &program.notes {
-        let _ = writeln!(stderr, "fio: {note}");
+        messages.tell(Severity::Note, "no-effect", &format!("fio: {note}\n"));
     }
 }
 
@@ -58,9 +46,9 @@ pub fn warn(program: &Program, set: &JobSet) {
 ///
 /// # Errors
 /// An engine of the command line does not exist, or the output cannot be written to.
-pub fn show(program: &Program, set: &JobSet) -> Result<u8, Stop> {
+pub fn show(messages: Messages, program: &Program, set: &JobSet) -> Result<u8, Stop> {
     ferrio_plan::check_engines(set).map_err(Stop::Problems)?;
-    let mut output = Output::open(program)?;
+    let mut output = Output::open(program, messages)?;
     if program.showcmd {
         output.write(&showcmd(set));
     }

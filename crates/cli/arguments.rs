@@ -3,7 +3,9 @@
 //! Options may be abbreviated, begin with one dash or two, and stand in any order among job files. What a word means may depend
 //! on the engine chosen to its left. Values are not looked at here: job options go to the job file reader, the others to clap.
 
-use ferrio_jobfile::{ArgOrigin, Kind, Opt, canonical_engine, pool};
+use std::ffi::OsString;
+
+use ferrio_jobfile::{ArgOrigin, Kind, Opt, Scope, canonical_engine, nearest, pool};
 
 /// One thing on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub enum Item {
         name: String,
         /// Its value.
         value: Option<String>,
+        /// Where it stands.
+        origin: ArgOrigin,
     },
     /// An option of a job; `name` begins a new one.
     Job {
@@ -52,16 +56,26 @@ pub struct ProgramOption {
     pub ends_scan: bool,
 }
 
-/// Why a command line cannot be read; the rest of it is not looked at.
+/// Why an argument cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// No option has that name.
-    #[error("unrecognized option '{text}'{}", remedy(.help))]
+    #[error("unrecognized option '{text}'")]
     Unknown {
         /// As typed.
         text: String,
-        /// What to do.
-        help: Option<String>,
+        /// The option that was probably meant.
+        near: Option<String>,
+    },
+    /// An option of engines other than the one in force.
+    #[error("unrecognized option '{text}'")]
+    OtherEngine {
+        /// As typed.
+        text: String,
+        /// The engine in force.
+        engine: String,
+        /// Those that have the option.
+        owners: Vec<&'static str>,
     },
     /// An abbreviation of several options.
     #[error("option '{text}' is ambiguous; possibilities: {}", quoted(.possible))]
@@ -89,41 +103,96 @@ pub enum ArgumentError {
         /// Name of the option.
         name: String,
     },
+    /// Not text.
+    #[error("argument {index} is not valid UTF-8: {text}")]
+    NotUtf8 {
+        /// Its number.
+        index: u32,
+        /// As far as it is text.
+        text: String,
+    },
 }
 
-fn remedy(help: &Option<String>) -> String {
-    help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default()
+/// An argument that cannot be used, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Why.
+    pub error: ArgumentError,
+    /// Where.
+    pub origin: ArgOrigin,
+}
+
+/// A command line with mistakes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread {
+    /// All of them, from left to right.
+    pub mistakes: Vec<Mistake>,
+    /// What could be read in spite of them.
+    pub items: Vec<Item>,
 }
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("'--{name}'")).collect::<Vec<_>>().join(" ")
 }
 
-/// Takes `arguments` (without the program's name) apart.
+/// Takes the program's `arguments` (without its name) apart.
 ///
 /// # Errors
-/// The first argument that makes no sense.
-pub fn scan(arguments: &[String], program: &[ProgramOption]) -> Result<Vec<Item>, ArgumentError> {
+/// All arguments that make no sense.
+pub fn read(
+    arguments: impl Iterator<Item = OsString>,
+    program: &[ProgramOption],
+) -> Result<Vec<Item>, Misread> {
+    let mut garbled = Vec::new();
+    let text = |(index, argument): (u32, OsString)| {
+        argument.into_string().unwrap_or_else(|bytes| {
+            let text = bytes.to_string_lossy().into_owned();
+            let error = ArgumentError::NotUtf8 { index, text: text.clone() };
+            garbled.push(Mistake { error, origin: ArgOrigin { index, text: text.clone() } });
+            text
+        })
+    };
+    let texts: Vec<String> = (1..).zip(arguments).map(text).collect();
+    match scan(&texts, program) {
+        outcome if garbled.is_empty() => outcome,
+        Ok(items) => Err(Misread { mistakes: garbled, items }),
+        // What was scanned is not what was typed: the rest may be due to that.
+        Err(misread) => Err(Misread { mistakes: garbled, ..misread }),
+    }
+}
+
+/// Takes `arguments` apart.
+///
+/// # Errors
+/// All arguments that make no sense.
+pub fn scan(arguments: &[String], program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
     let mut scanner = Scanner { arguments, program, at: 0, items: Vec::new(), engines: Engines::default() };
+    let mut mistakes = Vec::new();
     while let Some(argument) = scanner.next() {
         if argument == "--" {
             let files = arguments[scanner.at..].iter().cloned().map(Item::File);
             scanner.items.extend(files);
             break;
         }
-        let ends = if let Some(body) = argument.strip_prefix("--") {
-            scanner.long(argument, body)?
+        let index = scanner.index();
+        let outcome = if let Some(body) = argument.strip_prefix("--") {
+            scanner.long(argument, body)
         } else if let Some(body) = argument.strip_prefix('-').filter(|body| !body.is_empty()) {
-            scanner.dashed(argument, body)?
+            scanner.dashed(argument, body)
         } else {
             scanner.items.push(Item::File(argument.to_owned()));
-            false
+            Ok(false)
         };
-        if ends {
-            break;
+        match outcome {
+            Ok(true) => break,
+            Ok(false) => {}
+            Err(error) => {
+                let origin = ArgOrigin { index, text: argument.to_owned() };
+                mistakes.push(Mistake { error, origin });
+            }
         }
     }
-    Ok(scanner.items)
+    if mistakes.is_empty() { Ok(scanner.items) } else { Err(Misread { mistakes, items: scanner.items }) }
 }
 
 struct Scanner<'a> {
@@ -188,6 +257,11 @@ impl<'a> Scanner<'a> {
         Some(argument)
     }
 
+    /// Number of the argument looked at last, from 1.
+    fn index(&self) -> u32 {
+        u32::try_from(self.at).unwrap_or(u32::MAX)
+    }
+
     /// `--opt`, `--opt=value`. True when the rest of the line does not count.
     fn long(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
         match self.look_up(body) {
@@ -216,8 +290,9 @@ impl<'a> Scanner<'a> {
     fn letters(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
         for (at, letter) in body.char_indices() {
             let Some(option) = self.program.iter().find(|option| option.letter == Some(letter)) else {
-                return Err(ArgumentError::Unknown { text: argument.to_owned(), help: None });
+                return Err(ArgumentError::Unknown { text: argument.to_owned(), near: None });
             };
+            let index = self.index();
             let glued = Some(&body[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
             let value = match option.takes {
                 Takes::Nothing => None,
@@ -227,7 +302,12 @@ impl<'a> Scanner<'a> {
                     None => self.following(&format!("-{letter}"))?,
                 }),
             };
-            self.items.push(Item::Program { name: option.name.clone(), value });
+            let text = match &value {
+                Some(following) if glued.is_none() => format!("{argument} {following}"),
+                _ => argument.to_owned(),
+            };
+            let origin = ArgOrigin { index, text };
+            self.items.push(Item::Program { name: option.name.clone(), value, origin });
             if option.ends_scan {
                 return Ok(true);
             }
@@ -239,7 +319,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn option(&mut self, argument: &str, body: &str, meaning: &Meaning<'_>) -> Result<bool, ArgumentError> {
-        let index = u32::try_from(self.at).unwrap_or(u32::MAX);
+        let index = self.index();
         let takes = match meaning {
             Meaning::Program(option) => option.takes,
             Meaning::Job(_, opt) if opt.row().kind == Kind::Flag => Takes::Optional,
@@ -259,9 +339,10 @@ impl<'a> Scanner<'a> {
             }
             (written, _) => written,
         };
+        let origin = ArgOrigin { index, text };
         match meaning {
             Meaning::Program(option) => {
-                self.items.push(Item::Program { name: option.name.clone(), value });
+                self.items.push(Item::Program { name: option.name.clone(), value, origin });
                 Ok(option.ends_scan)
             }
             Meaning::Job(name, _) => {
@@ -269,7 +350,6 @@ impl<'a> Scanner<'a> {
                     return Err(ArgumentError::Empty { name: (*name).to_owned() });
                 }
                 self.engines.learn(name, value.as_deref());
-                let origin = ArgOrigin { index, text };
                 self.items.push(Item::Job { name: (*name).to_owned(), value, origin });
                 Ok(false)
             }
@@ -316,27 +396,26 @@ impl<'a> Scanner<'a> {
     }
 
     /// An unknown option with the likeliest reason.
-    fn unknown(&self, argument: &str, body: &str) -> ArgumentError {
-        let name = body.split_once('=').map_or(body, |(name, _)| name);
-        let engines = Opt::named(name).iter().find_map(|opt| match opt.row().scope {
-            ferrio_jobfile::Scope::Engines(engines) => engines.first(),
-            _ => None,
-        });
-        let help = match engines {
-            Some(engine) => Some(format!("write it behind --ioengine={engine}, whose option it is")),
-            None => self.nearest(name).map(|near| format!("did you mean `--{near}`?")),
-        };
-        ArgumentError::Unknown { text: argument.to_owned(), help }
-    }
-
-    /// The name that a slip of the keyboard most likely missed.
-    fn nearest(&self, name: &str) -> Option<String> {
-        let allowed = name.chars().count().div_ceil(3);
+    fn unknown(&mut self, argument: &str, body: &str) -> ArgumentError {
+        let (name, value) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
+        let text = argument.to_owned();
+        let mut owners: Vec<&'static str> = Vec::new();
+        for opt in Opt::named(name) {
+            if let Scope::Engines(engines) = opt.row().scope {
+                owners.extend(engines.iter().filter(|engine| !owners.contains(engine)).collect::<Vec<_>>());
+            }
+        }
+        if !owners.is_empty() {
+            return ArgumentError::OtherEngine { text, engine: self.engines.current().to_owned(), owners };
+        }
         let known = self.program.iter().map(|option| option.name.as_str());
-        let known = known.chain(pool(self.engines.current()).map(|full| -> &str { full }));
-        let distances = known.map(|known| (strsim::damerau_levenshtein(name, known), known));
-        let (distance, near) = distances.min_by_key(|&(distance, _)| distance)?;
-        (distance <= allowed && name.len() <= 64).then(|| near.to_owned())
+        let near = nearest(name, known.chain(pool(self.engines.current()).map(|name| -> &str { name })));
+        let near = near.map(str::to_owned);
+        // Options to the right may be right once this one is.
+        if let Some(near) = &near {
+            self.engines.learn(near, value);
+        }
+        ArgumentError::Unknown { text, near }
     }
 }
 

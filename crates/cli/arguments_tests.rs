@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::program;
 
-fn try_scan(words: &[&str]) -> Result<Vec<Item>, ArgumentError> {
+fn try_scan(words: &[&str]) -> Result<Vec<Item>, Misread> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     scan(&words, &program::options())
 }
@@ -14,7 +14,7 @@ fn try_scan(words: &[&str]) -> Result<Vec<Item>, ArgumentError> {
 fn items(words: &[&str]) -> Vec<String> {
     let valued = |value: &Option<String>| value.as_ref().map(|value| format!("={value}")).unwrap_or_default();
     let short = |item: Item| match item {
-        Item::Program { name, value } => format!("--{name}{}", valued(&value)),
+        Item::Program { name, value, .. } => format!("--{name}{}", valued(&value)),
         Item::Job { name, value, .. } => format!("{name}{}", valued(&value)),
         Item::File(name) => format!("<{name}>"),
     };
@@ -22,7 +22,9 @@ fn items(words: &[&str]) -> Vec<String> {
 }
 
 fn refusal(words: &[&str]) -> String {
-    try_scan(words).unwrap_err().to_string()
+    let mistakes = try_scan(words).unwrap_err().mistakes;
+    let told = mistakes.iter().map(|mistake| format!("{}: {}", mistake.origin.index, mistake.error));
+    told.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -89,35 +91,55 @@ fn a_place_is_the_argument_with_its_value() {
 }
 
 #[test]
-fn mistakes_are_told_with_the_likely_remedy() {
+fn a_program_option_has_a_place_too() {
+    let text = |words: &[&str]| match &try_scan(words).unwrap()[..] {
+        [.., Item::Program { origin, .. }] => (origin.index, origin.text.clone()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text(&["--name=a", "--eta", "never"]), (2, "--eta never".to_owned()));
+    assert_eq!(text(&["x", "-o", "y"]), (2, "-o y".to_owned()));
+    assert_eq!(text(&["-Poy"]), (1, "-Poy".to_owned()));
+}
+
+#[test]
+fn mistakes_are_told_in_one_go() {
     let told = [
-        refusal(&["--outpt=x"]),
-        refusal(&["--out=o2"]),
-        refusal(&["--rw"]),
-        refusal(&["--rw="]),
-        refusal(&["--name="]),
-        refusal(&["--readonly=1"]),
+        refusal(&["--outpt=x", "--out=o2", "--rw=", "--name=", "--readonly=1", "--=x", "-Pq", "--rw"]),
         refusal(&["--name=a", "--userspace_reap", "--ioengine=libaio"]),
-        refusal(&["--quantum_flux=3"]),
-        refusal(&["--=x"]),
-        refusal(&["-Pq"]),
-        refusal(&["-o"]),
+        refusal(&["--quantum_flux=3", "-o"]),
     ];
-    insta::assert_snapshot!(told.join("\n"), @r"
-    unrecognized option '--outpt=x'
-      = help: did you mean `--output`?
-    option '--out=o2' is ambiguous; possibilities: '--output' '--output-format'
-    option '--rw' requires an argument
-    option rw requires an argument
-    option name requires an argument
-    option '--readonly' doesn't allow an argument
-    unrecognized option '--userspace_reap'
-      = help: write it behind --ioengine=libaio, whose option it is
-    unrecognized option '--quantum_flux=3'
-    unrecognized option '--=x'
-    unrecognized option '-Pq'
-    option '-o' requires an argument
-    ");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    1: unrecognized option '--outpt=x'
+    2: option '--out=o2' is ambiguous; possibilities: '--output' '--output-format'
+    3: option rw requires an argument
+    4: option name requires an argument
+    5: option '--readonly' doesn't allow an argument
+    6: unrecognized option '--=x'
+    7: unrecognized option '-Pq'
+    8: option '--rw' requires an argument
+    2: unrecognized option '--userspace_reap'
+    1: unrecognized option '--quantum_flux=3'
+    2: option '-o' requires an argument
+    "#);
+}
+
+#[test]
+fn a_misspelt_engine_option_does_not_make_the_next_ones_wrong() {
+    assert_eq!(
+        refusal(&["--name=a", "--ioengin=libaio", "--ioegine=libaio", "--userspace_reap"]),
+        "3: unrecognized option '--ioegine=libaio'"
+    );
+}
+
+#[test]
+fn arguments_that_are_no_text_are_told_by_number() {
+    use std::os::unix::ffi::OsStringExt;
+    let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
+    let misread = read(words.into_iter().map(OsString::from_vec), &program::options()).unwrap_err();
+    let told: Vec<_> = misread.mistakes.iter().map(|mistake| mistake.error.to_string()).collect();
+    let want =
+        ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];
+    assert_eq!(told, want);
 }
 
 proptest! {

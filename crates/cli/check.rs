@@ -1,13 +1,16 @@
 //! `ferrio check`: what a run of the same arguments would do, and what speaks against it. Nothing is run.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use ferrio_check::{Facts, Report, Status};
+use ferrio_jobfile::Severity;
 use ferrio_plan::PlanOptions;
 
 use crate::arguments::{self, Item, ProgramOption, Takes};
 use crate::exit::Stop;
 use crate::jobs;
+use crate::messages::Messages;
 use crate::output::Output;
 use crate::program::{self, Program};
 
@@ -34,12 +37,14 @@ Takes the arguments of a run. Those that concern the check:
 Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
 ";
 
-/// Checks the jobs of `words`, the arguments behind `check`.
+/// Checks the jobs of `words`, the arguments behind `check`; `messages` learns how to speak as soon as it is known.
 ///
 /// # Errors
 /// Everything that would stop a run before its first job.
-pub fn run(words: &[String]) -> Result<u8, Stop> {
-    let mut items = arguments::scan(words, &options())?;
+pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Result<u8, Stop> {
+    let scanned = arguments::read(words, &options());
+    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    let mut items = scanned?;
     if items.iter().any(|item| is_program_option(item, "help")) {
         let written = io::stdout().write_all(HELP.as_bytes());
         return written
@@ -49,7 +54,7 @@ pub fn run(words: &[String]) -> Result<u8, Stop> {
     let before = items.len();
     items.retain(|item| !is_program_option(item, DENY));
     let deny = items.len() < before;
-    let program = Program::read(&items)?;
+    let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
     if program.question.is_some() || program.parse_only || program.showcmd {
         return Err(Stop::NothingToCheck);
     }
@@ -57,17 +62,16 @@ pub fn run(words: &[String]) -> Result<u8, Stop> {
         Ok(report) => report,
         Err(Stop::Problems(problems)) => {
             if program.formats.json {
-                write(&program, &ferrio_check::refused(&problems), false)?;
+                write(*messages, &program, &ferrio_check::refused(&problems), false)?;
             }
             return Err(Stop::Problems(problems));
         }
         Err(other) => return Err(other),
     };
     for note in &program.notes {
-        // Nothing is left to be done about a closed stderr.
-        let _ = writeln!(io::stderr(), "fio: {note}");
+        messages.tell(Severity::Note, "note", &format!("fio: {note}\n"));
     }
-    write(&program, &report, true)?;
+    write(*messages, &program, &report, true)?;
     Ok(match report.status {
         Status::Errors => WRONG,
         Status::Warnings if deny => DENIED,
@@ -76,7 +80,7 @@ pub fn run(words: &[String]) -> Result<u8, Stop> {
 }
 
 fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
-    let set = jobs::read(items, &program.sections, program.reading)?;
+    let set = jobs::read(items, &program.sections, program.strict)?;
     if set.jobs.is_empty() {
         return Err(Stop::NoJobs);
     }
@@ -86,8 +90,8 @@ fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
 }
 
 /// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
-fn write(program: &Program, report: &Report, as_text: bool) -> Result<(), Stop> {
-    let mut output = Output::open(program)?;
+fn write(messages: Messages, program: &Program, report: &Report, as_text: bool) -> Result<(), Stop> {
+    let mut output = Output::open(program, messages)?;
     if program.formats.normal && as_text {
         output.write(&ferrio_check::text(report, program.output.is_none() && colour()));
     }

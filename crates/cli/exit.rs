@@ -1,49 +1,39 @@
 //! How the program ends: exit statuses, and why there is nothing to run.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::process::ExitCode;
 
-use ferrio_jobfile::Problems;
+use ferrio_jobfile::{Diagnostic, Origin, Problems, Sources};
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 
-use crate::arguments::ArgumentError;
+use crate::arguments::{Item, Misread};
+use crate::messages::{self, Messages};
 use crate::program::{ProgramError, usage};
 
 /// More failed jobs than this do not fit an exit status beside the signal's 128.
 const MOST_FAILED: usize = 127;
 
+/// Code of [`Stop::NoJobs`].
+const NO_JOBS: &str = "no-jobs";
+
 /// Why nothing is run, or why the report is not where it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// The command line makes no sense.
-    #[error("error: {0}")]
-    Argument(#[from] ArgumentError),
-    /// An argument is not UTF-8.
-    #[error("error: argument {0} is not valid UTF-8: {1}")]
-    NotUtf8(usize, String),
-    /// A program option cannot be used, or help was asked for.
-    #[error("error: {0}")]
-    Program(#[from] ProgramError),
-    /// A job file cannot be read.
-    #[error("error: unable to open '{name}' job file: {}", reason(.error))]
-    JobFile {
-        /// As given.
-        name: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// Job files or jobs are wrong.
+    /// Options, job files or jobs are wrong.
     #[error("{}", .0.render(false))]
     Problems(Problems),
+    /// Help was asked for: clap's own text.
+    #[error("{0}")]
+    Help(Box<clap::Error>),
     /// There is nothing to run.
-    #[error("No job(s) defined\n\n{}", usage())]
+    #[error("No job(s) defined")]
     NoJobs,
     /// `check` with an option that asks for something else.
-    #[error("error: check does not go together with --parse-only, --showcmd and questions about the program")]
+    #[error("check does not go together with --parse-only, --showcmd and questions about the program")]
     NothingToCheck,
     /// The file for the report cannot be created.
-    #[error("error: output file open error: {}: {name}", reason(.error))]
+    #[error("output file open error: {}: {name}", reason(.error))]
     OpenOutput {
         /// As given.
         name: String,
@@ -51,13 +41,41 @@ pub enum Stop {
         error: io::Error,
     },
     /// The report could not be written.
-    #[error("error: cannot write to {name}: {}", reason(.error))]
+    #[error("cannot write to {name}: {}", reason(.error))]
     WriteOutput {
         /// File name or `standard output`.
         name: String,
         /// Why.
         error: io::Error,
     },
+}
+
+impl From<Misread> for Stop {
+    fn from(misread: Misread) -> Self {
+        let mistakes = misread.mistakes.iter().map(messages::argument);
+        Stop::Problems(messages::problems(mistakes.collect()))
+    }
+}
+
+impl Stop {
+    /// The program options among `items` cannot be used, or help was asked for.
+    #[must_use]
+    pub fn program(error: ProgramError, items: &[Item]) -> Self {
+        match error {
+            ProgramError::Clap(answer) if answer.exit_code() == 0 => Stop::Help(answer),
+            error => Stop::Problems(messages::program(&error, items)),
+        }
+    }
+
+    /// The kind of mistake, as in [`Diagnostic`].
+    fn code(&self) -> &'static str {
+        match self {
+            Stop::Problems(_) | Stop::Help(_) => "invalid-job",
+            Stop::NoJobs => NO_JOBS,
+            Stop::NothingToCheck => "nothing-to-check",
+            Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
+        }
+    }
 }
 
 /// Status of a run: the number of failed jobs; 128 more when a signal ended it.
@@ -74,35 +92,33 @@ pub fn status(plan: &Plan, result: &RunResult) -> u8 {
 
 /// Tells why the program stops, if it does, and turns it into an exit status.
 #[must_use]
-pub fn code(outcome: Result<u8, Stop>) -> ExitCode {
+pub fn code(outcome: Result<u8, Stop>, messages: Messages) -> ExitCode {
     let stop = match outcome {
         Ok(status) => return ExitCode::from(status),
+        Err(Stop::Help(answer)) => match answer.print() {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(error) => Stop::WriteOutput { name: "standard output".to_owned(), error },
+        },
         Err(stop) => stop,
     };
-    // Nothing is left to be done about a closed stderr.
-    let _ = match &stop {
-        Stop::Program(ProgramError::Clap(answer)) => match answer.print() {
-            Ok(()) if answer.exit_code() == 0 => return ExitCode::SUCCESS,
-            Ok(()) => Ok(()),
-            Err(error) => {
-                writeln!(io::stderr(), "{}", Stop::WriteOutput { name: "standard output".to_owned(), error })
-            }
-        },
-        Stop::Problems(problems) => write!(io::stderr(), "{}", problems.render(colour())),
-        stop => writeln!(io::stderr(), "{stop}"),
-    };
+    if let Stop::Problems(problems) = &stop {
+        messages.show(&problems.diagnostics, &problems.sources);
+    } else {
+        let diagnostic = Diagnostic::error(stop.to_string(), Origin::Builtin).code(stop.code());
+        let help =
+            (stop.code() == NO_JOBS).then(|| "name a job file, or begin a job with --name=".to_owned());
+        messages.show(&[Diagnostic { help, ..diagnostic }], &Sources::default());
+    }
+    if let Stop::NoJobs = stop {
+        messages.explain(&usage());
+    }
     ExitCode::FAILURE
 }
 
 /// The C library's words for an error, without Rust's number behind them.
-fn reason(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), ferrio_report::strerror)
-}
-
-/// True when diagnostics may be coloured.
 #[must_use]
-pub fn colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+pub fn reason(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), ferrio_report::strerror)
 }
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
 //! Feeds the command line and job files to the job file reader.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_jobfile::{Builder, Environment, JobSet, Reading};
+use ferrio_jobfile::{Builder, Diagnostic, Environment, Job, JobSet, Opt, Origin, Problems, Reading};
 use ferrio_plan::Machine;
 
 use crate::arguments::Item;
-use crate::exit::Stop;
+use crate::exit::{Stop, reason};
 
 /// The jobs of a command line and the files it names, with values read as `reading` says; `sections` keeps only jobs of
 /// these names.
 ///
 /// # Errors
-/// A file that cannot be read, or everything wrong in what was read.
+/// Files that cannot be read, and everything wrong in those that were.
 pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<JobSet, Stop> {
     let mut builder = Builder::new(environment());
     builder.reading(reading);
@@ -32,28 +32,70 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
     }
     for item in items {
         if let Item::File(name) = item {
-            let text = content(name).map_err(|error| Stop::JobFile { name: name.clone(), error })?;
-            builder.file(name, &text);
+            match content(name) {
+                Ok(text) => builder.file(name, &text),
+                Err(error) => {
+                    let message = format!("unable to open '{name}' job file: {}", reason(&error));
+                    builder.problem(Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file"));
+                }
+            }
         }
     }
-    builder.finish().map_err(Stop::Problems)
+    let set = builder.finish().map_err(Stop::Problems)?;
+    let reads_stdin = items.iter().any(|item| matches!(item, Item::File(name) if name == STDIN));
+    let rivals: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(rival).collect();
+    if rivals.is_empty() {
+        Ok(set)
+    } else {
+        Err(Stop::Problems(Problems { diagnostics: rivals, sources: set.sources }))
+    }
+}
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// A job whose iolog would come from standard input, as its job file did.
+fn rival(job: &Job) -> Option<Diagnostic> {
+    let given = job.options.given(Opt::ReadIolog)?;
+    let first = given.text.split(':').next().unwrap_or_default();
+    (first == STDIN).then(|| {
+        Diagnostic::error(
+            "only one user of stdin is possible: job file or read_iolog",
+            given.value_origin.clone(),
+        )
+        .code("stdin-used-twice")
+        .label("standard input was the job file")
+        .help("write the iolog into a file")
+    })
 }
 
 fn content(name: &str) -> io::Result<Vec<u8>> {
-    if name == "-" {
-        let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
-        return Ok(text);
-    }
-    fs::read(name)
+    if name == STDIN { limited(io::stdin().lock()) } else { read_file(Path::new(name)) }
 }
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    limited(File::open(path)?)
+}
+
+/// All of a text, unless it has no end.
+fn limited(file: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {} MiB", MOST >> 20)));
+    }
+    Ok(text)
+}
+
+/// Bytes of the largest job file: what is larger is no job file.
+const MOST: u64 = 256 << 20;
 
 /// What job files may ask of this machine.
 fn environment() -> Environment {
     let machine = Machine::ask();
     Environment {
         var: Box::new(|name| std::env::var(name).ok()),
-        read_file: Box::new(|path: &Path| fs::read(path)),
+        read_file: Box::new(read_file),
         pagesize: machine.page_size,
         mb_memory: machine.memory_mib,
         ncpus: u64::from(machine.cpus),
@@ -62,6 +104,8 @@ fn environment() -> Environment {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{arguments, program};
 
@@ -79,13 +123,13 @@ mod tests {
         let set = jobs(&[file.to_str().unwrap(), "--bs=8k", "--name=a", "--size=1m"]).unwrap();
         let names: Vec<_> = set.jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
-        assert_eq!(set.jobs[1].options.rwt(ferrio_jobfile::Opt::Bs)[0], Some(8192));
+        assert_eq!(set.jobs[1].options.rwt(Opt::Bs)[0], Some(8192));
     }
 
     #[test]
     fn a_missing_job_file_is_named() {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
-        let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory";
+        let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory\n\n";
         assert_eq!(stop.to_string(), want);
     }
 
@@ -97,6 +141,12 @@ mod tests {
         assert!(stop.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{stop}");
         let set = read(&items, &[], Reading::Fio).unwrap();
         assert_eq!(set.jobs[0].options.time_us(ferrio_jobfile::Opt::Runtime), Some(10));
+    }
+
+    #[test]
+    fn a_file_without_end_is_no_job_file() {
+        let told = jobs(&["/dev/zero"]).unwrap_err().to_string();
+        assert!(told.contains("unable to open '/dev/zero' job file: more than 256 MiB"), "{told}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod arguments;
 mod check;
 mod exit;
 mod jobs;
+mod messages;
 mod output;
 mod program;
 
@@ -18,35 +19,40 @@ use ferrio_report::{LogWriter, ReportOptions};
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
+use messages::Messages;
 use output::Output;
 use program::{FIO_VERSION, Program};
 
 fn main() -> ExitCode {
-    exit::code(run())
+    let mut messages = Messages::default();
+    let outcome = run(&mut messages);
+    exit::code(outcome, messages)
 }
 
-/// From arguments to the exit status.
-fn run() -> Result<u8, Stop> {
-    let words = answers::arguments()?;
-    if let Some((_, words)) = words.split_first().filter(|(first, _)| *first == "check") {
-        return check::run(words);
+/// From arguments to the exit status; `messages` learns how to speak as soon as it is known.
+fn run(messages: &mut Messages) -> Result<u8, Stop> {
+    let mut words = std::env::args_os().skip(1).peekable();
+    if words.next_if(|word| word == "check").is_some() {
+        return check::run(words, messages);
     }
-    let items = arguments::scan(&words, &program::options())?;
-    let program = Program::read(&items)?;
+    let scanned = arguments::read(words, &program::options());
+    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    let items = scanned?;
+    let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
     if let Some(question) = &program.question {
         return answers::answer(question);
     }
     let set = jobs::read(&items, &program.sections, program.strict)?;
-    answers::warn(&program, &set);
+    answers::warn(*messages, &program, &set);
     if program.parse_only || program.showcmd {
-        return answers::show(&program, &set);
+        return answers::show(*messages, &program, &set);
     }
     if set.jobs.is_empty() {
         return Err(Stop::NoJobs);
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
-    let mut output = Output::open(&program)?;
+    let mut output = Output::open(&program, *messages)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));

@@ -3,15 +3,18 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
+use ferrio_jobfile::Severity;
 use ferrio_plan::Plan;
 use ferrio_report::{LiveLine, job_failed_line, laying_out_line, starting_line, terminating_line};
 use ferrio_runner::Event;
 
 use crate::exit::Stop;
+use crate::messages::Messages;
 use crate::program::{Eta, Program};
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
+    messages: Messages,
     name: String,
     stream: Box<dyn Write>,
     /// Only the text report is announced by lines before it.
@@ -27,7 +30,7 @@ impl Output {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn open(program: &Program) -> Result<Self, Stop> {
+    pub fn open(program: &Program, messages: Messages) -> Result<Self, Stop> {
         let to_stdout = program.output.is_none();
         let stream: Box<dyn Write> = match &program.output {
             None => Box::new(io::stdout()),
@@ -45,6 +48,7 @@ impl Output {
         // A document on standard output must not be torn by a live line.
         let live = wanted && (program.formats.normal || !to_stdout);
         Ok(Output {
+            messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
             announces: program.formats.normal,
@@ -75,8 +79,7 @@ impl Output {
 
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
-        let prefix = if line.starts_with("fio: ") || line.starts_with("note: ") { "" } else { "fio: " };
-        self.tell(&format!("{prefix}{line}\n"));
+        self.note_as(Severity::Note, "note", line);
     }
 
     /// Shows what happens while the jobs run.
@@ -85,13 +88,24 @@ impl Output {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
             // fio's messages about a job begin with its name, all others with `fio`.
-            Event::Note(line) if names_a_job(plan, line) => self.tell(&format!("{line}\n")),
-            Event::Note(line) | Event::IoError(line) => self.note(line),
-            Event::Mismatch(lines) => lines.iter().for_each(|line| self.tell(&format!("{line}\n"))),
+            Event::Note(line) if names_a_job(plan, line) => {
+                self.tell(Severity::Note, "note", &format!("{line}\n"));
+            }
+            Event::Note(line) => self.note(line),
+            Event::IoError(line) => self.note_as(Severity::Error, "io-error", line),
+            Event::Mismatch(lines) => {
+                lines.iter().for_each(|line| {
+                    self.tell(Severity::Error, "verify-mismatch", &format!("{line}\n"));
+                });
+            }
             // Without a number there is only the message, and that was a note.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
-            Event::JobFailed { pid, error, .. } => self.tell(&job_failed_line(*pid, error)),
-            Event::Terminating { signal } => self.tell(&terminating_line(*signal)),
+            Event::JobFailed { pid, error, .. } => {
+                self.tell(Severity::Error, "job-failed", &job_failed_line(*pid, error));
+            }
+            Event::Terminating { signal } => {
+                self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
+            }
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
                     self.show(&line);
@@ -114,9 +128,14 @@ impl Output {
         }
     }
 
-    fn tell(&mut self, text: &str) {
+    fn note_as(&mut self, severity: Severity, code: &'static str, line: &str) {
+        let prefix = if line.starts_with("fio: ") || line.starts_with("note: ") { "" } else { "fio: " };
+        self.tell(severity, code, &format!("{prefix}{line}\n"));
+    }
+
+    fn tell(&mut self, severity: Severity, code: &'static str, text: &str) {
         self.clear_live_line();
-        let _ = io::stderr().write_all(text.as_bytes());
+        self.messages.tell(severity, code, text);
     }
 
     fn show(&mut self, line: &str) {
@@ -158,10 +177,14 @@ mod tests {
         Program::read(&crate::arguments::scan(&words, &crate::program::options()).unwrap()).unwrap()
     }
 
+    fn opened(words: &[&str]) -> Result<Output, Stop> {
+        Output::open(&program(words), Messages::default())
+    }
+
     fn printed(format: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("out").display().to_string();
-        let mut output = Output::open(&program(&["--output", &file, "--output-format", format])).unwrap();
+        let mut output = opened(&["--output", &file, "--output-format", format]).unwrap();
         let plan = Plan::default();
         output.announce("header\n");
         output.observe(&plan, &Event::Starting { threads: 1, processes: 0 });
@@ -180,21 +203,21 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_at_the_end() {
-        let mut output = Output::open(&program(&["--output=/dev/full"])).unwrap();
+        let mut output = opened(&["--output=/dev/full"]).unwrap();
         output.write("report\n");
         let told = output.close().unwrap_err().to_string();
-        assert_eq!(told, "error: cannot write to /dev/full: No space left on device");
+        assert_eq!(told, "cannot write to /dev/full: No space left on device");
     }
 
     #[test]
     fn a_file_that_cannot_be_created_is_told_at_once() {
-        let told = Output::open(&program(&["--output=/nonexistent/x"])).err().unwrap().to_string();
-        assert_eq!(told, "error: output file open error: No such file or directory: /nonexistent/x");
+        let told = opened(&["--output=/nonexistent/x"]).err().unwrap().to_string();
+        assert_eq!(told, "output file open error: No such file or directory: /nonexistent/x");
     }
 
     #[test]
     fn a_live_line_never_tears_a_document_on_standard_output() {
-        let live = |words: &[&str]| Output::open(&program(words)).unwrap().live.is_some();
+        let live = |words: &[&str]| opened(words).unwrap().live.is_some();
         assert!(live(&["--eta=always"]));
         assert!(!live(&["--eta=always", "--output-format=json"]));
         assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));

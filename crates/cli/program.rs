@@ -12,6 +12,9 @@ use crate::arguments::{Item, ProgramOption, Takes};
 /// The fio version whose behaviour and formats are followed.
 pub const FIO_VERSION: &str = "fio-3.42";
 
+/// Whether messages are for people or for programs; read before all others, see `messages.rs`.
+pub const MESSAGE_FORMAT: &str = "message-format";
+
 /// What the program was asked to do besides the jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -119,8 +122,8 @@ impl Program {
     /// A wrong value, an option that is not implemented, or a request for help.
     pub fn read(items: &[Item]) -> Result<Self, ProgramError> {
         let words = items.iter().filter_map(|item| match item {
-            Item::Program { name, value: Some(value) } => Some(format!("--{name}={value}")),
-            Item::Program { name, value: None } => Some(format!("--{name}")),
+            Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
+            Item::Program { name, value: None, .. } => Some(format!("--{name}")),
             _ => None,
         });
         let arguments = std::iter::once("ferrio".to_owned()).chain(words);
@@ -231,6 +234,14 @@ fn command() -> Command {
                 .value_name("PROGRAM")
                 .value_parser(|word: &str| word.parse::<Reading>())
                 .help("Whose reading of odd values of job options counts: ferrio (refuse them) or fio"),
+        )
+        .arg(
+            Arg::new(MESSAGE_FORMAT)
+                .long(MESSAGE_FORMAT)
+                .num_args(1)
+                .value_name("FORMAT")
+                .value_parser(["human", "json"])
+                .help("How errors, warnings and notes are written on standard error (ferrio only)"),
         )
         .arg(
             argument("cmdhelp", 'c', Takes::Optional)
@@ -345,7 +356,7 @@ mod tests {
         let mut letters: Vec<_> = options.iter().filter_map(|option| option.letter).collect();
         letters.sort_unstable();
         letters.dedup();
-        let own = ["strict"];
+        let own = ["strict", MESSAGE_FORMAT];
         let fios = options.iter().filter(|option| !own.contains(&option.name.as_str())).count();
         assert_eq!(letters.len(), fios, "every option of fio has a letter of its own");
     }

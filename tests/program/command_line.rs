@@ -79,6 +79,43 @@ fn a_dash_is_standard_input() {
 }
 
 #[test]
+fn standard_input_is_empty_when_it_is_read_again_and_serves_one_reader() {
+    let place = Place::new();
+    let other = place.job("[x]\nioengine=null\nsize=4k\n");
+    let shown = place.ferrio(&["--showcmd", "-", &other, "-"]).input("[a]\nbs=1k\n").run().succeeded();
+    assert_eq!(shown.stdout, "fio --name=a --bs=1k \nfio --name=x --ioengine=null --size=4k \nfio \n");
+    let run = place.ferrio(&["-"]).input("[a]\nioengine=null\nread_iolog=-:x\n").run().ended_with(1);
+    assert!(
+        run.stderr.contains("only one user of stdin") && run.stderr.contains("--> -:3:12"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// fio prints it bare, and a command line wants a name there: what follows would be taken for it.
+#[test]
+fn a_log_without_a_name_is_the_one_option_shown_that_a_command_line_reads_differently() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=4k\nwrite_bw_log\n");
+    let shown = place.ferrio(&["--showcmd", &job]).run().succeeded().stdout;
+    assert_eq!(shown, "fio --name=a --ioengine=null --size=4k --write_bw_log \n");
+    let words: Vec<&str> = shown.split_whitespace().skip(1).collect();
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("option '--write_bw_log' requires an argument"), "{}", run.stderr);
+}
+
+#[test]
+fn a_failed_run_counts_jobs_and_a_refused_one_is_1_however_much_is_wrong() {
+    let place = Place::new();
+    let job = place.job("[a]\nfoo=1\n[b]\nfoo=2\n[c]\nfoo=3\n");
+    place.ferrio(&[&job]).run().ended_with(1);
+    place.ferrio(&["--parse-only", &job]).run().ended_with(1);
+    let job = place.job("[a]\n[b]\n");
+    place.ferrio(&[&job]).run().ended_with(2);
+    place.ferrio(&["--parse-only", &job]).run().succeeded();
+}
+
+#[test]
 fn sections_are_chosen_by_name() {
     let place = Place::new();
     let job = place.job(THREE);

@@ -7,6 +7,7 @@ mod articles;
 mod bad_input;
 mod check;
 mod command_line;
+mod diagnostics;
 mod differential;
 mod engines;
 mod failures;

@@ -54,14 +54,30 @@ struct Place {
     /// The value as it stands in the text.
     value: Option<String>,
     is_include: bool,
-    /// Whether the line is not proper text.
-    garbled: bool,
+    /// What is wrong with the line as a text, if anything is.
+    unreadable: Option<Unreadable>,
     /// Whether the expanded line has a value.
     assigned: bool,
     indent: String,
     keyword: bool,
     unset: Vec<String>,
 }
+
+/// Why a line cannot be read whatever it says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unreadable {
+    NotUtf8,
+    Nul,
+    ByteOrderMark,
+    Long(usize),
+    LongName(usize),
+}
+
+/// The most bytes of a line that fio reads as one.
+const LINE: usize = 8191;
+
+/// The most bytes of a section's name that fio reads.
+const NAME: usize = 254;
 
 /// Marks an option name whose first character would mean something else to an ini parser.
 const ESCAPE: char = '\\';
@@ -71,12 +87,12 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     let mut lines = Vec::new();
     let mut places = Vec::new();
     for number in 1..=sources.lines(source) {
-        if let Some((line, place)) = adapt(sources.line(source, number), source, number, environment) {
-            let garbled = place.garbled;
+        if let Some((line, place)) = adapt(sources, source, number, environment) {
+            // One complaint is enough for a file that is no text at all.
+            let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
             lines.push(line);
             places.push(place);
-            // One complaint is enough for a file that is no text at all.
-            if garbled {
+            if hopeless {
                 break;
             }
         }
@@ -87,8 +103,8 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
 }
 
 /// One line as an ini line with its place; `None` if it says nothing.
-fn adapt(raw: &str, source: u32, line: u32, environment: &Environment) -> Option<(String, Place)> {
-    let raw = if line == 1 { raw.trim_start_matches('\u{feff}') } else { raw };
+fn adapt(sources: &Sources, source: u32, line: u32, environment: &Environment) -> Option<(String, Place)> {
+    let raw = sources.line(source, line);
     let end = raw.find([';', '#']).unwrap_or(raw.len());
     let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
     let text = kept.trim_start();
@@ -107,16 +123,26 @@ fn adapt(raw: &str, source: u32, line: u32, environment: &Environment) -> Option
         value_origin: at(start, text),
         value: None,
         is_include: false,
-        garbled: false,
+        unreadable: None,
         assigned: false,
         indent: String::new(),
         keyword: false,
         unset: Vec::new(),
     };
-    if let Some(garbled) = text.find(char::REPLACEMENT_CHARACTER) {
-        place.garbled = true;
-        place.origin = at(start + garbled, "?");
-        return Some((String::new(), place));
+    let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
+    let garbled = sources.garbled(source, line, kept.len());
+    let unreadable = garbled.map(|from| (Unreadable::NotUtf8, from, "?"));
+    let unreadable = unreadable.or_else(|| kept.find('\0').map(|from| (Unreadable::Nul, from, "?")));
+    let unreadable = unreadable.or_else(|| match text {
+        _ if line == 1 && raw.starts_with('\u{feff}') => Some((Unreadable::ByteOrderMark, 0, "\u{feff}")),
+        _ if kept.len() > LINE => Some((Unreadable::Long(kept.len()), start, text)),
+        _ if name > NAME => Some((Unreadable::LongName(name), start, text)),
+        _ => None,
+    });
+    if let Some((why, from, piece)) = unreadable {
+        place.unreadable = Some(why);
+        place.origin = at(from, piece);
+        return Some((text.to_owned(), place));
     }
     if text.starts_with('[') {
         return Some((text.to_owned(), place));
@@ -165,9 +191,13 @@ fn include(text: &str) -> Option<&str> {
 
 /// What an ini item means in a job file.
 fn entry(item: Result<Item, Error<Infallible>>, place: Place, line: &str) -> Option<Entry> {
-    if place.garbled {
-        let diagnostic = Diagnostic::error("text that is not UTF-8", place.origin);
-        return Some(Entry::Broken(Box::new(diagnostic.label("unreadable from here")), None));
+    if let Some(why) = place.unreadable {
+        let section = match (why, item) {
+            (Unreadable::LongName(_), Ok(Item::Section { name })) => Some(name),
+            (Unreadable::ByteOrderMark, _) => bracketed(line.trim_start_matches('\u{feff}')),
+            _ => None,
+        };
+        return Some(Entry::Broken(Box::new(unreadable(why, place.origin)), section));
     }
     Some(match item {
         Ok(Item::Section { name }) => Entry::Section(name, place.origin),
@@ -185,19 +215,57 @@ fn entry(item: Result<Item, Error<Infallible>>, place: Place, line: &str) -> Opt
         Ok(Item::Empty | Item::Comment { .. }) => return None,
         Err(Error::Inner(never)) => match never {},
         Err(Error::Syntax(error)) => {
-            let (message, label) = match error {
-                SyntaxError::SectionNotClosed if line.contains(']') => {
-                    ("text after the `]` of a section", "the section's name ends before this line does")
+            let (code, message, label) = match error {
+                SyntaxError::SectionNotClosed if line.contains(']') => (
+                    "text-after-section",
+                    "text after the `]` of a section",
+                    "the section's name ends before this line does",
+                ),
+                SyntaxError::SectionNotClosed => {
+                    ("unclosed-section", "section without `]`", "the closing `]` is missing")
                 }
-                SyntaxError::SectionNotClosed => ("section without `]`", "the closing `]` is missing"),
-                SyntaxError::SectionName => ("section name with a `]` in it", "a name ends at the first `]`"),
-                SyntaxError::MissingEquals => ("not an option", "`name=value` is expected"),
+                SyntaxError::SectionName => {
+                    ("bracket-in-section", "section name with a `]` in it", "a name ends at the first `]`")
+                }
+                SyntaxError::MissingEquals => ("not-an-option", "not an option", "`name=value` is expected"),
             };
-            let section =
-                line.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest).to_owned());
-            Entry::Broken(Box::new(Diagnostic::error(message, place.origin).label(label)), section)
+            let name = bracketed(line);
+            let suggestion = name.as_ref().map(|name| format!("[{name}]"));
+            let diagnostic = Diagnostic::error(message, place.origin).code(code).label(label);
+            Entry::Broken(Box::new(Diagnostic { suggestion, ..diagnostic }), name)
         }
     })
+}
+
+/// The name of the section that a line was to begin.
+fn bracketed(line: &str) -> Option<String> {
+    line.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest).to_owned())
+}
+
+fn unreadable(why: Unreadable, origin: Origin) -> Diagnostic {
+    match why {
+        Unreadable::NotUtf8 => Diagnostic::error("text that is not UTF-8", origin)
+            .code("not-utf-8")
+            .label("unreadable from here")
+            .help("save the file as UTF-8; other bytes may only stand in comments"),
+        Unreadable::Nul => Diagnostic::error("a NUL byte in the text", origin)
+            .code("nul-byte")
+            .label("unreadable from here")
+            .help("a job file is plain text; UTF-16 has to be saved as UTF-8"),
+        Unreadable::ByteOrderMark => Diagnostic::error("the file begins with a byte order mark", origin)
+            .code("byte-order-mark")
+            .label("an invisible U+FEFF stands before this line")
+            .help("save the file as UTF-8 without a byte order mark"),
+        Unreadable::Long(bytes) => Diagnostic::error(format!("a line of {bytes} bytes"), origin.part(0, 1))
+            .code("long-line")
+            .label(format!("the most is {LINE}"))
+            .help("give the option several times, or use a shorter value"),
+        Unreadable::LongName(bytes) => {
+            Diagnostic::error(format!("a section name of {bytes} bytes"), origin.part(0, 1))
+                .code("long-name")
+                .label(format!("the most is {NAME}"))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -206,7 +274,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<Entry> {
         let mut sources = Sources::default();
-        let source = sources.add("x.fio", text.to_owned());
+        let source = sources.add("x.fio", text.as_bytes());
         entries(&sources, source, &Environment::default())
     }
 
@@ -220,7 +288,7 @@ mod tests {
 
     #[test]
     fn comments_blanks_and_line_ends_go() {
-        let text = "\u{feff}[a] ; one\r\n \t size \t= 4k ; x\r\n;bs=1k\n\n  # c\nthread\u{1}\r\nrw=read";
+        let text = "[a] ; one\r\n \t size \t= 4k ; x\r\n;bs=1k\n\n  # c\nthread\u{1}\r\nrw=read";
         let want = [("size", Some("4k")), ("thread", None), ("rw", Some("read"))];
         let want: Vec<_> = want.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).into();
         assert_eq!(pairs(text), want);
@@ -248,7 +316,7 @@ mod tests {
     fn names_that_look_like_something_else_survive() {
         let environment = Environment { var: Box::new(|_| Some("[;x".to_owned())), ..Environment::default() };
         let mut sources = Sources::default();
-        let source = sources.add("x", "${X}=${X}\n\\y\n".to_owned());
+        let source = sources.add("x", b"${X}=${X}\n\\y\n");
         let entries = entries(&sources, source, &environment);
         let names = entries.iter().map(|entry| match entry {
             Entry::Assignment(Assignment { name, value, .. }) => (name.as_str(), value.as_deref()),
@@ -275,10 +343,63 @@ mod tests {
         }
     }
 
+    fn broken(text: &[u8]) -> Vec<&'static str> {
+        let mut sources = Sources::default();
+        let source = sources.add("x.fio", text);
+        let entries = entries(&sources, source, &Environment::default()).into_iter();
+        let codes = entries.filter_map(|entry| match entry {
+            Entry::Broken(diagnostic, _) => Some(diagnostic.code),
+            _ => None,
+        });
+        codes.collect()
+    }
+
     #[test]
     fn a_file_that_is_no_text_is_complained_of_once() {
-        for text in ["[a]\nbs=\u{fffd}\nrw=\u{fffd}\n", "[a]\n\u{fffd}\n[b\n\u{fffd}"] {
-            assert!(matches!(&read(text)[..], [Entry::Section(..), Entry::Broken(..)]), "{text}");
+        for text in [b"[a]\nbs=\xff\nrw=\xff\n".as_slice(), b"[a]\n\xff\n[b\n\xff", b"[\xff]\nbs=1\n"] {
+            assert_eq!(broken(text), ["not-utf-8"], "{text:?}");
         }
+        assert_eq!(broken(b"[\0a\0]\0\n\0\n\0"), ["nul-byte"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_may_stand_in_comments() {
+        assert_eq!(broken(b"[a] ; gr\xfc\xdfe\n# \xff\0\nbs=4k;\xff\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_replacement_character_is_text_like_any_other() {
+        let want = [("description".to_owned(), Some("a\u{fffd}b".to_owned()))];
+        assert_eq!(pairs("description=a\u{fffd}b"), want);
+        assert_eq!(broken("description=\u{fffd}".as_bytes()), [""; 0]);
+        let mixed = [b"x=\xef\xbf\xbd \xef\xbf\xbd ; \xff\ny=\xef\xbf\xbd".as_slice(), b"\xff\n"].concat();
+        assert_eq!(broken(&mixed), ["not-utf-8"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_job_file() {
+        let entries = read("\u{feff}[a]\nbs=4k\n");
+        let [Entry::Broken(diagnostic, Some(name)), Entry::Assignment(_)] = &entries[..] else {
+            panic!("{entries:?}")
+        };
+        assert_eq!((diagnostic.code, name.as_str()), ("byte-order-mark", "a"));
+        assert_eq!(pairs("[a]\ndescription=\u{feff}\n").len(), 1, "anywhere else it is a character");
+    }
+
+    #[test]
+    fn a_line_is_whole_up_to_its_limit_and_refused_beyond_it() {
+        let line = |bytes: usize| format!("[a]\nname={}\nbs=4k\n", "x".repeat(bytes - 5));
+        assert_eq!(pairs(&line(8191))[0].1.as_ref().map(String::len), Some(8186));
+        assert_eq!(broken(line(8192).as_bytes()), ["long-line"]);
+        assert_eq!(pairs(&line(8192)).len(), 1, "the lines after it are read");
+        let comment = format!("[a]\nbs=4k ;{}\n# {}\n", "x".repeat(9000), "y".repeat(9000));
+        assert_eq!((broken(comment.as_bytes()).len(), pairs(&comment).len()), (0, 1));
+    }
+
+    #[test]
+    fn a_section_name_is_whole_up_to_its_limit_and_refused_beyond_it() {
+        let name = |bytes: usize| format!("[{}]\nbs=4k\n", "n".repeat(bytes));
+        assert!(matches!(&read(&name(254))[0], Entry::Section(name, _) if name.len() == 254));
+        assert_eq!(broken(name(255).as_bytes()), ["long-name"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::catalogue::{Kind, Opt, Row, Scope, pool};
+use crate::catalogue::{Kind, Opt, Row, Scope, pool, rows};
 use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
 use crate::environment::Environment;
@@ -92,7 +92,7 @@ pub(crate) fn assignment(
     }
     let notice = (row.kind == Kind::Ignored).then(|| {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
-        Diagnostic::warning(message, line.origin.clone())
+        Diagnostic::warning(message, line.origin.clone()).code("deprecated-option")
     });
     let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
@@ -130,18 +130,35 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
         let message =
             format!("option `{name}` belongs to {engines} {}; this job uses {engine}", owners.join(", "));
         return Diagnostic::error(message, line.origin.clone())
+            .code("option-of-other-engine")
             .label(format!("not an option of {engine}"))
             .help(format!("choose the engine with `ioengine={}`, or remove the option", owners[0]));
     }
-    let diagnostic = Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone());
+    let diagnostic =
+        Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone()).code("unknown-option");
     let known_engine = Opt::Ioengine.row().choices.contains(&engine);
     match suggest.then(|| nearest(name, pool(engine))).flatten() {
-        Some(word) => diagnostic.label(format!("did you mean `{word}`?")),
+        Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {
             diagnostic.help(format!("private options of engine {engine} are not known here"))
         }
-        None => diagnostic,
+        None => match suggest.then(|| nearest_of_engines(name)).flatten() {
+            Some((word, owner)) => {
+                diagnostic.label(format!("did you mean `{word}`, an option of engine {owner}?")).suggest(word)
+            }
+            None => diagnostic,
+        },
     }
+}
+
+/// The private option that `name` is likely to be a misspelling of, with an engine that has it.
+fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
+    let owned = |row: &'static Row| match row.scope {
+        Scope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
+        _ => None,
+    };
+    let word = nearest(name, rows().iter().filter_map(owned).map(|(word, _)| word))?;
+    rows().iter().filter_map(owned).find(|(other, _)| *other == word)
 }
 
 /// A fault of a value as a diagnostic.
@@ -159,8 +176,8 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
             (message, origin)
         }
     };
-    let diagnostic = Diagnostic::error(message, origin).label(fault.label);
-    Diagnostic { help: unset.or(fault.help), ..diagnostic }
+    let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
+    Diagnostic { help: unset.or(fault.help), suggestion: fault.suggestion.map(str::to_owned), ..diagnostic }
 }
 
 /// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,

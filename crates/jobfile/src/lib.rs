@@ -29,7 +29,7 @@ pub use catalogue::{
     AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, absent_engines, absent_word,
     canonical_engine, pool, rows,
 };
-pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
+pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{cmdhelp, enghelp};
 pub use jobs::{Job, JobSet};
@@ -37,4 +37,5 @@ pub use options::{Choice, FileName, Given, Options};
 pub use origin::{ArgOrigin, Origin, Sources};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
+pub use suggest::nearest;
 pub use value::{Amount, Pattern, Split, Value};

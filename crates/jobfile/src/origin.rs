@@ -46,8 +46,14 @@ impl ArgOrigin {
         Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length }
     }
 
+    /// The option name at the beginning of the argument, dashes included.
+    pub fn name_origin(&self) -> Origin {
+        let name = self.text.split(['=', ' ']).next().unwrap_or(&self.text);
+        Origin::Argument { index: self.index, text: self.text.clone(), column: 1, length: count(name) }
+    }
+
     /// The value at the end of the argument; the whole argument if it does not end so.
-    pub(crate) fn value_origin(&self, value: &str) -> Origin {
+    pub fn value_origin(&self, value: &str) -> Origin {
         match self.text.strip_suffix(value) {
             Some(before) if !value.is_empty() => {
                 let (column, length) = (count(before) + 1, count(value));
@@ -85,13 +91,24 @@ struct Source {
     text: String,
     /// Byte offset at which each line starts.
     starts: Vec<usize>,
+    /// Byte offsets of replacement characters that stand for bytes that are no UTF-8.
+    garbled: Vec<usize>,
 }
 
 impl Sources {
-    /// Adds a text; returns its number.
-    pub(crate) fn add(&mut self, name: &str, text: String) -> u32 {
+    /// Adds a text; returns its number. Replacement characters stand for what is not UTF-8 in it.
+    pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> u32 {
+        let mut text = String::with_capacity(bytes.len());
+        let mut garbled = Vec::new();
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                garbled.push(text.len());
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        self.files.push(Source { name: name.to_owned(), text, starts });
+        self.files.push(Source { name: name.to_owned(), text, starts, garbled });
         (self.files.len() - 1) as u32
     }
 
@@ -108,6 +125,14 @@ impl Sources {
         };
         let end = file.starts.get(line as usize).map_or(file.text.len(), |&next| next - 1);
         file.text.get(start..end).unwrap_or("").trim_end_matches('\r')
+    }
+
+    /// Where the first `length` bytes of a line hold something that is not UTF-8: byte offset within the line.
+    pub(crate) fn garbled(&self, source: u32, line: u32, length: usize) -> Option<usize> {
+        let file = self.files.get(source as usize)?;
+        let start = *(line as usize).checked_sub(1).and_then(|at| file.starts.get(at))?;
+        let first = file.garbled.partition_point(|&at| at < start);
+        file.garbled.get(first).map(|at| at - start).filter(|&at| at < length)
     }
 
     /// Number of lines of a text.

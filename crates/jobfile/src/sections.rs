@@ -18,9 +18,15 @@ pub(crate) struct Section {
     pub(crate) origin: Origin,
     /// The lines.
     pub(crate) lines: Vec<Assignment>,
+    /// What is wrong with the section before its lines are looked at.
+    pub(crate) wrong: Vec<Diagnostic>,
 }
 
 impl Section {
+    fn new(name: String, origin: Origin) -> Section {
+        Section { name, origin, lines: Vec::new(), wrong: Vec::new() }
+    }
+
     /// Whether it sets defaults for later sections.
     pub(crate) fn is_global(&self) -> bool {
         is_global(&self.name)
@@ -35,6 +41,10 @@ pub(crate) fn is_global(name: &str) -> bool {
 /// Included files may include others this deep.
 const DEPTH: usize = 16;
 
+/// So many lines may come from included files, `include` lines among them: files that include others several
+/// times can ask for more than any machine has.
+const SPLICED: usize = 1 << 20;
+
 /// Reads job files and what they include.
 #[derive(Default)]
 pub(crate) struct Library {
@@ -42,37 +52,54 @@ pub(crate) struct Library {
     pub(crate) sources: Sources,
     /// Included files by the path they were found at, with their number.
     included: HashMap<String, (u32, Rc<[Entry]>)>,
+    /// Lines that came from included files.
+    spliced: usize,
 }
 
 impl Library {
-    /// Adds a text; returns its number. What is not UTF-8 in it is marked with replacement characters.
+    /// Adds a text; returns its number.
     pub(crate) fn add(&mut self, name: &str, text: &[u8]) -> u32 {
-        self.sources.add(name, String::from_utf8_lossy(text).into_owned())
+        self.sources.add(name, text)
     }
 
-    /// The sections of text number `source`; what is wrong with it goes to `wrong`.
+    /// The sections of text number `source` whose names are `wanted`, and the global ones; what is wrong before
+    /// the first of them goes to `wrong`. Of other sections no line is looked at.
     pub(crate) fn sections(
         &mut self,
         source: u32,
         environment: &Environment,
+        wanted: &dyn Fn(&str) -> bool,
         wrong: &mut Vec<Diagnostic>,
     ) -> Vec<Section> {
         let mut sections: Vec<Section> = Vec::new();
+        let mut skipping = false;
         for entry in entries(&self.sources, source, environment) {
             match entry {
-                Entry::Section(name, origin) => sections.push(Section { name, origin, lines: Vec::new() }),
+                Entry::Section(name, origin) => {
+                    skipping = !is_global(&name) && !wanted(&name);
+                    if !skipping {
+                        sections.push(Section::new(name, origin));
+                    }
+                }
                 Entry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
                         // so that its lines are not complained about as well
-                        let origin = diagnostic.origin.clone();
-                        sections.push(Section { name, origin, lines: Vec::new() });
+                        sections.push(Section::new(name, diagnostic.origin.clone()));
+                        skipping = false;
                     }
-                    wrong.push(*diagnostic);
+                    if !skipping {
+                        sections
+                            .last_mut()
+                            .map_or(&mut *wrong, |section| &mut section.wrong)
+                            .push(*diagnostic);
+                    }
                 }
+                _ if skipping => {}
                 Entry::Include(name, origin) => match sections.last_mut() {
                     Some(section) => {
+                        let Section { lines, wrong, .. } = section;
                         let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
-                        splice.include(&name, origin, &mut section.lines);
+                        splice.include(&name, origin, lines);
                     }
                     None => wrong.push(outside(&format!("include {name}"), origin)),
                 },
@@ -100,29 +127,53 @@ struct Splice<'a> {
 
 impl Splice<'_> {
     fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) {
+        if name.is_empty() {
+            let diagnostic = Diagnostic::error("`include` without a file name", origin);
+            self.wrong.push(diagnostic.code("missing-value").label("write `include file`"));
+            return;
+        }
         let (source, entries) = match self.find(name) {
             Ok(found) => found,
             Err(why) => {
                 let message = format!("cannot read the include file `{name}`");
-                self.wrong.push(Diagnostic::error(message, origin).label(reason(&why)));
+                let diagnostic = Diagnostic::error(message, origin).code("unreadable-include");
+                let beside = self.beside(name).map(|path| format!("`{path}` was tried as well"));
+                let diagnostic = diagnostic.label(reason(&why));
+                self.wrong.push(Diagnostic { help: beside, ..diagnostic });
                 return;
             }
         };
-        if self.stack.contains(&source) || self.stack.len() > DEPTH {
-            let message = format!("the include file `{name}` leads back to itself, or is nested too deeply");
-            self.wrong.push(Diagnostic::error(message, origin));
+        self.library.spliced += 1 + entries.len();
+        let name_of = |source| self.library.sources.name(source);
+        let refusal = if self.stack.iter().any(|&outer| name_of(outer) == name_of(source)) {
+            Some(("circular-include", "leads back to itself".to_owned()))
+        } else if self.stack.len() > DEPTH {
+            Some(("deep-include", format!("is nested too deeply: the most is {DEPTH} levels")))
+        } else if self.library.spliced > SPLICED {
+            Some((
+                "endless-include",
+                format!("is one too many: {SPLICED} lines from included files are the most"),
+            ))
+        } else {
+            None
+        };
+        if let Some((code, why)) = refusal {
+            let diagnostic = Diagnostic::error(format!("the include file `{name}` {why}"), origin).code(code);
+            self.wrong.push(diagnostic.label("goes no further").help(self.chain(source)));
             return;
         }
         self.stack.push(source);
         for entry in entries.iter().cloned() {
             match entry {
                 Entry::Assignment(line) => lines.push(line),
+                // with too many lines in one, there is nothing to be learnt from the next
+                Entry::Include(..) if self.library.spliced > SPLICED => {}
                 Entry::Include(name, origin) => self.include(&name, origin, lines),
                 Entry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
                 Entry::Section(name, origin) => {
                     let message = format!("no new sections in included files, found `[{name}]`");
-                    let label = "an included file holds options only";
-                    self.wrong.push(Diagnostic::error(message, origin).label(label));
+                    let diagnostic = Diagnostic::error(message, origin).code("section-in-include");
+                    self.wrong.push(diagnostic.label("an included file holds options only"));
                     break;
                 }
             }
@@ -130,15 +181,26 @@ impl Splice<'_> {
         self.stack.pop();
     }
 
+    /// Who includes whom, down to the file `source`.
+    fn chain(&self, source: u32) -> String {
+        let name = |source: &u32| format!("`{}`", self.library.sources.name(*source));
+        let names: Vec<String> = self.stack.iter().chain([&source]).map(name).collect();
+        names.join(" includes ")
+    }
+
     /// Looks for a file as named, then beside the file that names it.
     fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[Entry]>)> {
-        let includer = self.stack.last().map_or("", |&source| self.library.sources.name(source));
-        let beside = includer.rsplit_once('/').map(|(directory, _)| format!("{directory}/{name}"));
         let first = self.read(name.to_owned());
-        match (first, beside) {
+        match (first, self.beside(name)) {
             (Err(_), Some(path)) => self.read(path),
             (first, _) => first,
         }
+    }
+
+    /// The path of a file in the directory of the one that includes it.
+    fn beside(&self, name: &str) -> Option<String> {
+        let includer = self.stack.last().map_or("", |&source| self.library.sources.name(source));
+        includer.rsplit_once('/').map(|(directory, _)| format!("{directory}/{name}"))
     }
 
     fn read(&mut self, path: String) -> std::io::Result<(u32, Rc<[Entry]>)> {
@@ -161,6 +223,7 @@ fn reason(why: &std::io::Error) -> String {
 
 fn outside(line: &str, origin: Origin) -> Diagnostic {
     Diagnostic::error(format!("option `{line}` outside of a [] job section"), origin)
+        .code("outside-section")
         .label("no section has begun yet")
         .help("begin a section first: `[global]` for defaults, any other name for a job")
 }

@@ -15,7 +15,8 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
             _ => continue,
         };
         for name in names.iter().filter(|name| !Path::new(name).is_dir()) {
-            let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone());
+            let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone())
+                .code("not-a-directory");
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
         }
     }

@@ -1,6 +1,6 @@
 //! Which engine a job uses and what its private options say.
 
-use ferrio_jobfile::{AbsentEngine, Diagnostic, Job, Opt, Origin, absent_engine};
+use ferrio_jobfile::{AbsentEngine, Diagnostic, Job, Opt, Origin, absent_engine, nearest};
 
 use crate::findings::Findings;
 use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
@@ -27,17 +27,25 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
         let origin =
             job.options.given(Opt::Ioengine).map_or(Origin::Builtin, |given| given.value_origin.clone());
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
-        let names = format!("engines are {}", names.join(", "));
+        let help = format!("engines are {}", names.join(", "));
         let problem = Diagnostic::error(format!("engine {name} not loadable"), origin);
         match absent_engine(name) {
             Some(AbsentEngine { reason, instead, .. }) => {
-                let label = reason.map_or_else(
-                    || "not implemented yet".to_owned(),
-                    |reason| format!("not available: {reason}"),
-                );
-                findings.lack(problem.label(label).help(format!("{instead}; {names}")));
+                let (code, label) = match reason {
+                    Some(reason) => ("unavailable-engine", format!("not available: {reason}")),
+                    None => ("unimplemented-engine", "not implemented yet".to_owned()),
+                };
+                findings.lack(problem.code(code).label(label).help(format!("{instead}; {help}")));
             }
-            None => findings.refuse(problem.label("no such engine").help(names)),
+            None => {
+                let problem = problem.code("unknown-engine").help(help);
+                findings.refuse(match nearest(name, names.iter().copied()) {
+                    Some(near) => {
+                        problem.label(format!("no such engine; did you mean `{near}`?")).suggest(near)
+                    }
+                    None => problem.label("no such engine"),
+                });
+            }
         }
     }
     known
@@ -125,6 +133,7 @@ mod tests {
         let problems = problems_of("[a]\nioengine=rbd\nrbdname=x\npool=y\nsize=4k\n");
         assert_eq!(problems.len(), 1, "private options are no problems of their own");
         assert_eq!(problems[0].message, "engine rbd not loadable");
+        assert_eq!(problems[0].code, "unavailable-engine");
         assert_eq!(
             problems[0].label,
             "not available: engine rbd needs Ceph's librbd, which this program is not linked with"
@@ -139,6 +148,12 @@ mod tests {
             let here = super::ENGINES.iter().any(|engine| engine.name() == *name);
             assert!(here != ferrio_jobfile::absent_engine(name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_misspelt_engine_gets_a_suggestion() {
+        let problems = problems_of("[a]\nioengine=io_urign\nsize=4k\n");
+        assert_eq!(problems[0].suggestion.as_deref(), Some("io_uring"));
     }
 
     #[test]

@@ -35,7 +35,9 @@ impl Findings {
     pub(crate) fn warn(&mut self, message: &str, origin: &Origin) {
         if self.warnings_fatal {
             self.refuse(
-                Diagnostic::error(message, origin.clone()).help("warnings are fatal (--warnings-fatal)"),
+                Diagnostic::error(message, origin.clone())
+                    .code("fatal-warning")
+                    .help("warnings are fatal (--warnings-fatal)"),
             );
         } else {
             self.note(message.to_owned());

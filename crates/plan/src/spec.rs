@@ -463,7 +463,7 @@ pub struct Verify {
 }
 
 /// One resolved job (one clone).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     /// Printed name.
     pub name: String,
@@ -646,7 +646,7 @@ impl fmt::Display for SetupError {
 }
 
 /// A job of the plan: resolved, or resolved as far as possible with the reason why it cannot run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlannedJob {
     /// The job.
     pub spec: JobSpec,

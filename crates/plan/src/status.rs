@@ -88,6 +88,7 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
     let message = format!("option `{}={word}` is not available: {reason}", given.opt.row().name);
     Some(
         Diagnostic::error(message, given.value_origin.clone())
+            .code("unavailable-value")
             .help("choose another word, or take the option out"),
     )
 }
@@ -96,21 +97,25 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
 fn refusal(given: &Given) -> Option<Diagnostic> {
     const WITHOUT: &str = "take the option out to run the job without it";
     let row = given.opt.row();
-    let (message, origin, help) = match row.status {
+    let (code, message, origin, help) = match row.status {
         Status::Works | Status::NoEffect(_) => return None,
         Status::OnlyOff(off) => {
             let allowed: Vec<_> = off.iter().map(|word| format!("`{word}`")).collect();
             let help = format!("{WITHOUT}; only {} is accepted", allowed.join(", "));
-            (format!("option `{}` is not implemented yet", row.name), &given.value_origin, help)
+            let message = format!("option `{}` is not implemented yet", row.name);
+            ("unimplemented-value", message, &given.value_origin, help)
         }
         Status::NotYet => {
-            (format!("option `{}` is not implemented yet", row.name), &given.origin, WITHOUT.to_owned())
+            let message = format!("option `{}` is not implemented yet", row.name);
+            ("unimplemented-option", message, &given.origin, WITHOUT.to_owned())
         }
         Status::Unavailable(reason) => {
-            (format!("option `{}` is not available: {reason}", row.name), &given.origin, WITHOUT.to_owned())
+            let message = format!("option `{}` is not available: {reason}", row.name);
+            ("unavailable-option", message, &given.origin, WITHOUT.to_owned())
         }
     };
-    Some(Diagnostic::error(message, origin.clone()).label(format!("it asks for: {}", row.help)).help(help))
+    let label = format!("it asks for: {}", row.help);
+    Some(Diagnostic::error(message, origin.clone()).code(code).label(label).help(help))
 }
 
 #[cfg(test)]

@@ -133,16 +133,15 @@ impl Builder {
     /// `--name=`: begins a job; a name that begins with `global` reopens the globals.
     pub fn begin_job(&mut self, name: &str, argument: ArgOrigin) {
         if name.is_empty() {
-            let message = "option `name` requires a value";
-            self.diagnostics
-                .push(Diagnostic::error(message, argument.origin()).label("a job's name is expected"));
+            let diagnostic = Diagnostic::error("option `name` has an empty value", argument.origin());
+            self.problem(diagnostic.code("empty-value").label("a job's name is expected"));
             return;
         }
         if is_global(name) {
             self.target = Target::Globals;
             return;
         }
-        if !self.wants(name) {
+        if !wants(&self.wanted, name) {
             self.target = Target::Nothing;
             return;
         }
@@ -179,19 +178,26 @@ impl Builder {
             self.scopes.push(Globals { setting, ..Globals::default() });
         }
         let source = self.library.add(name, text);
-        let sections = self.library.sections(source, &self.environment, &mut self.diagnostics);
+        let wanted = |name: &str| wants(&self.wanted, name);
+        let sections = self.library.sections(source, &self.environment, &wanted, &mut self.diagnostics);
         let mut shown = Vec::new();
         let mut first_of_file = true;
-        for section in sections {
+        for mut section in sections {
+            self.diagnostics.append(&mut section.wrong);
             if section.is_global() {
                 self.globals(section, scope);
                 shown.push(Mark::Globals(self.scopes[scope].list.len()));
-            } else if self.wants(&section.name) {
+            } else {
                 shown.push(Mark::Job(self.drafts.len()));
                 self.job(section, scope, std::mem::take(&mut first_of_file));
             }
         }
         self.files.push(shown);
+    }
+
+    /// Something else that was found wrong, a job file that cannot be read say, in its place among the rest.
+    pub fn problem(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
     }
 
     /// The engine in force for the next command-line option.
@@ -229,10 +235,6 @@ impl Builder {
         })
     }
 
-    fn wants(&self, name: &str) -> bool {
-        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
-    }
-
     fn globals(&mut self, section: Section, scope: usize) {
         let globals = &mut self.scopes[scope];
         let before = self.diagnostics.len();
@@ -263,10 +265,15 @@ impl Builder {
     fn note_dropped(&mut self, before: usize, section: Section) {
         if self.diagnostics[before..].iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             let message = format!("job {} dropped", section.name);
-            let note = Diagnostic { severity: Severity::Note, ..Diagnostic::error(message, section.origin) };
-            self.diagnostics.push(note);
+            let note = Diagnostic { origin: section.origin, ..Diagnostic::note(message) };
+            self.diagnostics.push(note.code("job-dropped"));
         }
     }
+}
+
+/// Whether jobs of this name count; all do if none is named.
+fn wants(wanted: &[String], name: &str) -> bool {
+    wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
 }
 
 /// Gives the jobs what they inherit; jobs that inherit the same share it.

@@ -286,6 +286,27 @@ proptest! {
         }
     }
 
+    /// Files that include themselves, each other and others in a row: an end is reached, and it is told.
+    #[test]
+    fn no_includes_make_it_run_for_ever(
+        texts in proptest::collection::vec(proptest::collection::vec("include [0-4]|include ./[0-4]|bs=[0-9]k|\\[[a-c]\\]|é=", 0..6), 5),
+    ) {
+        let texts: Vec<String> = texts.iter().map(|lines| lines.join("\n")).collect();
+        let read_file = {
+            let texts = texts.clone();
+            move |path: &Path| {
+                let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<usize>().ok());
+                let text = number.and_then(|number| texts.get(number)).ok_or(io::ErrorKind::NotFound)?;
+                Ok(text.clone().into_bytes())
+            }
+        };
+        let mut builder = Builder::new(Environment { read_file: Box::new(read_file), ..Environment::default() });
+        builder.file("j.fio", format!("[a]\n{}", texts[0]).as_bytes());
+        if let Err(problems) = builder.finish() {
+            prop_assert!(!problems.render(false).is_empty() && !problems.json().is_empty());
+        }
+    }
+
     #[test]
     fn what_is_echoed_means_the_same_again(at in 0..414_usize, text in "[!-~][ -~]{0,15}") {
         let row = &crate::catalogue::rows()[at];

@@ -1,8 +1,11 @@
-//! What is wrong with what the user wrote, and how it is shown.
+//! What is wrong with what the user wrote, and how it is shown: to a person here, to a program in `json.rs`.
+
+mod json;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::origin::{Origin, Sources};
+pub use json::diagnostics_json;
 
 /// How bad a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +23,9 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
+    /// The kind of mistake in words joined by dashes; stays the same from version to version, whatever the
+    /// message says.
+    pub code: &'static str,
     /// What is wrong, with the user's own text.
     pub message: String,
     /// Where.
@@ -28,23 +34,40 @@ pub struct Diagnostic {
     pub label: String,
     /// What to do.
     pub help: Option<String>,
+    /// What to write at `origin` instead, where one text is likely to be meant.
+    pub suggestion: Option<String>,
 }
 
+/// The code of a diagnostic that was not given one of its own.
+const GENERAL: &str = "invalid-job";
+
 impl Diagnostic {
-    /// An error without label or help.
+    /// An error of the general kind `invalid-job`, without label or help.
     pub fn error(message: impl Into<String>, origin: Origin) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
+            code: GENERAL,
             message: message.into(),
             origin,
             label: String::new(),
             help: None,
+            suggestion: None,
         }
     }
 
     /// A warning without label or help.
     pub fn warning(message: impl Into<String>, origin: Origin) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message, origin) }
+    }
+
+    /// A note without place, label or help.
+    pub fn note(message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Note, ..Diagnostic::error(message, Origin::Builtin) }
+    }
+
+    /// The same with the kind of mistake it is.
+    pub fn code(self, code: &'static str) -> Diagnostic {
+        Diagnostic { code, ..self }
     }
 
     /// The same with a text beside the caret.
@@ -55,6 +78,11 @@ impl Diagnostic {
     /// The same with advice.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
+    }
+
+    /// The same with the text that was probably meant.
+    pub fn suggest(self, text: impl Into<String>) -> Diagnostic {
+        Diagnostic { suggestion: Some(text.into()), ..self }
     }
 }
 
@@ -71,6 +99,11 @@ impl Problems {
     /// All diagnostics as text for a person, with terminal colours if `colour`.
     pub fn render(&self, colour: bool) -> String {
         diagnostics_render(&self.diagnostics, &self.sources, colour)
+    }
+
+    /// All diagnostics for a program: one JSON object per line.
+    pub fn json(&self) -> String {
+        diagnostics_json(&self.diagnostics, &self.sources)
     }
 }
 
@@ -98,38 +131,80 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> St
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let title = level.primary_title(printable(&diagnostic.message));
-    let place = match &diagnostic.origin {
-        Origin::File { source, line, column, length } => {
-            let path = printable(sources.name(*source));
-            Some((sources.line(*source, *line), Some((path, *line)), *column, *length))
-        }
-        Origin::Argument { text, column, length, .. } => Some((text.as_str(), None, *column, *length)),
-        Origin::Builtin => None,
-    };
-    let mut group = Group::with_title(title);
-    if let Some((line, path, column, length)) = place.filter(|_| diagnostic.severity != Severity::Note) {
-        let at = |characters: usize| line.char_indices().nth(characters).map_or(line.len(), |(at, _)| at);
-        let start = column.saturating_sub(1) as usize;
-        let annotation = AnnotationKind::Primary.span(at(start)..at(start + length as usize));
-        let snippet = match path {
-            Some((path, number)) => Snippet::source(line).path(path).line_start(number as usize),
-            None => Snippet::source(line).path("command line"),
-        };
-        let label = (!diagnostic.label.is_empty()).then(|| printable(&diagnostic.label));
-        group = group.element(snippet.annotation(annotation.label(label)));
-    } else if !diagnostic.label.is_empty() {
-        group = group.element(Level::NOTE.message(printable(&diagnostic.label)));
+    let mut group = Group::with_title(level.primary_title(printable(&diagnostic.message)));
+    let place = Place::of(&diagnostic.origin, sources).filter(|_| diagnostic.severity != Severity::Note);
+    let label = (!diagnostic.label.is_empty()).then(|| printable(&diagnostic.label));
+    if let Some(place) = &place {
+        let annotation = AnnotationKind::Primary.span(place.span()).label(label);
+        let snippet =
+            Snippet::source(place.line).path(STAND_IN.to_string()).line_start(place.number as usize);
+        group = group.element(snippet.annotation(annotation));
+    } else if let Some(label) = label {
+        group = group.element(Level::NOTE.message(label));
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(printable(help)));
     }
-    renderer.render(&[group])
+    let text = renderer.render(&[group]);
+    match place.zip(text.split_once(STAND_IN)) {
+        Some((place, (before, after))) => {
+            let numbers = |sign: char| sign == ':' || sign.is_ascii_digit();
+            format!("{before}{}{}", place.name, after.trim_start_matches(numbers))
+        }
+        None => text,
+    }
+}
+
+/// Stands for the name of a place while the renderer works, which writes line and column behind it. No other
+/// text has it: [`printable`] sees to that.
+const STAND_IN: char = '\u{f8ff}';
+
+/// A piece of what the user wrote.
+struct Place<'a> {
+    /// How the place is called.
+    name: String,
+    /// Number before the line: of the line in its file, or of the argument.
+    number: u32,
+    line: &'a str,
+    column: u32,
+    length: u32,
+}
+
+impl<'a> Place<'a> {
+    fn of(origin: &'a Origin, sources: &'a Sources) -> Option<Place<'a>> {
+        match origin {
+            Origin::File { source, line, column, length } => Some(Place {
+                name: format!("{}:{line}:{column}", printable(sources.name(*source))),
+                number: *line,
+                line: sources.line(*source, *line),
+                column: *column,
+                length: *length,
+            }),
+            Origin::Argument { index, text, column, length } => Some(Place {
+                name: format!("argument {index}: {}", printable(text)),
+                number: *index,
+                line: text,
+                column: *column,
+                length: *length,
+            }),
+            Origin::Builtin => None,
+        }
+    }
+
+    /// Bytes of the marked part.
+    fn span(&self) -> std::ops::Range<usize> {
+        let start = self.column.saturating_sub(1) as usize;
+        let mut bounds = self.line.char_indices().map(|(at, _)| at).chain(std::iter::once(self.line.len()));
+        let from = bounds.clone().nth(start).unwrap_or(self.line.len());
+        let to = bounds.nth(start + self.length as usize).unwrap_or(self.line.len());
+        from..to
+    }
 }
 
 /// Without line ends, which a variable may have brought in.
 fn printable(text: &str) -> String {
-    text.chars().map(|sign| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign }).collect()
+    let safe = |sign: char| !sign.is_control() && sign != STAND_IN;
+    text.chars().map(|sign| if safe(sign) { sign } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
 #[cfg(test)]

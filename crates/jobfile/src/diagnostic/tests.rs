@@ -19,7 +19,7 @@ fn warned(file: &str) -> String {
 
 fn typed(options: &[(&str, &str, &str)]) -> String {
     let mut builder = Builder::new(Environment::default());
-    for (index, (name, value, text)) in (0..).zip(options) {
+    for (index, (name, value, text)) in (1..).zip(options) {
         builder.command_option(name, Some(value), ArgOrigin { index, text: (*text).to_owned() });
     }
     builder.finish().expect_err("every option is wrong").render(false)
@@ -245,15 +245,15 @@ fn an_ignored_option_is_a_warning_and_no_error() {
 fn arguments_of_the_command_line_are_shown_as_typed() {
     insta::assert_snapshot!(typed(&[("iodepth", "0", "--iodepth=0"), ("rw", "reads", "--rw reads")]), @r#"
     error: invalid value `0` for option `iodepth`
-     --> command line:1:11
+     --> argument 1: --iodepth=0
       |
     1 | --iodepth=0
       |           ^ the minimum is 1
 
     error: invalid value `reads` for option `rw`
-     --> command line:1:6
+     --> argument 2: --rw reads
       |
-    1 | --rw reads
+    2 | --rw reads
       |      ^^^^^ did you mean `read`?
       |
       = help: choices are read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite

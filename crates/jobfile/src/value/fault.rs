@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{label}")]
 pub(crate) struct Fault {
+    /// The kind of mistake, as in [`Diagnostic::code`](crate::Diagnostic).
+    pub(crate) code: &'static str,
     /// Byte offset of the offending part within the value text.
     pub(crate) start: usize,
     /// Bytes of the offending part.
@@ -14,6 +16,8 @@ pub(crate) struct Fault {
     pub(crate) help: Option<String>,
     /// What is wrong when it is not the value: takes the place of the usual message.
     pub(crate) message: Option<String>,
+    /// What was probably meant instead of the part.
+    pub(crate) suggestion: Option<&'static str>,
 }
 
 /// A part of a value text that remembers where it stands.
@@ -29,6 +33,11 @@ impl Fault {
     /// The same with advice.
     pub(crate) fn help(self, help: impl Into<String>) -> Fault {
         Fault { help: Some(help.into()), ..self }
+    }
+
+    /// The same with the kind of mistake it is.
+    pub(crate) fn code(self, code: &'static str) -> Fault {
+        Fault { code, ..self }
     }
 }
 
@@ -74,6 +83,14 @@ impl<'a> Piece<'a> {
 
     /// A fault of this piece.
     pub(crate) fn fault(self, label: impl Into<String>) -> Fault {
-        Fault { start: self.at, length: self.text.len(), label: label.into(), help: None, message: None }
+        Fault {
+            code: "invalid-value",
+            start: self.at,
+            length: self.text.len(),
+            label: label.into(),
+            help: None,
+            message: None,
+            suggestion: None,
+        }
     }
 }

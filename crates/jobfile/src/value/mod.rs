@@ -162,7 +162,7 @@ fn bare(row: &'static Row) -> Result<Value, Fault> {
         Kind::Flag => Ok(Value::Switch(true)),
         Kind::OptStr => Ok(Value::Text(String::new())),
         Kind::Deprecated => Err(withdrawn(row)),
-        _ => Err(missing(row, format!("option `{}` requires a value", row.name))),
+        _ => Err(missing(row, format!("option `{}` requires a value", row.name)).code("missing-value")),
     }
 }
 
@@ -186,14 +186,16 @@ fn missing(row: &'static Row, message: String) -> Fault {
         default => format!("a value is expected, for example `{}={default}`", row.name),
     };
     let help = (!row.choices.is_empty()).then(|| format!("choices are {}", row.choices.join(", ")));
-    Fault { start: 0, length: 0, label, help, message: Some(message) }
+    let fault = Piece { text: "", at: 0 }.fault(label).code("empty-value");
+    Fault { help, message: Some(message), ..fault }
 }
 
 fn withdrawn(row: &'static Row) -> Fault {
     let label = "no longer supported".to_owned();
     let help = (row.opt == Opt::PercentageSequential).then(|| "use `percentage_random`".to_owned());
     let message = Some(format!("option `{}` is deprecated and was removed", row.name));
-    Fault { start: 0, length: 0, label, help, message }
+    let fault = Piece { text: "", at: 0 }.fault(label).code("removed-option");
+    Fault { help, message, ..fault }
 }
 
 /// Limits on text that is taken as it is.

@@ -43,7 +43,8 @@ impl Reader<'_> {
             _ => self.number(piece)?,
         };
         if self.row.kind == Kind::Bool && number > 1 {
-            return Err(piece.fault("the maximum is 1").help("write 1 for on or 0 for off"));
+            let fault = piece.fault("the maximum is 1").code("out-of-range");
+            return Err(fault.help("write 1 for on or 0 for off"));
         }
         if number < 0 {
             return Err(piece.fault("must not be negative"));
@@ -125,13 +126,14 @@ impl Reader<'_> {
         };
         let (min, max) = (self.row.min.unwrap_or(0), self.row.max.unwrap_or(i64::MAX.into()));
         if i128::from(number) < min * scale {
-            return Err(piece.fault(match self.row.min {
+            let label = match self.row.min {
                 None => "must not be negative".to_owned(),
                 Some(min) => format!("the minimum is {min}"),
-            }));
+            };
+            return Err(piece.fault(label).code("out-of-range"));
         }
         if i128::from(number) > max * scale {
-            return Err(piece.fault(format!("the maximum is {max}")));
+            return Err(piece.fault(format!("the maximum is {max}")).code("out-of-range"));
         }
         if self.row.opt == Opt::ReplayAlign && number != 0 && !(number as u64).is_power_of_two() {
             return Err(piece.fault("must be a power of 2"));
@@ -170,7 +172,7 @@ impl Reader<'_> {
         let is_digit = |byte: &u8| if hex { byte.is_ascii_hexdigit() } else { byte.is_ascii_digit() };
         let end = start + text[start..].bytes().take_while(|byte| is_digit(byte)).count();
         if end == start {
-            return Err(piece.fault("a number is expected"));
+            return Err(piece.fault("a number is expected").code("not-a-number"));
         }
         let magnitude = i128::from_str_radix(&text[start..end], if hex { 16 } else { 10 });
         let magnitude = magnitude.ok().filter(|&number| number <= i64::MAX.into());
@@ -194,7 +196,7 @@ impl Reader<'_> {
     }
 
     fn unknown_suffix(self, suffix: Piece<'_>, time: bool) -> Fault {
-        let fault = |why: &str| suffix.fault(why.to_owned());
+        let fault = |why: &str| suffix.fault(why.to_owned()).code("unknown-suffix");
         if time {
             return fault("unknown time suffix")
                 .help("known are d, h, m, s, ms, us, msec and usec, one per value");

@@ -184,7 +184,7 @@ fn words_are_resolved_to_their_main_spelling() {
     assert_eq!(read(Opt::Ioengine, "nosuch"), word("nosuch"));
     let external = Value::Word("external".to_owned(), Some("/x:y.so".to_owned()));
     assert_eq!(read(Opt::Ioengine, "external:/x:y.so"), Ok(external));
-    assert_eq!(why(Opt::Rw, "READ"), "not one of the choices");
+    assert_eq!(why(Opt::Rw, "READ"), "did you mean `read`?");
     assert_eq!(why(Opt::Rw, "randred"), "did you mean `randread`?");
     assert_eq!(why(Opt::Rw, "read,foo"), "not one of the choices");
     assert_eq!(

@@ -105,9 +105,11 @@ pub(super) fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, F
     if let Some(main) = row.choices.iter().find(|choice| **choice == word.text) {
         return Ok(main);
     }
-    let label = match nearest(word.text, row.choices.iter().copied()) {
+    let suggestion = nearest(word.text, row.choices.iter().copied());
+    let label = match suggestion {
         Some(choice) => format!("did you mean `{choice}`?"),
         None => "not one of the choices".to_owned(),
     };
-    Err(word.fault(label).help(format!("choices are {}", row.choices.join(", "))))
+    let fault = word.fault(label).help(format!("choices are {}", row.choices.join(", ")));
+    Err(Fault { suggestion, ..fault.code("not-a-choice") })
 }

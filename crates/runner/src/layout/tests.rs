@@ -83,7 +83,7 @@ fn a_plain_writer_gets_space_but_no_data() {
     let mut case = Case::new(ReadWrite::Write);
     case.spec.fallocate = Fallocate::None;
     case.complete();
-    assert_eq!(case.read(), []);
+    assert_eq!(case.read(), b"");
 }
 
 #[test]

@@ -1,0 +1,236 @@
+//! What is said beside the report: errors, warnings and notes, on standard error, for people or (with
+//! `--message-format=json`) for programs, one JSON object per line.
+//!
+//! Mistakes on the command line become the same diagnostics as mistakes in job files.
+
+use std::error::Error;
+use std::io::{self, IsTerminal, Write};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ferrio_jobfile::{Diagnostic, Origin, Problems, Severity, Sources, diagnostics_json, diagnostics_render};
+
+use crate::arguments::{ArgumentError, Item, Mistake};
+use crate::program::{MESSAGE_FORMAT, Program, ProgramError};
+
+/// Says things on standard error. That it may be closed is nobody's business.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    json: bool,
+}
+
+impl Messages {
+    /// In the format that a command line asks for; the last of several counts.
+    #[must_use]
+    pub fn of(items: &[Item]) -> Self {
+        let mut formats = items.iter().filter_map(|item| match item {
+            Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
+            _ => None,
+        });
+        Messages { json: formats.next_back() == Some("json") }
+    }
+
+    /// Says what is wrong or odd about options and job files.
+    pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
+        self.print(&self.shown(diagnostics, sources));
+    }
+
+    /// Says something that is no fault of a job file. `line` is what people get to read.
+    pub fn tell(self, severity: Severity, code: &'static str, line: &str) {
+        self.print(&self.told(severity, code, line));
+    }
+
+    /// Says something that only helps people.
+    pub fn explain(self, text: &str) {
+        if !self.json {
+            self.print(text);
+        }
+    }
+
+    fn shown(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
+        if self.json {
+            diagnostics_json(diagnostics, sources)
+        } else {
+            diagnostics_render(diagnostics, sources, colour())
+        }
+    }
+
+    fn told(self, severity: Severity, code: &'static str, line: &str) -> String {
+        if !self.json {
+            return line.to_owned();
+        }
+        let text = line.trim();
+        let text = text.strip_prefix("fio: ").or_else(|| text.strip_prefix("note: ")).unwrap_or(text);
+        let diagnostic = Diagnostic { severity, ..Diagnostic::note(text).code(code) };
+        diagnostics_json(&[diagnostic], &Sources::default())
+    }
+
+    fn print(self, text: &str) {
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// True when diagnostics may be coloured.
+fn colour() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Problems that no job file is to blame for.
+#[must_use]
+pub fn problems(diagnostics: Vec<Diagnostic>) -> Problems {
+    Problems { diagnostics, sources: Sources::default() }
+}
+
+/// What is wrong with an argument.
+#[must_use]
+pub fn argument(mistake: &Mistake) -> Diagnostic {
+    let Mistake { error, origin } = mistake;
+    let message = error.to_string();
+    let name = || Diagnostic::error(message.clone(), origin.name_origin());
+    match error {
+        ArgumentError::Unknown { near: None, .. } => name().code("unknown-option").label("no such option"),
+        ArgumentError::Unknown { near: Some(near), .. } => name()
+            .code("unknown-option")
+            .label(format!("did you mean `--{near}`?"))
+            .suggest(format!("--{near}")),
+        ArgumentError::OtherEngine { engine, owners, .. } => name()
+            .code("option-of-other-engine")
+            .label(format!("an option of {}; the engine here is {engine}", owners.join(", ")))
+            .help(format!("write it behind --ioengine={}", owners.first().unwrap_or(&""))),
+        ArgumentError::Ambiguous { possible, .. } => {
+            let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
+            let message = message.split("; possibilities").next().unwrap_or(&message);
+            Diagnostic::error(message, origin.name_origin())
+                .code("ambiguous-option")
+                .label("begins several options")
+                .help(format!("possibilities are {}", names.join(", ")))
+        }
+        ArgumentError::Missing { .. } => name().code("missing-value").label("a value is expected behind it"),
+        ArgumentError::Empty { .. } => name().code("empty-value").label("a value is expected behind the `=`"),
+        ArgumentError::Unwanted { text } => {
+            let value = origin.text.split_once('=').map_or("", |(_, value)| value);
+            Diagnostic::error(message, origin.value_origin(value))
+                .code("unwanted-value")
+                .label("takes no value")
+                .suggest(text.clone())
+        }
+        ArgumentError::NotUtf8 { .. } => Diagnostic::error(message, origin.origin()).code("not-utf-8"),
+    }
+}
+
+/// Everything wrong with the program options among `items`, of which `error` was met first.
+#[must_use]
+pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
+    // By themselves the options show which of them are wrong, and all of those that are.
+    let wrong = items.iter().filter_map(|item| match item {
+        Item::Program { value, origin, .. } => {
+            let error = Program::read(std::slice::from_ref(item)).err()?;
+            let place = match value.as_deref() {
+                Some(value) if !value.is_empty() => origin.value_origin(value),
+                _ => origin.origin(),
+            };
+            Some(option(&error, place))
+        }
+        _ => None,
+    });
+    let mut diagnostics: Vec<Diagnostic> = wrong.collect();
+    if diagnostics.is_empty() {
+        diagnostics.push(option(error, Origin::Builtin));
+    }
+    problems(diagnostics)
+}
+
+/// What is wrong with one program option, or with its value at `place`.
+fn option(error: &ProgramError, place: Origin) -> Diagnostic {
+    match error {
+        ProgramError::Clap(error) => value(error, place),
+        ProgramError::NotYet(_) => Diagnostic::error(error.to_string(), place).code("unimplemented"),
+        _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
+    }
+}
+
+/// clap's own errors.
+fn value(error: &clap::Error, place: Origin) -> Diagnostic {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        _ => String::new(),
+    };
+    let name = context(ContextKind::InvalidArg);
+    let name = name.split([' ', '=']).next().unwrap_or(&name);
+    let given = context(ContextKind::InvalidValue);
+    let message = format!("invalid value `{given}` for option `{name}`");
+    let choices = context(ContextKind::ValidValue);
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let label = error.source().map(ToString::to_string).unwrap_or_default();
+            Diagnostic::error(message, place).code("invalid-value").label(label)
+        }
+        ErrorKind::InvalidValue if given.is_empty() => {
+            let diagnostic = Diagnostic::error(format!("option `{name}` has an empty value"), place);
+            diagnostic.code("empty-value").label("a value is expected")
+        }
+        ErrorKind::InvalidValue => {
+            let near = ferrio_jobfile::nearest(&given, choices.split(", "));
+            let label =
+                near.map_or("not one of the choices".to_owned(), |near| format!("did you mean `{near}`?"));
+            let diagnostic = Diagnostic::error(message, place).code("not-a-choice").label(label);
+            let suggestion = near.map(str::to_owned);
+            Diagnostic { suggestion, ..diagnostic }.help(format!("choices are {choices}"))
+        }
+        _ => {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let message = first.strip_prefix("error: ").unwrap_or(first);
+            Diagnostic::error(message, place).code("invalid-program-option")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arguments, program as options};
+
+    fn items(words: &[&str]) -> Vec<Item> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        arguments::scan(&words, &options::options()).unwrap()
+    }
+
+    fn wrong(words: &[&str]) -> Vec<Diagnostic> {
+        let items = items(words);
+        program(&Program::read(&items).unwrap_err(), &items).diagnostics
+    }
+
+    #[test]
+    fn the_last_message_format_counts_wherever_it_stands() {
+        assert_eq!(Messages::of(&items(&["--name=a"])), Messages { json: false });
+        assert_eq!(Messages::of(&items(&["--name=a", "--message-format", "json"])), Messages { json: true });
+        let both = ["--message-format=json", "--message-format=human"];
+        assert_eq!(Messages::of(&items(&both)), Messages { json: false });
+    }
+
+    #[test]
+    fn all_wrong_program_options_are_told() {
+        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--debug=io"]);
+        let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
+        let want = [
+            ("not-a-choice", "did you mean `never`?"),
+            ("invalid-value", "too short, the least is 250ms"),
+            ("unimplemented", ""),
+        ];
+        assert_eq!(told, want);
+        assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
+    }
+
+    #[test]
+    fn a_line_for_people_stays_as_it_is_and_becomes_an_object_for_programs() {
+        let line = "fio: --max-jobs has no effect\n";
+        assert_eq!(Messages { json: false }.told(Severity::Note, "note", line), line);
+        let object = Messages { json: true }.told(Severity::Warning, "no-effect", line);
+        let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+        assert_eq!(object["severity"], "warning");
+        assert_eq!(object["code"], "no-effect");
+        assert_eq!(object["message"], "--max-jobs has no effect");
+        assert_eq!(object["file"], serde_json::Value::Null);
+    }
+}

@@ -1,0 +1,247 @@
+//! What users get to read for their mistakes, one snapshot per kind, through the whole program: place, line, caret, advice; and the
+//! kind's name, which `--message-format=json` gives and which does not change.
+
+mod arguments;
+mod options;
+mod structure;
+mod values;
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Place, Run};
+
+/// Files of a test beside the working directory, and the working directory is where programs run.
+fn place(files: &[(&str, &[u8])]) -> Place {
+    let place = Place::new();
+    for (name, text) in files {
+        let path = place.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    place
+}
+
+/// The objects of `--message-format=json`, one per line, and nothing else.
+#[track_caller]
+fn objects(run: &Run) -> Vec<Value> {
+    let object = |line: &str| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"));
+    run.stderr.lines().map(object).collect()
+}
+
+/// What is said of these arguments, refused with status 1: the kinds of mistakes, then the text. Both renderers must agree.
+#[track_caller]
+fn said(files: &[(&str, &[u8])], words: &[&str]) -> String {
+    let place = place(files);
+    let human = place.ferrio(words).run().ended_with(1);
+    assert_eq!(human.stdout, "");
+    let asked: Vec<&str> = ["--message-format=json"].into_iter().chain(words.iter().copied()).collect();
+    let machine = place.ferrio(&asked).run().ended_with(1);
+    assert_eq!(machine.stdout, "");
+    let objects = objects(&machine);
+    let text = |object: &Value, key: &str| object[key].as_str().unwrap_or("-").to_owned();
+    // Numbers of arguments differ, because there was one more: compare what was not on the command line.
+    for object in objects.iter().filter(|object| object["argument"].is_null()) {
+        assert!(human.stderr.contains(text(object, "rendered").trim_end()), "{object:#}\n{}", human.stderr);
+    }
+    let kind = |object: &Value| match object["suggestion"].as_str() {
+        Some(suggestion) => format!("[{} -> {suggestion}]", text(object, "code")),
+        None => format!("[{}]", text(object, "code")),
+    };
+    let kinds: Vec<String> = objects.iter().map(kind).collect();
+    format!("{}\n{}", kinds.join(" "), human.stderr.trim_end())
+}
+
+/// What is said of one job file.
+#[track_caller]
+fn of(text: &str) -> String {
+    said(&[("x.fio", text.as_bytes())], &["x.fio"])
+}
+
+/// What is said of a job file's bytes.
+#[track_caller]
+fn of_bytes(text: &[u8]) -> String {
+    said(&[("x.fio", text)], &["x.fio"])
+}
+
+/// What is said of a command line.
+#[track_caller]
+fn typed(words: &[&str]) -> String {
+    said(&[], words)
+}
+
+#[test]
+fn everything_wrong_in_two_files_and_the_command_line_is_said_in_one_go() {
+    let files: [(&str, &[u8]); 3] = [
+        ("one.fio", b"[global]\nbs=4q\n[a]\nfoo_one=1\nfilename=\nrw=raed\n[b\nsize=4k\n"),
+        ("two.fio", b"size=4k\n[c]\nioengine=null\nuserspace_reap\ninclude gone\n"),
+        ("fine.fio", b"[d]\nioengine=null\nsize=4k\n"),
+    ];
+    insta::assert_snapshot!(said(&files, &["one.fio", "gone.fio", "two.fio", "fine.fio", "--iodepth=0"]), @r#"
+    [out-of-range] [unknown-suffix] [job-dropped] [unknown-option] [empty-value] [not-a-choice -> read] [job-dropped] [unclosed-section -> [b]] [unreadable-job-file] [outside-section] [unreadable-include] [option-of-other-engine] [job-dropped]
+    error: invalid value `0` for option `iodepth`
+     --> argument 5: --iodepth=0
+      |
+    5 | --iodepth=0
+      |           ^ the minimum is 1
+
+    error: invalid value `4q` for option `bs`
+     --> one.fio:2:5
+      |
+    2 | bs=4q
+      |     ^ unknown suffix
+      |
+      = help: known are k, m, g, t and p, also as kb, mb ... and kib, mib ...
+
+    note: job global dropped
+
+    error: unknown option `foo_one`
+     --> one.fio:4:1
+      |
+    4 | foo_one=1
+      | ^^^^^^^
+
+    error: option `filename` has an empty value
+     --> one.fio:5:1
+      |
+    5 | filename=
+      | ^^^^^^^^ a value is expected
+
+    error: invalid value `raed` for option `rw`
+     --> one.fio:6:4
+      |
+    6 | rw=raed
+      |    ^^^^ did you mean `read`?
+      |
+      = help: choices are read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite
+
+    note: job a dropped
+
+    error: section without `]`
+     --> one.fio:7:1
+      |
+    7 | [b
+      | ^^ the closing `]` is missing
+
+    error: unable to open 'gone.fio' job file: No such file or directory
+
+    error: option `size=4k` outside of a [] job section
+     --> two.fio:1:1
+      |
+    1 | size=4k
+      | ^^^^ no section has begun yet
+      |
+      = help: begin a section first: `[global]` for defaults, any other name for a job
+
+    error: cannot read the include file `gone`
+     --> two.fio:5:9
+      |
+    5 | include gone
+      |         ^^^^ No such file or directory
+
+    error: option `userspace_reap` belongs to engine libaio; this job uses null
+     --> two.fio:4:1
+      |
+    4 | userspace_reap
+      | ^^^^^^^^^^^^^^ not an option of null
+      |
+      = help: choose the engine with `ioengine=libaio`, or remove the option
+
+    note: job c dropped
+    "#);
+}
+
+#[test]
+fn an_object_says_where_what_and_what_instead() {
+    let place = place(&[("x.fio", b"[a]\n rw = raed\n")]);
+    let run = place.ferrio(&["--message-format=json", "x.fio"]).run().ended_with(1);
+    let objects = objects(&run);
+    let mut object = objects[0].clone();
+    let rendered = object.as_object_mut().unwrap().remove("rendered").unwrap();
+    assert!(
+        rendered
+            .as_str()
+            .unwrap()
+            .starts_with("error: invalid value `raed` for option `rw`\n --> x.fio:2:7\n")
+    );
+    insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
+    {
+      "severity": "error",
+      "code": "not-a-choice",
+      "message": "invalid value `raed` for option `rw`",
+      "file": "x.fio",
+      "argument": null,
+      "line": 2,
+      "column": 7,
+      "length": 4,
+      "text": " rw = raed",
+      "label": "did you mean `read`?",
+      "help": "choices are read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite",
+      "suggestion": "read"
+    }
+    "#);
+    assert_eq!((objects.len(), &objects[1]["code"]), (2, &Value::from("job-dropped")));
+}
+
+#[test]
+fn an_object_of_the_command_line_has_the_number_of_its_argument() {
+    let place = place(&[]);
+    let run = place.ferrio(&["--name=a", "--rw", "raed", "--message-format", "json"]).run().ended_with(1);
+    let mut object = objects(&run)[0].clone();
+    object.as_object_mut().unwrap().remove("rendered");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
+    {
+      "severity": "error",
+      "code": "not-a-choice",
+      "message": "invalid value `raed` for option `rw`",
+      "file": null,
+      "argument": 2,
+      "line": null,
+      "column": 6,
+      "length": 4,
+      "text": "--rw raed",
+      "label": "did you mean `read`?",
+      "help": "choices are read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite",
+      "suggestion": "read"
+    }
+    "#);
+}
+
+#[test]
+fn notes_and_failures_of_a_run_are_objects_too() {
+    let place =
+        place(&[("x.fio", b"[a]\nioengine=null\nsize=4k\nverifysort=1\nwrite_barrier=4\n[b]\nrw=read\n")]);
+    let words = ["--message-format=json", "--output-format=json", "--max-jobs=4", "x.fio"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert_eq!(run.json()["jobs"].as_array().map(Vec::len), Some(2));
+    let objects = objects(&run);
+    let said: Vec<_> = objects
+        .iter()
+        .map(|object| ["severity", "code", "message"].map(|key| object[key].as_str().unwrap()).join(" | "))
+        .map(|line| line.split("/file:").next().unwrap_or_default().to_owned())
+        .collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    warning | deprecated-option | option `verifysort` is deprecated and has no effect
+    note | no-effect | --max-jobs has no effect: memory is taken as it is needed
+    note | note | option `write_barrier` has no effect: no engine acts on the mark
+    note | note | b: you need to specify size=
+    error | job-failed | pid=0, err=22
+    "#);
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let place = place(&[("x.fio", b"[a]\nrw=raed\n")]);
+    let run = place.ferrio(&["x.fio"]).run().ended_with(1);
+    assert!(!run.stderr.contains('\u{1b}'));
+    // `script` gives the program a terminal.
+    let coloured = |set: &str| {
+        let command = format!("{set} {} x.fio", crate::support::FERRIO);
+        let run = place.program("script", &["-qec", &command, "/dev/null"]).run();
+        assert!(run.stdout.contains("invalid value"), "{run:?}");
+        run.stdout.contains('\u{1b}')
+    };
+    assert!(coloured("env -u NO_COLOR") && coloured("NO_COLOR="));
+    assert!(!coloured("NO_COLOR=1"));
+}

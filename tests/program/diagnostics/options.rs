@@ -1,0 +1,189 @@
+//! Names of options and engines, and jobs that cannot be.
+
+use super::{of, said};
+
+#[test]
+fn an_unknown_option() {
+    insta::assert_snapshot!(of("[a]\nquantum_flux=1\n"), @r#"
+    [unknown-option] [job-dropped]
+    error: unknown option `quantum_flux`
+     --> x.fio:2:1
+      |
+    2 | quantum_flux=1
+      | ^^^^^^^^^^^^
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn a_misspelt_option() {
+    insta::assert_snapshot!(of("[a]\nsize=4k\n  iodpeth = 32 ; deep\n"), @r#"
+    [unknown-option -> iodepth] [job-dropped]
+    error: unknown option `iodpeth`
+     --> x.fio:3:3
+      |
+    3 |   iodpeth = 32 ; deep
+      |   ^^^^^^^ did you mean `iodepth`?
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn a_misspelt_option_of_another_engine() {
+    insta::assert_snapshot!(of("[a]\nuserspace_raep\n"), @r#"
+    [unknown-option -> userspace_reap] [job-dropped]
+    error: unknown option `userspace_raep`
+     --> x.fio:2:1
+      |
+    2 | userspace_raep
+      | ^^^^^^^^^^^^^^ did you mean `userspace_reap`, an option of engine libaio?
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn an_option_of_another_engine() {
+    insta::assert_snapshot!(of("[a]\nioengine=null\nhipri\n"), @r#"
+    [option-of-other-engine] [job-dropped]
+    error: option `hipri` belongs to engines io_uring, io_uring_cmd, libblkio, sg, pvsync2, xnvme; this job uses null
+     --> x.fio:3:1
+      |
+    3 | hipri
+      | ^^^^^ not an option of null
+      |
+      = help: choose the engine with `ioengine=io_uring`, or remove the option
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn an_option_of_an_engine_nobody_knows() {
+    insta::assert_snapshot!(of("[a]\nioengine=spdk\nspdk_mem=2\n"), @r#"
+    [unknown-option] [job-dropped]
+    error: unknown option `spdk_mem`
+     --> x.fio:3:1
+      |
+    3 | spdk_mem=2
+      | ^^^^^^^^
+      |
+      = help: private options of engine spdk are not known here
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn an_option_name_in_capitals() {
+    insta::assert_snapshot!(of("[a]\nBS=4k\n"), @r#"
+    [unknown-option -> bs] [job-dropped]
+    error: unknown option `BS`
+     --> x.fio:2:1
+      |
+    2 | BS=4k
+      | ^^ did you mean `bs`?
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn a_removed_option() {
+    insta::assert_snapshot!(of("[a]\npercentage_sequential=50\n"), @r#"
+    [removed-option] [job-dropped]
+    error: option `percentage_sequential` is deprecated and was removed
+     --> x.fio:2:1
+      |
+    2 | percentage_sequential=50
+      | ^^^^^^^^^^^^^^^^^^^^^ no longer supported
+      |
+      = help: use `percentage_random`
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn an_option_without_implementation() {
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nexperimental_verify=1\n"), @r#"
+    [unimplemented-value]
+    error: option `experimental_verify` is not implemented yet
+     --> x.fio:4:21
+      |
+    4 | experimental_verify=1
+      |                     ^ does more than nothing
+      |
+      = help: only `0` is accepted; take the option out to run the job without it
+    "#);
+}
+
+#[test]
+fn an_option_that_cannot_work_here() {
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\ngpu_dev_id=1\n"), @r#"
+    [unavailable-option]
+    error: option `gpu_dev_id` is not available: needs CUDA
+     --> x.fio:4:1
+      |
+    4 | gpu_dev_id=1
+      | ^^^^^^^^^^
+    "#);
+}
+
+#[test]
+fn an_engine_that_is_misspelt() {
+    insta::assert_snapshot!(of("[a]\nioengine=libiao\nsize=4k\n"), @r#"
+    [unknown-engine -> libaio]
+    error: engine libiao not loadable
+     --> x.fio:2:10
+      |
+    2 | ioengine=libiao
+      |          ^^^^^^ no such engine; did you mean `libaio`?
+      |
+      = help: engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync
+    "#);
+}
+
+#[test]
+fn an_engine_that_is_not_there() {
+    insta::assert_snapshot!(of("[a]\nioengine=rbd\nrbdname=x\nsize=4k\n"), @r#"
+    [unavailable-engine]
+    error: engine rbd not loadable
+     --> x.fio:2:10
+      |
+    2 | ioengine=rbd
+      |          ^^^ not available: needs librbd
+      |
+      = help: engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync
+    "#);
+}
+
+#[test]
+fn a_directory_that_is_not_there() {
+    insta::assert_snapshot!(of("[a]\ndirectory=nowhere\nsize=4k\n"), @r#"
+    [not-a-directory]
+    error: nowhere is not a directory
+     --> x.fio:2:11
+      |
+    2 | directory=nowhere
+      |           ^^^^^^^
+      |
+      = help: create it first: only directories inside file names are created
+    "#);
+}
+
+#[test]
+fn a_warning_that_is_fatal() {
+    insta::assert_snapshot!(said(&[("x.fio", b"[a]\nioengine=null\nsize=4k\ntime_based\n")], &["--warnings-fatal", "x.fio"]), @r#"
+    [fatal-warning]
+    error: time_based requires a runtime/timeout setting
+     --> x.fio:4:1
+      |
+    4 | time_based
+      | ^^^^^^^^^^
+      |
+      = help: warnings are fatal (--warnings-fatal)
+    "#);
+}
