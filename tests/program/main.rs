@@ -9,6 +9,7 @@ mod command_line;
 mod differential;
 mod engines;
 mod failures;
+mod logs;
 mod own_jobs;
 mod reference;
 mod signals;

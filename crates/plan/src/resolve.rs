@@ -75,7 +75,7 @@ pub(crate) fn resolve(
         cpus_allowed: options.cpus(Opt::CpusAllowed).unwrap_or_default(),
         nice: options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
         measure: measure::measure(job, base.measure.clone()),
-        logs: measure::logs(job, &base.name),
+        logs: measure::logs(job, &base.name, findings),
         units: measure::units(options, base.units),
         options: echo(&job.own),
         ..base

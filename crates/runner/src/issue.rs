@@ -23,7 +23,7 @@ use ferrio_workload::{Budget, Content, Workload};
 
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::logs::IoLog;
+use crate::logs::{self, IoLog};
 use crate::open;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
@@ -147,7 +147,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             issued: 0,
         };
         let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
-        let logged = context.log.is_some() && !spec.measure.gtod_reduce;
+        let log = context.log.clone().filter(|_| spec.logs.every_io());
+        let logged = log.is_some() && !spec.measure.gtod_reduce;
         let room = depth as usize;
         Issuer {
             context,
@@ -163,7 +164,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             pacer: Pacer::new(spec),
-            log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
+            log: log.map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -237,8 +238,14 @@ impl<'a, E: Engine> Issuer<'a, E> {
         if self.timing.in_ramp() {
             control.set_state(JobState::Ramp);
         } else {
-            control.begin_measuring(self.now);
+            self.begin_measuring();
         }
+    }
+
+    /// From now on the job is measured.
+    fn begin_measuring(&self) {
+        logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs);
+        self.context.control.begin_measuring(self.now);
     }
 
     /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
@@ -341,7 +348,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
                 }
-                control.begin_measuring(self.now);
+                self.begin_measuring();
                 true
             }
             Milestone::TimeIsUp => false,

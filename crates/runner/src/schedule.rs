@@ -240,7 +240,6 @@ impl<'a> Run<'a, '_> {
         for &index in wave {
             let spec = &self.plan.jobs[index].spec;
             self.jobs[index].started = true;
-            let per_io_log = spec.logs.lat.is_some() || (spec.logs.avg_msec == 0 && spec.logs.any());
             let context = Context {
                 index,
                 spec,
@@ -249,7 +248,7 @@ impl<'a> Run<'a, '_> {
                 messages: sender.clone(),
                 clock: self.clock,
                 run_stop: self.stop,
-                log: self.logs.clone().filter(|_| per_io_log),
+                log: self.logs.clone().filter(|_| spec.logs.any()),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),
             };

@@ -56,7 +56,7 @@ pub(crate) struct Context<'a> {
     pub(crate) clock: Clock,
     /// Stops layout when the run ends early.
     pub(crate) run_stop: &'a AtomicBool,
-    /// Where log rows go, if the job logs single I/Os.
+    /// Where log rows go, if the job writes logs.
     pub(crate) log: Option<LogSender>,
     /// Random seeds of the operating system, the same for layout and I/O.
     pub(crate) entropy: [u64; SEEDS],
