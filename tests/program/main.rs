@@ -13,6 +13,7 @@ mod logs;
 mod own_jobs;
 mod reference;
 mod signals;
+mod steadystate;
 mod support;
 mod syscalls;
 mod text_report;

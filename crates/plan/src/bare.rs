@@ -81,6 +81,7 @@ impl JobSpec {
                 disk_util: true,
             },
             logs: Logs::default(),
+            steadystate: None,
             units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
             options: Vec::new(),
         }

@@ -1,12 +1,14 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
 mod engine;
+mod logs;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use engine::*;
+pub use logs::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -398,64 +400,6 @@ pub struct Measure {
     pub disk_util: bool,
 }
 
-/// Log files of one job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Logs {
-    /// `write_bw_log` prefix (job name when given without a value).
-    pub bw: Option<String>,
-    /// `write_lat_log` prefix.
-    pub lat: Option<String>,
-    /// `write_iops_log` prefix.
-    pub iops: Option<String>,
-    /// `write_hist_log` prefix.
-    pub hist: Option<String>,
-    /// `log_avg_msec`; 0 logs every I/O.
-    pub avg_msec: u32,
-    /// `log_window_value`: what a row says of its window.
-    pub window_value: WindowValue,
-    /// `log_hist_msec`, time between two histograms; 0 writes none.
-    pub hist_msec: u32,
-    /// `log_hist_coarseness`, 0..=6: neighbouring buckets of histograms are summed up 2^this at a time.
-    pub hist_coarseness: u32,
-    /// `per_job_logs=0`: file names carry no job number, and jobs add to the end of files.
-    pub shared: bool,
-    /// `log_offset`: rows have the offset of the I/O.
-    pub offset: bool,
-    /// `log_prio`: rows have the whole priority instead of a bit.
-    pub prio: bool,
-    /// `log_issue_time`: rows have the time at which the I/O was issued.
-    pub issue_time: bool,
-    /// `log_alternate_epoch`: the clock (as for clock_gettime) whose time at the start of the job is added to all times.
-    pub epoch_clock: Option<i32>,
-}
-
-/// `log_window_value`: what a row of averaged logs holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WindowValue {
-    /// The average over the window.
-    #[default]
-    Average,
-    /// The largest value in the window.
-    Maximum,
-    /// Both, in two columns.
-    Both,
-}
-
-impl Logs {
-    /// True when the job writes any log.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.bw.is_some() || self.lat.is_some() || self.iops.is_some() || self.hist.is_some()
-    }
-
-    /// True when rows are made from single I/Os, so that each must be handed to the writer.
-    #[must_use]
-    pub fn every_io(&self) -> bool {
-        let single_rates = self.avg_msec == 0 && (self.bw.is_some() || self.iops.is_some());
-        self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
-    }
-}
-
 /// How numbers are printed for this job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
@@ -578,6 +522,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// What ends the job once it is steady.
+    pub steadystate: Option<SteadyState>,
     /// Units of printed numbers.
     pub units: Units,
     /// The job's own options for the JSON report.

@@ -1,9 +1,11 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod steady;
+
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, OptionEcho, Plan};
-use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
@@ -11,10 +13,11 @@ use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
     DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
-    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SyncReport, TargetReport, TextFigures,
-    ToleratedErrors,
+    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
+    TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use steady::steady_report;
 
 /// fio keeps this many bytes of a job name.
 const NAME_BYTES: usize = 127;
@@ -169,6 +172,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             latency_window_us: 0,
         }),
         desc: first.description.clone(),
+        steadystate: steadystate(entry),
         text: TextFigures {
             jobs: entry.jobs.len(),
             pid: first_result.pid,
@@ -177,6 +181,13 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             percentile_precision: last.measure.percentile_precision,
         },
     }
+}
+
+/// With the last job of the entry: there a group has its window. A job that never ran has an empty one.
+fn steadystate(entry: &Entry<'_>) -> Option<SteadyReport> {
+    let &(spec, result) = entry.jobs.last()?;
+    let empty = SteadyResult::default();
+    Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
 }
 
 fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins: bool) -> DirectionReport {

@@ -16,7 +16,7 @@ mod verifying;
 use std::collections::VecDeque;
 
 use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request};
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
@@ -50,6 +50,8 @@ struct Recent {
     /// Direction of each.
     directions: [u8; RECENT],
     len: usize,
+    /// How many are collected at most.
+    room: usize,
 }
 
 const RECENT: usize = 256;
@@ -95,6 +97,8 @@ pub(crate) struct Issuer<'a, E> {
     /// All other figures.
     stats: JobStats,
     recent: Box<Recent>,
+    /// Main looks at the completion latencies while the job runs.
+    publishes_latency: bool,
     /// The latest clock reading.
     now: u64,
     units: Vec<Unit>,
@@ -150,6 +154,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let log = context.log.clone().filter(|_| spec.logs.every_io());
         let logged = log.is_some() && !spec.measure.gtod_reduce;
         let room = depth as usize;
+        let publishes_latency =
+            spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
+        // What waits in a batch could not be seen.
+        let recent_room = if publishes_latency { 1 } else { RECENT };
         Issuer {
             context,
             spec,
@@ -171,7 +179,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
             timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
             directions: new_recorders(spec),
             stats: JobStats::default(),
-            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: 0 }),
+            recent: Box::new(Recent {
+                ticks: [0; RECENT],
+                directions: [0; RECENT],
+                len: 0,
+                room: recent_room,
+            }),
+            publishes_latency,
             now: 0,
             units: vec![unused; room],
             free: (0..depth).collect(),
@@ -323,6 +337,17 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.stats
     }
 
+    /// Shows main the completion latencies so far.
+    #[cold]
+    fn publish_latency(&self) {
+        let (sum_ns, count) = self
+            .directions
+            .iter()
+            .map(DirectionRecorder::total_clat)
+            .fold((0_u64, 0), |(sums, counts), (sum, count)| (sums.wrapping_add(sum), counts + count));
+        self.live.store_latency(sum_ns, count);
+    }
+
     /// Units that the engine or the kernel has.
     #[inline]
     fn depth_in_use(&self) -> u32 {
@@ -341,6 +366,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                     control.ramp.store(direction, stats.ios, stats.bytes);
                     control.live.store(direction, 0, 0);
                 }
+                control.live.store_latency(0, 0);
                 self.directions = new_recorders(self.spec);
                 self.stats = JobStats::default();
                 self.verify_ticks = 0;

@@ -74,14 +74,12 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     run.began = Instant::now();
     std::thread::scope(|scope| run.run_waves(scope, &sender, &messages));
     let elapsed = run.began.elapsed();
-    let Run { jobs, signal, .. } = run;
-    RunResult {
-        jobs: jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect(),
-        disks: disks.usage(elapsed.as_millis() as u64),
-        started,
-        elapsed,
-        signal,
+    let Run { jobs, signal, mut monitor, .. } = run;
+    let mut jobs: Vec<JobResult> = jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect();
+    for (index, steady) in monitor.steady_states() {
+        jobs[index].steadystate = Some(steady);
     }
+    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal }
 }
 
 /// Where a job stands.

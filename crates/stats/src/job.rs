@@ -119,6 +119,12 @@ impl DirectionRecorder {
         }
     }
 
+    /// Sum of the completion latencies so far, ns, and their number.
+    #[must_use]
+    pub fn total_clat(&self) -> (u64, u64) {
+        self.clat.as_ref().map_or((0, 0), |clat| clat.total())
+    }
+
     /// The figures; `run_ms` is the time in the I/O loop.
     #[must_use]
     pub fn finish(self, run_ms: u64) -> DirectionStats {

@@ -173,13 +173,13 @@ macro_rules! rows {
         }
         [Core; "general" / "runtime"] {
             Steadystate: "steadystate" | "ss", EnumArg, Plain, default "iops_slope:0.01%", words ["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
-                OnlyOff(&["iops_slope:0.01%"]); "Test that ends the job once results are stable";
+                Works; "Test that ends the job once results are stable";
             SteadystateDuration: "steadystate_duration" | "ss_dur", Time, Seconds, default "0", under "steadystate";
-                OnlyOff(&["0"]); "Window in which the steadystate test must hold";
+                Works; "Window in which the steadystate test must hold";
             SteadystateRampTime: "steadystate_ramp_time" | "ss_ramp", Time, Seconds, default "0", under "steadystate";
-                OnlyOff(&["0"]); "Wait before collecting steadystate data";
+                Works; "Wait before collecting steadystate data";
             SteadystateCheckInterval: "steadystate_check_interval" | "ss_interval", Time, Seconds, default "1", under "steadystate";
-                OnlyOff(&["1", "1s"]); "Sampling period of the steadystate test";
+                Works; "Sampling period of the steadystate test";
         }
         }
     };

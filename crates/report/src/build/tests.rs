@@ -27,7 +27,7 @@ fn reading(ios: u64, runtime_ms: u64) -> JobStats {
 }
 
 fn done(stats: JobStats) -> JobResult {
-    JobResult { start_ms: 1_795_227_007_944, pid: 100, error: None, stats }
+    JobResult { start_ms: 1_795_227_007_944, pid: 100, stats, ..JobResult::default() }
 }
 
 fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {

@@ -3,7 +3,7 @@
 use ferrio_engine::{Completion, Engine, Request, Submit};
 use ferrio_plan::Direction;
 
-use super::{Issuer, RECENT, Stamps, Unit, is_data};
+use super::{Issuer, Stamps, Unit, is_data};
 use crate::failure::Failure;
 use crate::logs::IoSample;
 
@@ -49,6 +49,9 @@ impl<E: Engine> Issuer<'_, E> {
         self.stats.complete.record(self.done.len() as u32);
         for index in 0..self.done.len() {
             self.complete(self.done[index]);
+        }
+        if self.publishes_latency {
+            self.publish_latency();
         }
     }
 
@@ -137,7 +140,7 @@ impl<E: Engine> Issuer<'_, E> {
             recent.ticks[recent.len] = self.now.saturating_sub(start);
             recent.directions[recent.len] = direction as u8;
             recent.len += 1;
-            if recent.len == RECENT {
+            if recent.len == recent.room {
                 self.record_recent();
             }
             if let Some(log) = &mut self.log
@@ -176,6 +179,9 @@ impl<E: Engine> Issuer<'_, E> {
             }
         }
         recent.len = 0;
+        if self.publishes_latency {
+            self.publish_latency();
+        }
     }
 
     /// A short or failed transfer of a synchronous submission.
