@@ -70,10 +70,9 @@ fn rows_of_an_asynchronous_engine_have_the_columns_of_fio() {
 
 #[test]
 fn one_file_for_all_jobs_has_the_rows_of_one_job_behind_those_of_the_other() {
-    compare(
-        &["--write_lat_log=x", "--per_job_logs=0", "--numjobs=2", "--log_offset=1", "--stonewall"],
-        behind_the_value,
-    );
+    let log = ["--write_lat_log=x", "--per_job_logs=0", "--log_offset=1"];
+    let second = ["--name=b", "--stonewall", "--ioengine=null", "--size=256k", "--rw=write"];
+    compare(&[&log[..], &second, &log].concat(), behind_the_value);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
     JobSpec, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding, Sequencer,
-    Units,
+    UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -79,6 +79,7 @@ impl JobSpec {
                 bwavgtime_ms: 500,
                 iopsavgtime_ms: 500,
                 disk_util: true,
+                unified: UnifiedReporting::None,
             },
             logs: Logs::default(),
             steadystate: None,

@@ -5,7 +5,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Logs, Measure, Units, WindowValue};
+use crate::spec::{Logs, Measure, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -40,6 +40,11 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
         measure.percentiles.sort_by(f64::total_cmp);
         measure.percentile_precision = options.float_precision(Opt::PercentileList);
     }
+    measure.unified = match options.choice(Opt::UnifiedRwReporting).map(|choice| choice.word) {
+        Some("mixed") => UnifiedReporting::Mixed,
+        Some("both") => UnifiedReporting::Both,
+        _ => UnifiedReporting::None,
+    };
     measure.bwavgtime_ms = number(options, Opt::Bwavgtime).unwrap_or(measure.bwavgtime_ms);
     measure.iopsavgtime_ms = number(options, Opt::Iopsavgtime).unwrap_or(measure.iopsavgtime_ms);
     measure
@@ -161,6 +166,14 @@ mod tests {
     fn disabled_latencies_have_no_percentiles() {
         let measure = spec("lat_percentiles=1\nslat_percentiles=1\ndisable_clat=1\ndisable_slat=1\n").measure;
         assert!(measure.lat_percentiles && !measure.clat_percentiles && !measure.slat_percentiles);
+    }
+
+    #[test]
+    fn directions_are_unified_by_word_or_number() {
+        let unified = |options: &str| spec(options).measure.unified;
+        assert_eq!(unified("unified_rw_reporting=2\n"), UnifiedReporting::Both);
+        assert_eq!(unified("unified_rw_reporting=mixed\n"), UnifiedReporting::Mixed);
+        assert_eq!(unified("unified_rw_reporting=1\nunified_rw_reporting=none\n"), UnifiedReporting::None);
     }
 
     #[test]

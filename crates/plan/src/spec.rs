@@ -398,6 +398,20 @@ pub struct Measure {
     pub iopsavgtime_ms: u32,
     /// Collect disk statistics.
     pub disk_util: bool,
+    /// Sum the directions up in the report.
+    pub unified: UnifiedReporting,
+}
+
+/// `unified_rw_reporting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnifiedReporting {
+    /// Each direction is reported alone.
+    #[default]
+    None,
+    /// All directions are reported as one.
+    Mixed,
+    /// Each direction is reported, then all as one.
+    Both,
 }
 
 /// How numbers are printed for this job.

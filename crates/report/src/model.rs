@@ -49,10 +49,14 @@ pub struct JobReport {
     #[serde(rename = "job options", skip_serializing_if = "Pairs::is_empty")]
     pub job_options: Pairs<String, String>,
     /// Read, write, trim.
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing_if = "DirectionReports::are_replaced")]
     pub directions: DirectionReports,
     /// Periodic syncs.
+    #[serde(skip_serializing_if = "SyncReport::is_for_the_text")]
     pub sync: SyncReport,
+    /// All directions as one (`unified_rw_reporting`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixed: Option<DirectionReport>,
     /// From start to end, ms, summed over the jobs.
     pub job_runtime: u64,
     /// User time in percent of `job_runtime`.
@@ -94,6 +98,15 @@ pub struct JobReport {
     pub text: TextFigures,
 }
 
+impl JobReport {
+    /// What is shown of the directions, in order, with lower-case names.
+    #[must_use]
+    pub fn shown_directions(&self) -> Vec<(&'static str, &DirectionReport)> {
+        let directions = self.directions.named().into_iter().filter(|_| !self.directions.replaced);
+        directions.chain(self.mixed.as_ref().map(|mixed| ("mixed", mixed))).collect()
+    }
+}
+
 /// `eta` of a run that is too young to tell.
 pub const ETA_UNKNOWN: u64 = 2_147_483_647;
 
@@ -121,6 +134,9 @@ pub struct DirectionReports {
     pub write: DirectionReport,
     /// Trims.
     pub trim: DirectionReport,
+    /// One report on all directions stands in their place.
+    #[serde(skip)]
+    pub replaced: bool,
 }
 
 impl DirectionReports {
@@ -128,6 +144,12 @@ impl DirectionReports {
     #[must_use]
     pub fn named(&self) -> [(&'static str, &DirectionReport); 3] {
         [("read", &self.read), ("write", &self.write), ("trim", &self.trim)]
+    }
+
+    /// True when they are not shown.
+    #[must_use]
+    pub const fn are_replaced(&self) -> bool {
+        self.replaced
     }
 }
 
@@ -214,6 +236,17 @@ pub struct SyncReport {
     /// Percentiles for the text, which shows them whatever the switches say.
     #[serde(skip)]
     pub percentiles: Percentiles,
+    /// The JSON document does not have it: directions are reported as one.
+    #[serde(skip)]
+    pub text_only: bool,
+}
+
+impl SyncReport {
+    /// True when only the text shows it.
+    #[must_use]
+    pub const fn is_for_the_text(&self) -> bool {
+        self.text_only
+    }
 }
 
 /// Errors that did not end a job.
@@ -354,6 +387,8 @@ pub struct GroupReport {
     pub units: Units,
     /// Read, write, trim; `None` for a direction nothing moved in.
     pub directions: [Option<GroupDirection>; 3],
+    /// All directions of those entries that sum them up.
+    pub mixed: Option<GroupDirection>,
 }
 
 /// One direction of a group, over its report entries.

@@ -34,7 +34,7 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
 }
 
 fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
-    let directions = job.directions.named();
+    let directions = job.shown_directions();
     if directions.iter().all(|(_, d)| d.io_bytes == 0 && d.total_ios == 0) {
         return Ok(());
     }
@@ -49,7 +49,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     if let Some(description) = &job.desc {
         writeln!(out, "  Description  : [{description}]")?;
     }
-    for (name, direction) in directions {
+    for (name, direction) in &directions {
         write_direction(out, job, name, direction)?;
     }
     write_latency_shares(out, "nsec", &job.latency_ns)?;
@@ -68,7 +68,10 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
     writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
     writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
-    let [read, write, trim] = directions.map(|(_, d)| d);
+    // What is reported as one stands in the place of the reads.
+    let none = DirectionReport::default();
+    let shown = |at: usize| directions.get(at).map_or(&none, |(_, direction)| direction);
+    let [read, write, trim] = [shown(0), shown(1), shown(2)];
     writeln!(
         out,
         "     issued rwts: total={},{},{},{} short={},{},{},0 dropped={},{},{},0",
@@ -245,6 +248,9 @@ fn write_group(out: &mut String, group: &GroupReport) -> fmt::Result {
         if let Some(direction) = direction {
             write_group_direction(out, name, direction, &group.units)?;
         }
+    }
+    if let Some(mixed) = &group.mixed {
+        write_group_direction(out, "MIXED", mixed, &group.units)?;
     }
     Ok(())
 }

@@ -125,7 +125,7 @@ macro_rules! rows {
         }
         [Core; "general" / "none"] {
             UnifiedRwReporting: "unified_rw_reporting", Enum, Plain, default "none", words ["none", "mixed", "both", "0" = "none", "1" = "mixed", "2" = "both"];
-                OnlyOff(&["none", "0"]); "Sum directions into one mixed report, or print both";
+                Works; "Sum directions into one mixed report, or print both";
         }
         [Core; "general" / "err"] {
             ContinueOnError: "continue_on_error", Enum, Plain, default "none", words ["none", "read", "write", "io", "verify", "all", "0" = "none", "1" = "all"];
