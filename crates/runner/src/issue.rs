@@ -50,8 +50,8 @@ struct Recent {
     /// Direction of each.
     directions: [u8; RECENT],
     len: usize,
-    /// How many are collected at most.
-    room: usize,
+    /// Where a batch begins: at 0, or at the last place if each latency is to be seen at once.
+    first: usize,
 }
 
 const RECENT: usize = 256;
@@ -157,7 +157,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         // What waits in a batch could not be seen.
-        let recent_room = if publishes_latency { 1 } else { RECENT };
+        let first = if publishes_latency { RECENT - 1 } else { 0 };
         Issuer {
             context,
             spec,
@@ -179,12 +179,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
             directions: new_recorders(spec),
             stats: JobStats::default(),
-            recent: Box::new(Recent {
-                ticks: [0; RECENT],
-                directions: [0; RECENT],
-                len: 0,
-                room: recent_room,
-            }),
+            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
             publishes_latency,
             now: 0,
             units: vec![unused; room],
@@ -359,7 +354,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn pass_milestone(&mut self) -> bool {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
-                self.recent.len = 0;
+                self.recent.len = self.recent.first;
                 let control = self.context.control;
                 for (direction, stats) in self.directions.iter().enumerate() {
                     self.ramp_bytes[direction] += stats.bytes;

@@ -3,7 +3,7 @@
 use ferrio_engine::{Completion, Engine, Request, Submit};
 use ferrio_plan::Direction;
 
-use super::{Issuer, Stamps, Unit, is_data};
+use super::{Issuer, RECENT, Stamps, Unit, is_data};
 use crate::failure::Failure;
 use crate::logs::IoSample;
 
@@ -140,7 +140,7 @@ impl<E: Engine> Issuer<'_, E> {
             recent.ticks[recent.len] = self.now.saturating_sub(start);
             recent.directions[recent.len] = direction as u8;
             recent.len += 1;
-            if recent.len == recent.room {
+            if recent.len == RECENT {
                 self.record_recent();
             }
             if let Some(log) = &mut self.log
@@ -171,14 +171,16 @@ impl<E: Engine> Issuer<'_, E> {
     #[inline(never)]
     pub(super) fn record_recent(&mut self) {
         let recent = &mut *self.recent;
-        for (&ticks, &direction) in recent.ticks[..recent.len].iter().zip(&recent.directions) {
+        for (&ticks, &direction) in
+            recent.ticks[recent.first..recent.len].iter().zip(&recent.directions[recent.first..])
+        {
             let ns = self.clock.ns(ticks);
             self.directions[usize::from(direction)].record_synchronous(ns);
             if self.spec.measure.clat {
                 self.stats.latency_buckets.record(ns);
             }
         }
-        recent.len = 0;
+        recent.len = recent.first;
         if self.publishes_latency {
             self.publish_latency();
         }
