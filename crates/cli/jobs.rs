@@ -140,7 +140,7 @@ mod tests {
         let stop = read(&items, &[], Reading::Ferrio).unwrap_err().to_string();
         assert!(stop.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{stop}");
         let set = read(&items, &[], Reading::Fio).unwrap();
-        assert_eq!(set.jobs[0].options.time_us(ferrio_jobfile::Opt::Runtime), Some(10));
+        assert_eq!(set.jobs[0].options.time_us(Opt::Runtime), Some(10));
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn facts(report: &Value, counts: Counts) -> Vec<String> {
             "{} (group {}, error {}, desc {}): {} syncs",
             job["jobname"], job["groupid"], job["error"], job["desc"], job["sync"]["total_ios"]
         ));
-        for name in ["read", "write", "trim"] {
+        for name in ["read", "write", "trim", "mixed"] {
             let of = &job[name];
             facts.push(format!(
                 "  {name}: {} bytes, {} KiB in {} I/Os, {} short, {} dropped; {} slat, {} clat, {} lat samples",
@@ -309,6 +309,25 @@ fn a_file_of_the_right_size_is_used_as_it_is() {
     fs::write(place.work().join("f"), &content).unwrap();
     place.ferrio(&[&file]).run().succeeded();
     assert!(fs::read(place.work().join("f")).unwrap() == content, "the file was rewritten");
+}
+
+#[test]
+fn directions_can_be_reported_as_one() {
+    compare("[unified]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=mixed\n");
+    compare("[unified]\nrw=trimwrite\nioengine=null\nsize=1m\nunified_rw_reporting=1\nlat_percentiles=1\n");
+}
+
+#[test]
+fn directions_can_be_reported_alone_and_as_one() {
+    let place = Place::new();
+    let job = place.job("[unified]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=both\nfsync=16\n");
+    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    let job = &report["jobs"][0];
+    for figure in ["io_bytes", "total_ios", "clat_ns/N"] {
+        let of = |direction: &str| number(job, &format!("/{direction}/{figure}"));
+        assert_eq!(of("mixed"), of("read") + of("write"), "{figure}");
+    }
+    assert!(number(job, "/sync/total_ios") > 0);
 }
 
 #[test]

@@ -85,3 +85,16 @@ fn a_job_that_is_not_measured_has_fios_lines() {
 fn trims_of_the_null_engine_have_fios_lines() {
     compare("[trims]\nioengine=null\nrw=trim\nsize=64k\n");
 }
+
+#[test]
+fn directions_reported_as_one_have_fios_lines() {
+    compare("[unified]\nrw=rw\nsize=256k\nunified_rw_reporting=mixed\n");
+    compare("[unified]\nrw=rw\nsize=256k\nnumjobs=2\ngroup_reporting\nunified_rw_reporting=both\n");
+}
+
+#[test]
+fn percentiles_of_every_latency_have_fios_lines() {
+    let all = "slat_percentiles=1\nclat_percentiles=1\nlat_percentiles=1\n";
+    compare(&format!("[all]\nrw=randread\nsize=256k\nioengine=libaio\niodepth=4\n{all}"));
+    compare(&format!("[all]\nrw=randrw\nsize=256k\n{all}percentile_list=50:99.5\n"));
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
     JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Tolerance, Units,
+    Sequencer, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -82,8 +82,10 @@ impl JobSpec {
                 bwavgtime_ms: 500,
                 iopsavgtime_ms: 500,
                 disk_util: true,
+                unified: UnifiedReporting::None,
             },
             logs: Logs::default(),
+            steadystate: None,
             units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
             options: Vec::new(),
         }

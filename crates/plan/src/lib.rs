@@ -24,6 +24,7 @@ mod rules;
 mod sizes;
 pub mod spec;
 mod status;
+mod steadystate;
 #[cfg(test)]
 mod testing;
 mod tolerance;

@@ -1,9 +1,11 @@
 //! What a job measures, prints and logs.
 
-use ferrio_jobfile::{Job, Opt, Options, Value};
+use ferrio_jobfile::{Diagnostic, Job, Opt, Options, Value};
+use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
-use crate::spec::{Logs, Measure, Units};
+use crate::resolve::value_origin;
+use crate::spec::{Logs, Measure, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -38,8 +40,13 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
         measure.percentiles.sort_by(f64::total_cmp);
         measure.percentile_precision = options.float_precision(Opt::PercentileList);
     }
-    measure.bwavgtime_ms = milliseconds(options, Opt::Bwavgtime).unwrap_or(measure.bwavgtime_ms);
-    measure.iopsavgtime_ms = milliseconds(options, Opt::Iopsavgtime).unwrap_or(measure.iopsavgtime_ms);
+    measure.unified = match options.choice(Opt::UnifiedRwReporting).map(|choice| choice.word) {
+        Some("mixed") => UnifiedReporting::Mixed,
+        Some("both") => UnifiedReporting::Both,
+        _ => UnifiedReporting::None,
+    };
+    measure.bwavgtime_ms = number(options, Opt::Bwavgtime).unwrap_or(measure.bwavgtime_ms);
+    measure.iopsavgtime_ms = number(options, Opt::Iopsavgtime).unwrap_or(measure.iopsavgtime_ms);
     measure
 }
 
@@ -51,17 +58,46 @@ pub(crate) fn drop_unmeasured_percentiles(measure: &mut Measure) {
 }
 
 /// Log files; a log without a prefix is named after the job.
-pub(crate) fn logs(job: &Job, name: &str) -> Logs {
+pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
+    let options = &job.options;
     let prefix = |opt| {
-        let text = job.options.text(opt)?;
+        let text = options.text(opt)?;
         Some(if text.is_empty() { name.to_owned() } else { text.to_owned() })
     };
+    let switch = |opt, default| options.switch(opt).unwrap_or(default);
     Logs {
         bw: prefix(Opt::WriteBwLog),
         lat: prefix(Opt::WriteLatLog),
         iops: prefix(Opt::WriteIopsLog),
-        avg_msec: milliseconds(&job.options, Opt::LogAvgMsec).unwrap_or(0),
+        hist: prefix(Opt::WriteHistLog),
+        avg_msec: number(options, Opt::LogAvgMsec).unwrap_or(0),
+        window_value: match options.choice(Opt::LogWindowValue).map(|choice| choice.word) {
+            Some("max") => WindowValue::Maximum,
+            Some("both") => WindowValue::Both,
+            _ => WindowValue::Average,
+        },
+        hist_msec: number(options, Opt::LogHistMsec).unwrap_or(0),
+        hist_coarseness: number(options, Opt::LogHistCoarseness).unwrap_or(0),
+        shared: !switch(Opt::PerJobLogs, true),
+        offset: switch(Opt::LogOffset, false),
+        prio: switch(Opt::LogPrio, false),
+        issue_time: switch(Opt::LogIssueTime, false),
+        epoch_clock: switch(Opt::LogAlternateEpoch, false).then(|| epoch_clock(options, findings)),
     }
+}
+
+/// The clock of `log_alternate_epoch`, the wall clock unless given. One that the machine does not have is refused: its times would
+/// be made up.
+fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
+    let given = options.int(Opt::LogAlternateEpochClockId).unwrap_or(0);
+    let clock = i32::try_from(given).unwrap_or(-1);
+    if clock < 0 || clock_gettime(ClockId::from_raw(clock)).is_err() {
+        let origin = value_origin(options, Opt::LogAlternateEpochClockId);
+        let message = format!("there is no clock with the number {given}");
+        let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
+        findings.refuse(Diagnostic::error(message, origin).help(help));
+    }
+    clock
 }
 
 /// A quantity that is logged in windows is sampled at the interval of the windows, unless its own interval is given.
@@ -103,14 +139,16 @@ pub(crate) fn units(options: &Options, base: Units) -> Units {
     }
 }
 
-fn milliseconds(options: &Options, opt: Opt) -> Option<u32> {
+/// A 32-bit number; what does not fit is the largest one.
+fn number(options: &Options, opt: Opt) -> Option<u32> {
     options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::spec::JobSpec;
-    use crate::testing::{plan_of, spec_of};
+    use crate::testing::{plan_of, refusals, spec_of};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
@@ -131,6 +169,14 @@ mod tests {
     }
 
     #[test]
+    fn directions_are_unified_by_word_or_number() {
+        let unified = |options: &str| spec(options).measure.unified;
+        assert_eq!(unified("unified_rw_reporting=2\n"), UnifiedReporting::Both);
+        assert_eq!(unified("unified_rw_reporting=mixed\n"), UnifiedReporting::Mixed);
+        assert_eq!(unified("unified_rw_reporting=1\nunified_rw_reporting=none\n"), UnifiedReporting::None);
+    }
+
+    #[test]
     fn percentiles_are_sorted_and_printed_with_the_digits_given() {
         let measure = spec("percentile_list=99.999:50:90.5\n").measure;
         assert_eq!(measure.percentiles, [50.0, 90.5, 99.999]);
@@ -143,6 +189,35 @@ mod tests {
     fn a_log_without_prefix_is_named_after_the_job() {
         let logs = spec("write_bw_log\nwrite_lat_log=x\nlog_avg_msec=500\nname=printed\n").logs;
         assert_eq!((logs.bw.as_deref(), logs.lat.as_deref(), logs.iops), (Some("printed"), Some("x"), None));
+    }
+
+    #[test]
+    fn switches_of_logs_choose_their_columns() {
+        assert_eq!(spec("").logs, Logs::default());
+        let logs = spec("write_lat_log\nlog_offset=1\nlog_prio=1\nlog_issue_time=1\nper_job_logs=0\n").logs;
+        assert!(logs.offset && logs.prio && logs.issue_time && logs.shared);
+        let value = |text: &str| spec(text).logs.window_value;
+        assert_eq!(value("log_window_value=both\n"), WindowValue::Both);
+        assert_eq!(value("log_max_value=1\n"), WindowValue::Maximum);
+        assert_eq!(value("log_window_value=max\nlog_window_value=avg\n"), WindowValue::Average);
+    }
+
+    #[test]
+    fn an_alternate_epoch_is_that_of_the_wall_clock_unless_a_clock_is_given() {
+        assert_eq!(spec("log_alternate_epoch_clock_id=1\n").logs.epoch_clock, None);
+        assert_eq!(spec("log_unix_epoch=1\n").logs.epoch_clock, Some(0));
+        assert_eq!(spec("log_alternate_epoch=1\nlog_alternate_epoch_clock_id=1\n").logs.epoch_clock, Some(1));
+        let text =
+            "[a]\nioengine=null\nsize=4k\nlog_alternate_epoch=1\nlog_alternate_epoch_clock_id=4000000000\n";
+        assert_eq!(refusals(text), ["there is no clock with the number 4000000000"]);
+    }
+
+    #[test]
+    fn single_ios_are_handed_over_only_for_logs_that_need_them() {
+        let every_io = |text: &str| spec(text).logs.every_io();
+        assert!(every_io("write_lat_log\nlog_avg_msec=100\n") && every_io("write_bw_log\n"));
+        assert!(!every_io("write_bw_log\nlog_avg_msec=100\n") && !every_io(""));
+        assert!(every_io("write_hist_log\nlog_hist_msec=100\n") && !every_io("write_hist_log\n"));
     }
 
     #[test]

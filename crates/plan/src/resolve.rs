@@ -12,7 +12,9 @@ use crate::spec::{
     BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
     Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, life_cycle, measure, numa, postfix, rules, tolerance};
+use crate::{
+    Machine, PlanOptions, buffers, engine, life_cycle, measure, numa, postfix, rules, steadystate, tolerance,
+};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -33,6 +35,7 @@ pub(crate) fn resolve(
     let base = JobSpec::bare(options.text(Opt::Name).unwrap_or(&job.name));
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
     let rw = read_write(options);
+    let measure = measure::measure(job, base.measure.clone());
     let mut spec = JobSpec {
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
@@ -76,8 +79,9 @@ pub(crate) fn resolve(
         unlink: switch(Opt::Unlink, false),
         cpus_allowed: options.cpus(Opt::CpusAllowed).unwrap_or_default(),
         nice: options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
-        measure: measure::measure(job, base.measure.clone()),
-        logs: measure::logs(job, &base.name),
+        steadystate: steadystate::steadystate(job, &measure, findings),
+        measure,
+        logs: measure::logs(job, &base.name, findings),
         units: measure::units(options, base.units),
         options: echo(&job.own),
         ..base

@@ -3,6 +3,7 @@
 mod clock;
 mod engine;
 mod life_cycle;
+mod logs;
 mod memory_policy;
 mod tolerance;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 pub use clock::*;
 pub use engine::*;
 pub use life_cycle::*;
+pub use logs::*;
 pub use memory_policy::*;
 pub use tolerance::*;
 
@@ -404,27 +406,20 @@ pub struct Measure {
     pub iopsavgtime_ms: u32,
     /// Collect disk statistics.
     pub disk_util: bool,
+    /// Sum the directions up in the report.
+    pub unified: UnifiedReporting,
 }
 
-/// Log files of one job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Logs {
-    /// `write_bw_log` prefix (job name when given without a value).
-    pub bw: Option<String>,
-    /// `write_lat_log` prefix.
-    pub lat: Option<String>,
-    /// `write_iops_log` prefix.
-    pub iops: Option<String>,
-    /// `log_avg_msec`; 0 logs every I/O.
-    pub avg_msec: u32,
-}
-
-impl Logs {
-    /// True when the job writes any log.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.bw.is_some() || self.lat.is_some() || self.iops.is_some()
-    }
+/// `unified_rw_reporting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnifiedReporting {
+    /// Each direction is reported alone.
+    #[default]
+    None,
+    /// All directions are reported as one.
+    Mixed,
+    /// Each direction is reported, then all as one.
+    Both,
 }
 
 /// How numbers are printed for this job.
@@ -555,6 +550,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// What ends the job once it is steady.
+    pub steadystate: Option<SteadyState>,
     /// Units of printed numbers.
     pub units: Units,
     /// The job's own options for the JSON report.

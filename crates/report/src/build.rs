@@ -1,9 +1,11 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod steady;
+
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, OptionEcho, Plan};
-use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_plan::{JobSpec, OptionEcho, Plan, UnifiedReporting};
+use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
@@ -11,10 +13,11 @@ use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
     DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
-    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SyncReport, TargetReport, TextFigures,
-    ToleratedErrors,
+    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
+    TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use steady::steady_report;
 
 /// fio keeps this many bytes of a job name.
 const NAME_BYTES: usize = 127;
@@ -67,6 +70,10 @@ impl<'a> Entry<'a> {
         self.jobs[self.jobs.len() - 1].0
     }
 
+    fn unified(&self) -> UnifiedReporting {
+        self.first().0.measure.unified
+    }
+
     fn stats(&self) -> &JobStats {
         self.merged.as_ref().unwrap_or(&self.first().1.stats)
     }
@@ -97,13 +104,24 @@ fn groups(entries: &[Entry<'_>]) -> Vec<GroupReport> {
     for entry in entries {
         let spec = entry.first().0;
         let at = groups.iter().position(|group| group.id == spec.group).unwrap_or_else(|| {
-            groups.push(GroupReport { id: spec.group, units: spec.units, directions: [None; 3] });
+            groups.push(GroupReport {
+                id: spec.group,
+                units: spec.units,
+                directions: [None; 3],
+                mixed: None,
+            });
             groups.len() - 1
         });
         groups[at].units = spec.units;
-        for (sum, figures) in groups[at].directions.iter_mut().zip(&entry.stats().directions) {
-            if figures.runtime_ms > 0 {
-                add_to_group(sum, figures);
+        let GroupReport { directions, mixed, .. } = &mut groups[at];
+        if entry.unified() == UnifiedReporting::Mixed {
+            add_to_group(mixed, &entry.stats().mixed());
+            continue;
+        }
+        for (sum, figures) in directions.iter_mut().zip(&entry.stats().directions) {
+            add_to_group(sum, figures);
+            if entry.unified() == UnifiedReporting::Both {
+                add_to_group(mixed, figures);
             }
         }
     }
@@ -112,6 +130,9 @@ fn groups(entries: &[Entry<'_>]) -> Vec<GroupReport> {
 
 fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     let (bytes, runtime) = (figures.bytes, figures.runtime_ms);
+    if runtime == 0 {
+        return;
+    }
     let bw = per_second(bytes, runtime);
     let first =
         GroupDirection { bytes: 0, bw, bw_min: bw, bw_max: bw, runtime_min: runtime, runtime_max: runtime };
@@ -133,6 +154,12 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         let group = group.and_then(|group| group.directions[index]);
         direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, bins)
     };
+    let unified = entry.unified();
+    let replaced = unified == UnifiedReporting::Mixed;
+    let mixed = (unified != UnifiedReporting::None).then(|| {
+        let group = group.and_then(|group| group.mixed);
+        direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, bins)
+    });
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
     let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
     let ios = stats.total_ios();
@@ -144,8 +171,14 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         eta: if elapsed < ETA_AFTER_SECONDS { ETA_UNKNOWN } else { 0 },
         elapsed,
         job_options: echo(&last.options),
-        directions: DirectionReports { read: direction(0), write: direction(1), trim: direction(2) },
-        sync: sync_report(stats, last, bins),
+        directions: DirectionReports {
+            read: direction(0),
+            write: direction(1),
+            trim: direction(2),
+            replaced,
+        },
+        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, bins) },
+        mixed,
         job_runtime: stats.job_runtime_ms,
         usr_cpu: percent(stats.usage.user_us / 1000, stats.job_runtime_ms),
         sys_cpu: percent(stats.usage.system_us / 1000, stats.job_runtime_ms),
@@ -171,6 +204,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             latency_window_us: 0,
         }),
         desc: first.description.clone(),
+        steadystate: steadystate(entry),
         text: TextFigures {
             jobs: entry.jobs.len(),
             pid: first_result.pid,
@@ -179,6 +213,13 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             percentile_precision: last.measure.percentile_precision,
         },
     }
+}
+
+/// With the last job of the entry: there a group has its window. A job that never ran has an empty one.
+fn steadystate(entry: &Entry<'_>) -> Option<SteadyReport> {
+    let &(spec, result) = entry.jobs.last()?;
+    let empty = SteadyResult::default();
+    Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
 }
 
 fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins: bool) -> DirectionReport {
@@ -231,6 +272,7 @@ fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
         total_ios,
         lat_ns: latency_report(latency, &measure.percentiles, switched_on, bins),
         percentiles: percentiles(&latency.fio_bins(), latency, &measure.percentiles),
+        ..SyncReport::default()
     }
 }
 

@@ -1,21 +1,25 @@
-//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`): one thread writes them while the jobs run.
+//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`, `write_hist_log`): one thread writes them while the jobs
+//! run.
 //!
 //! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
-//! rather than filling memory. Rows are fio's: `time, value, direction, block size, priority`, times in ms since the job began.
+//! rather than filling memory. Rows are fio's; their times are ms since the job began, or since another epoch if one is asked for.
 
 mod file;
+mod histogram;
 mod job;
 mod rows;
 mod window;
 
+use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use ferrio_plan::Plan;
+use ferrio_plan::{JobSpec, Plan};
 use ferrio_runner::RunResult;
 use ferrio_runner::logs::{LogBatch, LogSender};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
+use file::{LogFile, Spool};
 use job::JobLogs;
 use rows::Rows;
 
@@ -33,7 +37,9 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Creates the log files of all jobs, emptied, and starts the thread. `None` when no job writes a log.
+    /// Creates the log files of all jobs and starts the thread. `None` when no job writes a log.
+    ///
+    /// Files of one job are emptied; to those of several (`per_job_logs=0`) rows are added.
     ///
     /// `tell` is told at once what cannot be created; the run goes on without it.
     pub fn start(plan: &Plan, tell: &mut dyn FnMut(String)) -> Option<Self> {
@@ -42,11 +48,14 @@ impl LogWriter {
             return None;
         }
         let stay_open = logging * JobLogs::MOST_FILES <= OPEN_FILES;
-        let mut jobs: Vec<Option<JobLogs>> = plan
-            .jobs
-            .iter()
-            .map(|job| job.spec.logs.any().then(|| JobLogs::create(&job.spec, stay_open)))
-            .collect();
+        let specs = || plan.jobs.iter().map(|job| &job.spec);
+        let spool = spool(specs(), tell);
+        let make = |spec: &JobSpec| match spec.logs.shared {
+            true => JobLogs::create(spec, |name| LogFile::add_to(name, spool.clone())),
+            false => JobLogs::create(spec, |name| LogFile::create(name, stay_open)),
+        };
+        let mut jobs: Vec<Option<JobLogs>> =
+            specs().map(|spec| spec.logs.any().then(|| make(spec))).collect();
         jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).for_each(&mut *tell);
         let (sender, batches) = sync_channel(QUEUE);
         match spawn(jobs, batches) {
@@ -83,6 +92,20 @@ impl LogWriter {
     }
 }
 
+/// A place where rows of files that several jobs write can wait for the end of their job, if there are such files.
+fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(String)) -> Option<Spool> {
+    let mut seen = HashSet::new();
+    let logs = specs.map(|spec| &spec.logs).filter(|logs| logs.shared);
+    let prefixes = logs.flat_map(|logs| {
+        let prefixes = [("bw", &logs.bw), ("lat", &logs.lat), ("iops", &logs.iops), ("hist", &logs.hist)];
+        prefixes.into_iter().filter_map(|(kind, prefix)| Some((kind, prefix.as_deref()?)))
+    });
+    let (_, prefix) = { prefixes }.find(|name| !seen.insert(*name))?;
+    Spool::beside(prefix)
+        .map_err(|error| tell(format!("rows of several jobs are mixed in {prefix}_*.log: {error}")))
+        .ok()
+}
+
 /// Signals are blocked in the new thread: the run takes them in a thread of its own.
 fn spawn(
     jobs: Vec<Option<JobLogs>>,
@@ -99,20 +122,22 @@ fn write(mut jobs: Vec<Option<JobLogs>>, batches: &Receiver<LogBatch>) -> Vec<Op
     let mut rows = Rows::default();
     for batch in batches {
         let at = match batch {
-            LogBatch::Ios { job, .. }
+            LogBatch::Began { job, .. }
+            | LogBatch::Ios { job, .. }
             | LogBatch::Bandwidth { job, .. }
             | LogBatch::Iops { job, .. }
             | LogBatch::Ended { job, .. } => job,
         };
         let Some(Some(job)) = jobs.get_mut(at) else { continue };
         match batch {
+            LogBatch::Began { epoch_ms, .. } => job.set_epoch(epoch_ms),
             LogBatch::Ios { samples, .. } => job.ios(&samples, &mut rows),
             LogBatch::Bandwidth { sample, .. } => job.bandwidth(&sample, &mut rows),
             LogBatch::Iops { sample, .. } => job.iops(&sample, &mut rows),
             LogBatch::Ended { time_ms, .. } => job.end(time_ms, &mut rows),
         }
     }
-    jobs.iter_mut().flatten().for_each(|job| job.end_with_the_last_io(&mut rows));
+    jobs.iter_mut().flatten().for_each(|job| job.end_with_the_run(&mut rows));
     jobs
 }
 

@@ -49,10 +49,14 @@ pub struct JobReport {
     #[serde(rename = "job options", skip_serializing_if = "Pairs::is_empty")]
     pub job_options: Pairs<String, String>,
     /// Read, write, trim.
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing_if = "DirectionReports::are_replaced")]
     pub directions: DirectionReports,
     /// Periodic syncs.
+    #[serde(skip_serializing_if = "SyncReport::is_for_the_text")]
     pub sync: SyncReport,
+    /// All directions as one (`unified_rw_reporting`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixed: Option<DirectionReport>,
     /// From start to end, ms, summed over the jobs.
     pub job_runtime: u64,
     /// User time in percent of `job_runtime`.
@@ -86,9 +90,21 @@ pub struct JobReport {
     /// `description` of the first job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desc: Option<String>,
+    /// How steady the jobs were, if they have a steady state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steadystate: Option<SteadyReport>,
     /// What only the text shows.
     #[serde(skip)]
     pub text: TextFigures,
+}
+
+impl JobReport {
+    /// What is shown of the directions, in order, with lower-case names.
+    #[must_use]
+    pub fn shown_directions(&self) -> Vec<(&'static str, &DirectionReport)> {
+        let directions = self.directions.named().into_iter().filter(|_| !self.directions.replaced);
+        directions.chain(self.mixed.as_ref().map(|mixed| ("mixed", mixed))).collect()
+    }
 }
 
 /// `eta` of a run that is too young to tell.
@@ -118,6 +134,9 @@ pub struct DirectionReports {
     pub write: DirectionReport,
     /// Trims.
     pub trim: DirectionReport,
+    /// One report on all directions stands in their place.
+    #[serde(skip)]
+    pub replaced: bool,
 }
 
 impl DirectionReports {
@@ -125,6 +144,12 @@ impl DirectionReports {
     #[must_use]
     pub fn named(&self) -> [(&'static str, &DirectionReport); 3] {
         [("read", &self.read), ("write", &self.write), ("trim", &self.trim)]
+    }
+
+    /// True when they are not shown.
+    #[must_use]
+    pub const fn are_replaced(&self) -> bool {
+        self.replaced
     }
 }
 
@@ -211,6 +236,17 @@ pub struct SyncReport {
     /// Percentiles for the text, which shows them whatever the switches say.
     #[serde(skip)]
     pub percentiles: Percentiles,
+    /// The JSON document does not have it: directions are reported as one.
+    #[serde(skip)]
+    pub text_only: bool,
+}
+
+impl SyncReport {
+    /// True when only the text shows it.
+    #[must_use]
+    pub const fn is_for_the_text(&self) -> bool {
+        self.text_only
+    }
 }
 
 /// Errors that did not end a job.
@@ -237,6 +273,53 @@ pub struct TargetReport {
     pub latency_window: u64,
     /// Window in µs.
     pub latency_window_us: u64,
+}
+
+/// What came out of a steady state, as fio's document has it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SteadyReport {
+    /// What was judged and the limit: `iops:20.000000%`.
+    pub ss: String,
+    /// Length of the window in s.
+    pub duration: u64,
+    /// 1 if the state was steady.
+    pub attained: u8,
+    /// What the limit was compared with: `0.125188%`.
+    pub criterion: String,
+    /// Largest deviation from the mean; 0 if the slope was judged.
+    pub max_deviation: f64,
+    /// Slope per check; 0 if the deviation was judged.
+    pub slope: f64,
+    /// The window.
+    pub data: SteadyData,
+    /// The criterion as the text shows it.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// Figures of a steady state window, all directions together. Checks that were never made are 0 and count in the means.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SteadyData {
+    /// Bytes per second.
+    pub bw_mean: u64,
+    /// I/Os per second.
+    pub iops_mean: u64,
+    /// Completion latencies, if they were judged.
+    #[serde(flatten)]
+    pub latency: Option<SteadyLatency>,
+    /// I/Os per second of each check, oldest first.
+    pub iops: Vec<u64>,
+    /// Bytes per second of each check.
+    pub bw: Vec<u64>,
+}
+
+/// Completion latencies in a steady state window.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SteadyLatency {
+    /// Their mean, ns.
+    pub lat_mean: u64,
+    /// Mean of each check, ns.
+    pub lat_ns: Vec<u64>,
 }
 
 /// Activity of one disk.
@@ -304,6 +387,8 @@ pub struct GroupReport {
     pub units: Units,
     /// Read, write, trim; `None` for a direction nothing moved in.
     pub directions: [Option<GroupDirection>; 3],
+    /// All directions of those entries that sum them up.
+    pub mixed: Option<GroupDirection>,
 }
 
 /// One direction of a group, over its report entries.

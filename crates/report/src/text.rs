@@ -9,9 +9,9 @@ use ferrio_plan::Units;
 use crate::errors::strerror;
 use crate::model::{
     DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares, SlaveMeans,
-    TargetReport,
+    SteadyData, SteadyReport, TargetReport,
 };
-use crate::num::{Prefixes, Unit, num, per_second};
+use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
 
 /// The whole text report, starting with an empty line.
 #[must_use]
@@ -34,7 +34,7 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
 }
 
 fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
-    let directions = job.directions.named();
+    let directions = job.shown_directions();
     if directions.iter().all(|(_, d)| d.io_bytes == 0 && d.total_ios == 0) {
         return Ok(());
     }
@@ -49,7 +49,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     if let Some(description) = &job.desc {
         writeln!(out, "  Description  : [{description}]")?;
     }
-    for (name, direction) in directions {
+    for (name, direction) in &directions {
         write_direction(out, job, name, direction)?;
     }
     write_latency_shares(out, "nsec", &job.latency_ns)?;
@@ -68,7 +68,10 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
     writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
     writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
-    let [read, write, trim] = directions.map(|(_, d)| d);
+    // What is reported as one stands in the place of the reads.
+    let none = DirectionReport::default();
+    let shown = |at: usize| directions.get(at).map_or(&none, |(_, direction)| direction);
+    let [read, write, trim] = [shown(0), shown(1), shown(2)];
     writeln!(
         out,
         "     issued rwts: total={},{},{},{} short={},{},{},0 dropped={},{},{},0",
@@ -94,6 +97,9 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     }
     if let Some(target) = &job.target {
         write_target(out, target)?;
+    }
+    if let Some(steady) = &job.steadystate {
+        write_steady(out, steady, &job.text.units)?;
     }
     Ok(())
 }
@@ -200,11 +206,39 @@ fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
     )
 }
 
+/// What came out of a steady state. The first bandwidth is scaled from whole KiB (kB), as fio does.
+fn write_steady(out: &mut String, steady: &SteadyReport, units: &Units) -> fmt::Result {
+    let SteadyData { bw_mean, iops_mean, latency, .. } = &steady.data;
+    let (unit, figures) = (rate_unit(units), units.significant_figures);
+    let prefixes = Prefixes::of_kb_base(units.kb_base);
+    let kilo = bw_mean / u64::from(units.kb_base.max(1));
+    write!(
+        out,
+        "  steadystate  : attained={}, bw={} ({}), iops={}",
+        if steady.attained == 0 { "no" } else { "yes" },
+        num_of_kilo(kilo, figures, prefixes, unit),
+        num(*bw_mean, figures, prefixes.other(), unit),
+        num(*iops_mean, figures, Prefixes::Decimal, Unit::None),
+    )?;
+    if let Some(latency) = latency {
+        let (ns, unit) = match latency.lat_mean {
+            ns @ 0..10_000 => (ns, "nsec"),
+            ns @ 10_000..10_000_000 => (ns / 1000, "usec"),
+            ns => (ns / 1_000_000, "msec"),
+        };
+        write!(out, ", lat={ns}{unit}")?;
+    }
+    writeln!(out, ", {}", steady.text)
+}
+
+const fn rate_unit(units: &Units) -> Unit {
+    if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond }
+}
+
 /// A rate in the job's prefix system and in the other one.
 fn bandwidths(bytes_per_second: u64, units: &Units) -> (String, String) {
-    let unit = if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond };
     let prefixes = Prefixes::of_kb_base(units.kb_base);
-    let text = |prefixes| num(bytes_per_second, units.significant_figures, prefixes, unit);
+    let text = |prefixes| num(bytes_per_second, units.significant_figures, prefixes, rate_unit(units));
     (text(prefixes), text(prefixes.other()))
 }
 
@@ -214,6 +248,9 @@ fn write_group(out: &mut String, group: &GroupReport) -> fmt::Result {
         if let Some(direction) = direction {
             write_group_direction(out, name, direction, &group.units)?;
         }
+    }
+    if let Some(mixed) = &group.mixed {
+        write_group_direction(out, "MIXED", mixed, &group.units)?;
     }
     Ok(())
 }

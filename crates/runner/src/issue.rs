@@ -16,14 +16,14 @@ mod verifying;
 use std::collections::VecDeque;
 
 use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request};
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
 
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::logs::IoLog;
+use crate::logs::{self, IoLog};
 use crate::open;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
@@ -50,6 +50,8 @@ struct Recent {
     /// Direction of each.
     directions: [u8; RECENT],
     len: usize,
+    /// Where a batch begins: at 0, or at the last place if each latency is to be seen at once.
+    first: usize,
 }
 
 const RECENT: usize = 256;
@@ -95,6 +97,8 @@ pub(crate) struct Issuer<'a, E> {
     /// All other figures.
     stats: JobStats,
     recent: Box<Recent>,
+    /// Main looks at the completion latencies while the job runs.
+    publishes_latency: bool,
     /// The latest clock reading.
     now: u64,
     units: Vec<Unit>,
@@ -147,8 +151,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
             issued: 0,
         };
         let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
-        let logged = context.log.is_some() && !spec.measure.gtod_reduce;
+        let log = context.log.clone().filter(|_| spec.logs.every_io());
+        let logged = log.is_some() && !spec.measure.gtod_reduce;
         let room = depth as usize;
+        let publishes_latency =
+            spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
+        // What waits in a batch could not be seen.
+        let first = if publishes_latency { RECENT - 1 } else { 0 };
         Issuer {
             context,
             spec,
@@ -163,14 +172,15 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             pacer: Pacer::new(spec),
-            log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
+            log: log.map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
             directions: new_recorders(spec),
             stats: JobStats::default(),
-            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: 0 }),
+            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
+            publishes_latency,
             now: 0,
             units: vec![unused; room],
             free: (0..depth).collect(),
@@ -237,8 +247,14 @@ impl<'a, E: Engine> Issuer<'a, E> {
         if self.timing.in_ramp() {
             control.set_state(JobState::Ramp);
         } else {
-            control.begin_measuring(self.now);
+            self.begin_measuring();
         }
+    }
+
+    /// From now on the job is measured.
+    fn begin_measuring(&self) {
+        logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs);
+        self.context.control.begin_measuring(self.now);
     }
 
     /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
@@ -316,6 +332,17 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.stats
     }
 
+    /// Shows main the completion latencies so far.
+    #[cold]
+    fn publish_latency(&self) {
+        let (sum_ns, count) = self
+            .directions
+            .iter()
+            .map(DirectionRecorder::total_clat)
+            .fold((0_u64, 0), |(sums, counts), (sum, count)| (sums.wrapping_add(sum), counts + count));
+        self.live.store_latency(sum_ns, count);
+    }
+
     /// Units that the engine or the kernel has.
     #[inline]
     fn depth_in_use(&self) -> u32 {
@@ -342,7 +369,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn pass_milestone(&mut self) -> bool {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
-                self.recent.len = 0;
+                self.recent.len = self.recent.first;
                 let control = self.context.control;
                 // What is in flight moves its bytes in the part that is measured, and is counted there.
                 let (ios, sync_ios) = self.in_flight();
@@ -351,6 +378,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                     control.ramp.store(direction, stats.ios - ios[direction], stats.bytes);
                     control.live.store(direction, ios[direction], 0);
                 }
+                control.live.store_latency(0, 0);
                 self.directions = new_recorders(self.spec);
                 for (stats, ios) in self.directions.iter_mut().zip(ios) {
                     stats.ios = ios;
@@ -364,7 +392,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
                 }
-                control.begin_measuring(self.now);
+                self.begin_measuring();
                 true
             }
             Milestone::TimeIsUp => false,

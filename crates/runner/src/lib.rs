@@ -21,12 +21,13 @@ mod registry;
 mod schedule;
 mod shell;
 mod signals;
+mod steady;
 mod timing;
 mod verification;
 mod waiting;
 mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};
-pub use result::{DiskUsage, JobError, JobResult, RunResult};
+pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use trigger::Trigger;

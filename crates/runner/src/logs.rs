@@ -2,6 +2,9 @@
 
 use std::sync::mpsc::SyncSender;
 
+use ferrio_plan::Logs;
+use nix::time::{ClockId, clock_gettime};
+
 /// One completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoSample {
@@ -33,6 +36,13 @@ pub struct RateSample {
 /// A message to the log writer. `job` is the index in the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogBatch {
+    /// The job begins to be measured; sent before anything else of it, if its times count from another epoch than that.
+    Began {
+        /// Index of the job.
+        job: usize,
+        /// Time of the chosen clock, ms.
+        epoch_ms: u64,
+    },
     /// Completed I/Os in order of completion.
     Ios {
         /// Index of the job.
@@ -65,6 +75,16 @@ pub enum LogBatch {
 
 /// Way to the log writer.
 pub type LogSender = SyncSender<LogBatch>;
+
+/// Tells the writer what time it is now by the clock that a job's logs follow, if they follow one.
+pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs) {
+    let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
+    // The plan has made sure that the clock is there.
+    let Ok(now) = clock_gettime(ClockId::from_raw(clock)) else { return };
+    let epoch_ms = now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000;
+    // A writer that is gone has told why; the job goes on.
+    let _ = sender.send(LogBatch::Began { job, epoch_ms });
+}
 
 /// I/Os that one message carries.
 const BATCH: usize = 4096;

@@ -1,4 +1,4 @@
-//! Main's eye on the running jobs: bandwidth and IOPS samples, and the figures of the live line.
+//! Main's eye on the running jobs: bandwidth and IOPS samples, steady states, and the figures of the live line.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -9,6 +9,8 @@ use ferrio_stats::{Clock, JobStats, Sampler};
 use crate::control::JobControl;
 use crate::event::{JobProgress, JobState, Progress};
 use crate::logs::{LogBatch, LogSender, RateSample};
+use crate::result::SteadyResult;
+use crate::steady::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
 const KIB: u64 = 1024;
@@ -21,6 +23,7 @@ pub(crate) struct Monitor<'a> {
     controls: &'a [JobControl],
     jobs: Vec<Watched>,
     logs: Option<LogSender>,
+    steady: Option<SteadyWatch>,
 }
 
 struct Watched {
@@ -54,7 +57,7 @@ impl<'a> Monitor<'a> {
             logs_bw: job.spec.logs.bw.is_some() && job.spec.logs.avg_msec > 0,
             logs_iops: job.spec.logs.iops.is_some() && job.spec.logs.avg_msec > 0,
         });
-        Monitor { clock, controls, jobs: watched.collect(), logs }
+        Monitor { clock, controls, jobs: watched.collect(), logs, steady: SteadyWatch::new(plan) }
     }
 
     /// Takes the samples that are due. Returns how long main may sleep until the next one.
@@ -79,7 +82,15 @@ impl<'a> Monitor<'a> {
             job.observe(index, ns, control, self.logs.as_ref());
             wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
         }
+        if let Some(steady) = &mut self.steady {
+            wake = wake.min(steady.look(now, &self.clock, self.controls));
+        }
         wake.max(Duration::from_millis(1))
+    }
+
+    /// How steady jobs were that have a steady state, by their indices.
+    pub(crate) fn steady_states(&mut self) -> Vec<(usize, SteadyResult)> {
+        self.steady.take().map_or_else(Vec::new, |steady| steady.results().collect())
     }
 
     /// A job ended: its samples go into its figures.

@@ -31,6 +31,34 @@ pub struct JobResult {
     pub error: Option<JobError>,
     /// Figures.
     pub stats: JobStats,
+    /// How steady it was; for a group that reports as one, with its last job.
+    pub steadystate: Option<SteadyResult>,
+}
+
+/// What came out of the checks of a steady state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SteadyResult {
+    /// The state was steady, and the job ended for that.
+    pub attained: bool,
+    /// What the limit is compared with, in percent of the mean if the limit is; 0 until the window was full.
+    pub criterion: f64,
+    /// Largest deviation from the mean, if that is judged.
+    pub max_deviation: f64,
+    /// Slope per check, if that is judged.
+    pub slope: f64,
+    /// The window, oldest first.
+    pub checks: Vec<SteadyCheck>,
+}
+
+/// The figures of one check, all directions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SteadyCheck {
+    /// I/Os per second.
+    pub iops: u64,
+    /// Bytes per second.
+    pub bw: u64,
+    /// Mean completion latency, ns; 0 unless latencies are judged.
+    pub lat_ns: u64,
 }
 
 /// Why a job failed, in the words of fio's report.

@@ -88,14 +88,12 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     if let Some(line) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Note(line));
     }
-    let Run { jobs, signal, .. } = run;
-    RunResult {
-        jobs: jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect(),
-        disks: disks.usage(elapsed.as_millis() as u64),
-        started,
-        elapsed,
-        signal,
+    let Run { jobs, signal, mut monitor, .. } = run;
+    let mut jobs: Vec<JobResult> = jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect();
+    for (index, steady) in monitor.steady_states() {
+        jobs[index].steadystate = Some(steady);
     }
+    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal }
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.
@@ -298,7 +296,6 @@ impl<'a> Run<'a, '_> {
         for &index in wave {
             let spec = &self.plan.jobs[index].spec;
             self.jobs[index].started = true;
-            let per_io_log = spec.logs.lat.is_some() || (spec.logs.avg_msec == 0 && spec.logs.any());
             let context = Context {
                 index,
                 spec,
@@ -306,7 +303,7 @@ impl<'a> Run<'a, '_> {
                 gate: Arc::clone(&gate),
                 messages: sender.clone(),
                 clock: self.clock,
-                log: self.logs.clone().filter(|_| per_io_log),
+                log: self.logs.clone().filter(|_| spec.logs.any()),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),
             };

@@ -61,7 +61,7 @@ pub(crate) struct Context<'a> {
     pub(crate) messages: SyncSender<Message>,
     /// The clock of the run.
     pub(crate) clock: Clock,
-    /// Where log rows go, if the job logs single I/Os.
+    /// Where log rows go, if the job writes logs.
     pub(crate) log: Option<LogSender>,
     /// Random seeds of the operating system, the same for layout and I/O.
     pub(crate) entropy: [u64; SEEDS],

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_plan::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_runner::logs::LogBatch;
@@ -52,4 +53,30 @@ fn a_writer_that_is_gone_stops_no_job() {
     drop(batches);
     let result = run(&plan(), &RunOptions { logs: Some(sender), ..RunOptions::default() }, &mut |_| {});
     assert_eq!((result.jobs[0].stats.directions[0].ios, result.jobs[0].error.as_ref()), (IOS, None));
+}
+
+#[test]
+fn the_time_by_another_clock_is_told_before_the_first_io() {
+    let mut plan = plan();
+    plan.jobs[0].spec.logs.epoch_clock = Some(0);
+    let (sender, batches) = sync_channel(64);
+    let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
+    let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    run(&plan, &options, &mut |_| {});
+    drop(options);
+    let Some(LogBatch::Began { job: 0, epoch_ms }) = batches.iter().next() else { panic!("no epoch") };
+    let after = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    assert!((before..=after).contains(&epoch_ms));
+}
+
+#[test]
+fn a_job_whose_logs_are_all_averaged_hands_no_single_io_over() {
+    let mut plan = plan();
+    let logs = &mut plan.jobs[0].spec.logs;
+    (logs.bw, logs.lat, logs.avg_msec) = (logs.lat.take(), None, 100);
+    let (sender, batches) = sync_channel(64);
+    let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
+    run(&plan, &options, &mut |_| {});
+    drop(options);
+    assert!(batches.iter().all(|batch| !matches!(batch, LogBatch::Ios { .. })));
 }

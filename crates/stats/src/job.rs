@@ -119,6 +119,12 @@ impl DirectionRecorder {
         }
     }
 
+    /// Sum of the completion latencies so far, ns, and their number.
+    #[must_use]
+    pub fn total_clat(&self) -> (u64, u64) {
+        self.clat.as_ref().map_or((0, 0), |clat| clat.total())
+    }
+
     /// The figures; `run_ms` is the time in the I/O loop.
     #[must_use]
     pub fn finish(self, run_ms: u64) -> DirectionStats {
@@ -191,6 +197,17 @@ impl JobStats {
         self.directions.iter().map(|d| d.ios).sum()
     }
 
+    /// All directions as one: sums as for jobs of a group, samples included.
+    #[must_use]
+    pub fn mixed(&self) -> DirectionStats {
+        let mut mixed = DirectionStats::default();
+        self.directions
+            .iter()
+            .filter(|direction| direction.ios > 0)
+            .for_each(|direction| mixed.merge(direction));
+        mixed
+    }
+
     /// Adds another job's figures.
     pub fn merge(&mut self, other: &JobStats) {
         self.directions.iter_mut().zip(&other.directions).for_each(|(a, b)| a.merge(b));
@@ -241,6 +258,22 @@ mod tests {
         assert_eq!(lat(&group), (2, 10, 30));
         assert_eq!(group.directions[0].clat.as_ref().unwrap().count(), 2);
         assert_eq!((group.directions[0].bytes, group.directions[0].runtime_ms), (8192, 30));
+    }
+
+    #[test]
+    fn directions_mix_as_jobs_do() {
+        let mut stats = job(true, 10);
+        let mut write = DirectionRecorder::new(true, true, true, true);
+        (write.ios, write.bytes) = (1, 512);
+        write.record_synchronous(30);
+        stats.directions[1] = write.finish(7);
+        stats.directions[0].bw.record(5);
+        stats.directions[1].bw.record(2);
+        let mixed = stats.mixed();
+        assert_eq!((mixed.ios, mixed.bytes, mixed.runtime_ms), (2, 4608, 10));
+        let lat = mixed.lat().unwrap();
+        assert_eq!((lat.count(), lat.min(), lat.max()), (2, 10, 30));
+        assert_eq!((mixed.bw.samples, mixed.bw.mean), (2, 7.0));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Latency {
     pub fn fio_bins(&self) -> Vec<(u64, u64)> {
         let mut bins: Vec<(u64, u64)> = Vec::new();
         for bucket in self.histogram.iter_recorded() {
-            let value = fio_bucket_value(fio_bucket(bucket.value_iterated_to()));
+            let value = fio_bucket_value(fio_bucket(bucket.value_iterated_to()) as u64);
             match bins.last_mut() {
                 Some(last) if last.0 == value => last.1 += bucket.count_at_value(),
                 _ => bins.push((value, bucket.count_at_value())),
@@ -143,16 +143,18 @@ impl Latency {
 }
 
 const FIO_BUCKET_BITS: u32 = 6;
-const FIO_BUCKETS: u64 = 29 * 64;
+/// Buckets of fio's histogram: 29 groups of 64.
+pub const FIO_BUCKETS: usize = 29 * 64;
 
-/// Index of a value in fio's histogram.
-fn fio_bucket(ns: u64) -> u64 {
+/// Index of a value of `ns` in fio's histogram, below [`FIO_BUCKETS`]; values of 2^34 ns and more share the last bucket.
+#[must_use]
+pub fn fio_bucket(ns: u64) -> usize {
     let top = 63 - (ns | 1).leading_zeros();
     if top <= FIO_BUCKET_BITS {
-        return ns;
+        return ns as usize;
     }
     let shift = top - FIO_BUCKET_BITS;
-    (((u64::from(shift) + 1) << FIO_BUCKET_BITS) + ((ns >> shift) & 63)).min(FIO_BUCKETS - 1)
+    (((shift as usize + 1) << FIO_BUCKET_BITS) + ((ns >> shift) & 63) as usize).min(FIO_BUCKETS - 1)
 }
 
 /// The value in ns that stands for a bucket of fio's histogram: its middle.

@@ -13,6 +13,7 @@ pub mod latency;
 pub mod live;
 pub mod recorder;
 pub mod samples;
+pub mod steady;
 pub mod usage;
 
 pub use clock::{Clock, ClockSource};

@@ -48,6 +48,12 @@ impl Recorder {
         self.buckets[bucket(ns)] += 1;
     }
 
+    /// Sum of what was recorded, ns, and how many latencies that are.
+    #[must_use]
+    pub fn total(&self) -> (u64, u64) {
+        (self.sum, self.count)
+    }
+
     /// The figures so far.
     #[must_use]
     pub fn finish(&self) -> Latency {

@@ -23,7 +23,7 @@ macro_rules! rows {
         }
         [Core; "log" / "none"] {
             PerJobLogs: "per_job_logs", Bool, Plain, default "1";
-                OnlyOff(&["1"]); "Put the job number into log file names";
+                Works; "Put the job number into log file names";
             WriteBwLog: "write_bw_log", OptStr, Plain;
                 Works; "Log bandwidth; the value is the file prefix, default the job name";
             WriteLatLog: "write_lat_log", OptStr, Plain;
@@ -35,19 +35,19 @@ macro_rules! rows {
             LogAvgMsec: "log_avg_msec", Int, Milliseconds, default "0", max 4294967295;
                 Works; "Interval over which log records are averaged";
             LogHistMsec: "log_hist_msec", Int, Milliseconds, default "0", max 4294967295;
-                OnlyOff(&["0"]); "Interval between latency histograms";
+                Works; "Interval between latency histograms";
             LogHistCoarseness: "log_hist_coarseness", Int, Plain, default "0", max 6;
-                OnlyOff(&["0"]); "Halve the histogram bins this many times";
+                Works; "Halve the histogram bins this many times";
             WriteHistLog: "write_hist_log", OptStr, Plain;
-                NotYet; "Log completion latency histograms to a _clat_hist file";
+                Works; "Log completion latency histograms to a _clat_hist file";
             LogWindowValue: "log_window_value" | "log_max_value", Enum, Plain, default "avg", words ["avg", "max", "both", "0" = "avg", "1" = "max"];
-                OnlyOff(&["avg", "0"]); "Log the average, the maximum or both per window";
+                Works; "Log the average, the maximum or both per window";
             LogOffset: "log_offset", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Add the byte offset to log records";
+                Works; "Add the byte offset to log records";
             LogPrio: "log_prio", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Log the whole priority value instead of a high-priority bit";
+                Works; "Log the whole priority value instead of a high-priority bit";
             LogIssueTime: "log_issue_time", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Add the issue time to log records";
+                Works; "Add the issue time to log records";
             LogCompression: "log_compression", Size, Bytes, min 1024, max 536870912;
                 NotYet; "Compress log memory in chunks of this size";
             LogCompressionCpus: "log_compression_cpus", CpuList, Plain, under "log_compression";
@@ -55,9 +55,9 @@ macro_rules! rows {
             LogStoreCompressed: "log_store_compressed", Bool, Plain;
                 OnlyOff(&["0"]); "Keep log files compressed on disk";
             LogAlternateEpoch: "log_alternate_epoch" | "log_unix_epoch", Bool, Plain;
-                OnlyOff(&["0"]); "Log absolute timestamps of a chosen clock instead of run-relative ones";
+                Works; "Log absolute timestamps of a chosen clock instead of run-relative ones";
             LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;
-                OnlyOff(&["0"]); "clock_gettime id for log_alternate_epoch";
+                Works; "clock_gettime id for log_alternate_epoch";
             BlockErrorPercentiles: "block_error_percentiles", Bool, Plain, default "0";
                 OnlyOff(&["0"]); "Histogram of trims survived per block before an error";
             Bwavgtime: "bwavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_bw_log";
@@ -125,7 +125,7 @@ macro_rules! rows {
         }
         [Core; "general" / "none"] {
             UnifiedRwReporting: "unified_rw_reporting", Enum, Plain, default "none", words ["none", "mixed", "both", "0" = "none", "1" = "mixed", "2" = "both"];
-                OnlyOff(&["none", "0"]); "Sum directions into one mixed report, or print both";
+                Works; "Sum directions into one mixed report, or print both";
         }
         [Core; "general" / "err"] {
             ContinueOnError: "continue_on_error", Enum, Plain, default "none", words ["none", "read", "write", "io", "verify", "all", "0" = "none", "1" = "all"];
@@ -173,13 +173,13 @@ macro_rules! rows {
         }
         [Core; "general" / "runtime"] {
             Steadystate: "steadystate" | "ss", EnumArg, Plain, default "iops_slope:0.01%", words ["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
-                OnlyOff(&["iops_slope:0.01%"]); "Test that ends the job once results are stable";
+                Works; "Test that ends the job once results are stable";
             SteadystateDuration: "steadystate_duration" | "ss_dur", Time, Seconds, default "0", under "steadystate";
-                OnlyOff(&["0"]); "Window in which the steadystate test must hold";
+                Works; "Window in which the steadystate test must hold";
             SteadystateRampTime: "steadystate_ramp_time" | "ss_ramp", Time, Seconds, default "0", under "steadystate";
-                OnlyOff(&["0"]); "Wait before collecting steadystate data";
+                Works; "Wait before collecting steadystate data";
             SteadystateCheckInterval: "steadystate_check_interval" | "ss_interval", Time, Seconds, default "1", under "steadystate";
-                OnlyOff(&["1", "1s"]); "Sampling period of the steadystate test";
+                Works; "Sampling period of the steadystate test";
         }
         }
     };

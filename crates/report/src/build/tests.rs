@@ -27,7 +27,7 @@ fn reading(ios: u64, runtime_ms: u64) -> JobStats {
 }
 
 fn done(stats: JobStats) -> JobResult {
-    JobResult { start_ms: 1_795_227_007_944, pid: 100, error: None, stats }
+    JobResult { start_ms: 1_795_227_007_944, pid: 100, stats, ..JobResult::default() }
 }
 
 fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
@@ -194,4 +194,51 @@ fn long_names_are_cut_between_characters() {
     assert_eq!(cut("abc", 127), "abc");
     assert_eq!(cut(&"n".repeat(200), 127).len(), 127);
     assert_eq!(cut("aéé", 4), "aé");
+}
+
+#[test]
+fn directions_are_reported_alone_as_one_or_both_ways() {
+    let report = |unified| {
+        let mut stats = reading(100, 20);
+        stats.directions[1] = reading(300, 40).directions[0].clone();
+        let mut spec = JobSpec::bare("a");
+        spec.measure.unified = unified;
+        let report = report_of(vec![(spec, done(stats))], 40);
+        let keys = serde_json::to_value(&report.jobs[0]).unwrap();
+        let keys: Vec<String> = keys.as_object().unwrap().keys().skip(6).take(5).cloned().collect();
+        let [shown, groups] = [
+            report.jobs[0]
+                .shown_directions()
+                .into_iter()
+                .map(|(name, d)| format!("{name} {}", d.total_ios))
+                .collect(),
+            report
+                .groups
+                .iter()
+                .flat_map(|group| group.directions.iter().chain([&group.mixed]))
+                .map(|direction| {
+                    direction
+                        .map_or("-".into(), |d| format!("{} in {}-{}", d.bytes, d.runtime_min, d.runtime_max))
+                })
+                .collect::<Vec<_>>(),
+        ];
+        (keys, shown, groups)
+    };
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let (read, write) = ("409600 in 20-20", "1228800 in 40-40");
+
+    let (keys, shown, groups) = report(UnifiedReporting::None);
+    assert_eq!(keys, owned(&["read", "write", "trim", "sync", "job_runtime"]));
+    assert_eq!(shown, owned(&["read 100", "write 300", "trim 0"]));
+    assert_eq!(groups, owned(&[read, write, "-", "-"]));
+
+    let (keys, shown, groups) = report(UnifiedReporting::Mixed);
+    assert_eq!(keys[..2], owned(&["mixed", "job_runtime"]));
+    assert_eq!(shown, owned(&["mixed 400"]));
+    assert_eq!(groups, owned(&["-", "-", "-", "1638400 in 40-40"]));
+
+    let (keys, shown, groups) = report(UnifiedReporting::Both);
+    assert_eq!(keys, owned(&["read", "write", "trim", "sync", "mixed"]));
+    assert_eq!(shown, owned(&["read 100", "write 300", "trim 0", "mixed 400"]));
+    assert_eq!(groups, owned(&[read, write, "-", "1638400 in 20-40"]));
 }

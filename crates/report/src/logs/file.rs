@@ -1,16 +1,63 @@
-//! One log file: created empty at the start, given up at the first error.
+//! One log file: created at the start, given up at the first error.
+//!
+//! A file of one job is emptied and written as rows come. A file that several jobs write (`per_job_logs=0`) gets the rows of each
+//! in one piece when that job ends; until then they wait in a [`Spool`] on disk, so that memory stays bounded.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::errors::strerror;
+
+/// A nameless file next to the logs that holds rows until their job ends.
+#[derive(Clone, Debug)]
+pub(super) struct Spool(Arc<File>);
+
+/// Part of a spool: where it begins and how many bytes it has.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    start: u64,
+    len: u64,
+}
+
+impl Spool {
+    /// An empty spool in the directory of the log file `name`.
+    pub(super) fn beside(name: &str) -> io::Result<Self> {
+        let directory = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
+        tempfile::tempfile_in(directory.unwrap_or(Path::new("."))).map(|file| Spool(Arc::new(file)))
+    }
+
+    fn add(&self, rows: &[u8]) -> io::Result<Piece> {
+        let mut file = &*self.0;
+        let start = file.seek(SeekFrom::End(0))?;
+        file.write_all(rows)?;
+        Ok(Piece { start, len: rows.len() as u64 })
+    }
+
+    fn copy(&self, piece: Piece, to: &mut File) -> io::Result<()> {
+        let mut file = &*self.0;
+        file.seek(SeekFrom::Start(piece.start))?;
+        io::copy(&mut file.take(piece.len), to).map(|_| ())
+    }
+}
+
+/// Where rows go.
+#[derive(Debug)]
+enum Way {
+    /// Into the file, which stays open.
+    Open(File),
+    /// To the end of the file, which is opened for each write.
+    ByName,
+    /// Into the spool, until the job ends.
+    Spooled(Spool, Vec<Piece>),
+}
 
 /// A log file. It has no buffer: whoever writes comes with many rows at once.
 #[derive(Debug)]
 pub(super) struct LogFile {
     name: String,
-    /// `None` when it is opened for each write.
-    file: Option<File>,
+    way: Way,
     given_up: bool,
     problem: Option<String>,
 }
@@ -18,13 +65,22 @@ pub(super) struct LogFile {
 impl LogFile {
     /// Creates or empties the file `name`. A file that does not stay open is opened again for each write.
     pub(super) fn create(name: String, stays_open: bool) -> Self {
-        match File::create(&name) {
-            Ok(file) => {
-                LogFile { name, file: Some(file).filter(|_| stays_open), given_up: false, problem: None }
-            }
+        let created = File::create(&name);
+        LogFile::new(name, created, |file| if stays_open { Way::Open(file) } else { Way::ByName })
+    }
+
+    /// Creates the file `name` or keeps what it holds. Rows go through the spool, or without one directly to the end of the file.
+    pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
+        let opened = OpenOptions::new().append(true).create(true).open(&name);
+        LogFile::new(name, opened, |_| spool.map_or(Way::ByName, |spool| Way::Spooled(spool, Vec::new())))
+    }
+
+    fn new(name: String, opened: io::Result<File>, way: impl FnOnce(File) -> Way) -> Self {
+        match opened {
+            Ok(file) => LogFile { name, way: way(file), given_up: false, problem: None },
             Err(error) => {
                 let problem = Some(format!("cannot create {name}: {}", reason(&error)));
-                LogFile { name, file: None, given_up: true, problem }
+                LogFile { name, way: Way::ByName, given_up: true, problem }
             }
         }
     }
@@ -39,29 +95,50 @@ impl LogFile {
         if self.given_up || rows.is_empty() {
             return;
         }
-        let written = match &mut self.file {
-            Some(file) => file.write_all(rows),
-            None => {
-                OpenOptions::new().append(true).open(&self.name).and_then(|mut file| file.write_all(rows))
-            }
+        let written = match &mut self.way {
+            Way::Open(file) => file.write_all(rows),
+            Way::ByName => end_of(&self.name).and_then(|mut file| file.write_all(rows)),
+            Way::Spooled(spool, pieces) => spool.add(rows).map(|piece| pieces.push(piece)),
         };
-        if let Err(error) = written {
-            let Self { name, .. } = self;
-            self.problem = Some(format!("cannot write {name}: {}; the log ends there", reason(&error)));
-            self.given_up = true;
-            self.file = None;
-        }
+        self.give_up_after(written);
     }
 
-    /// The job is over; rows that come all the same are written nevertheless.
+    /// The job is over: what waits in the spool goes into the file. Rows that come all the same are not lost, provided that this
+    /// is called once more.
     pub(super) fn close(&mut self) {
-        self.file = None;
+        if self.given_up {
+            return;
+        }
+        let written = match &mut self.way {
+            Way::Open(_) => {
+                self.way = Way::ByName;
+                Ok(())
+            }
+            Way::Spooled(spool, pieces) if !pieces.is_empty() => end_of(&self.name).and_then(|mut file| {
+                std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))
+            }),
+            Way::ByName | Way::Spooled(..) => Ok(()),
+        };
+        self.give_up_after(written);
     }
 
     /// What went wrong, told once.
     pub(super) fn take_problem(&mut self) -> Option<String> {
         self.problem.take()
     }
+
+    fn give_up_after(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            let Self { name, .. } = self;
+            self.problem = Some(format!("cannot write {name}: {}; the log ends there", reason(&error)));
+            self.given_up = true;
+            self.way = Way::ByName;
+        }
+    }
+}
+
+fn end_of(name: &str) -> io::Result<File> {
+    OpenOptions::new().append(true).open(name)
 }
 
 fn reason(error: &io::Error) -> String {

@@ -1,23 +1,29 @@
 //! The logs of one job: which files there are, and how batches become rows.
 
-use ferrio_plan::JobSpec;
+use ferrio_plan::{JobSpec, WindowValue};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
 use super::file::LogFile;
-use super::rows::Rows;
-use super::window::Window;
+use super::histogram::HistogramLog;
+use super::rows::{Columns, Row, Rows};
+use super::window::{Summary, Window};
 
 /// Files of one job, and the rates of its single I/Os.
 #[derive(Debug)]
 pub(super) struct JobLogs {
     /// `log_avg_msec`; 0 logs every I/O.
     window_ms: u64,
+    window_value: WindowValue,
+    columns: Columns,
+    /// Added to all times, ms.
+    epoch_ms: u64,
     lat: Option<LatencyLog>,
     slat: Option<LatencyLog>,
     clat: Option<LatencyLog>,
     bw: Option<RateLog>,
     iops: Option<RateLog>,
+    histogram: Option<HistogramLog>,
     /// Time of the last I/O, for windows of a job whose end nobody told.
     last_ms: u64,
 }
@@ -35,47 +41,68 @@ struct RateLog {
     rates: [SampleStats; 3],
 }
 
+/// Name of the file of one kind of log.
+pub(super) fn file_name(spec: &JobSpec, prefix: &str, kind: &str) -> String {
+    match spec.logs.shared {
+        true => format!("{prefix}_{kind}.log"),
+        false => format!("{prefix}_{kind}.{}.log", spec.number),
+    }
+}
+
 impl JobLogs {
     /// Most files that one job can have.
-    pub(super) const MOST_FILES: usize = 5;
+    pub(super) const MOST_FILES: usize = 6;
 
-    /// Creates the files of the job, emptied. What is not measured has no log.
-    pub(super) fn create(spec: &JobSpec, stay_open: bool) -> Self {
-        let file =
-            |prefix: &str, kind| LogFile::create(format!("{prefix}_{kind}.{}.log", spec.number), stay_open);
-        let latency = |kind, measured: bool| {
-            let prefix = spec.logs.lat.as_ref().filter(|_| measured)?;
-            Some(LatencyLog { file: file(prefix, kind), windows: [Window::default(); 3] })
+    /// Creates the files of the job with `make`, which is given their names. What is not measured has no log.
+    pub(super) fn create(spec: &JobSpec, mut make: impl FnMut(String) -> LogFile) -> Self {
+        let logs = &spec.logs;
+        let mut file = |prefix: &Option<String>, kind, wanted: bool| {
+            let prefix = prefix.as_ref().filter(|_| wanted)?;
+            Some(make(file_name(spec, prefix, kind)))
         };
-        let rate = |prefix: &Option<String>, kind| {
-            let prefix = prefix.as_ref()?;
-            Some(RateLog { file: file(prefix, kind), rates: [SampleStats::default(); 3] })
-        };
+        let latency = |file| LatencyLog { file, windows: [Window::default(); 3] };
+        let rate = |file| RateLog { file, rates: [SampleStats::default(); 3] };
         JobLogs {
-            window_ms: u64::from(spec.logs.avg_msec),
-            lat: latency("lat", spec.measure.lat),
-            slat: latency("slat", spec.measure.slat),
-            clat: latency("clat", spec.measure.clat),
-            bw: rate(&spec.logs.bw, "bw"),
-            iops: rate(&spec.logs.iops, "iops"),
+            window_ms: u64::from(logs.avg_msec),
+            window_value: logs.window_value,
+            columns: Columns::of(logs),
+            epoch_ms: 0,
+            lat: file(&logs.lat, "lat", spec.measure.lat).map(latency),
+            slat: file(&logs.lat, "slat", spec.measure.slat).map(latency),
+            clat: file(&logs.lat, "clat", spec.measure.clat).map(latency),
+            bw: file(&logs.bw, "bw", true).map(rate),
+            iops: file(&logs.iops, "iops", true).map(rate),
+            histogram: file(&logs.hist, "clat_hist", spec.measure.clat)
+                .map(|file| HistogramLog::new(file, logs)),
             last_ms: 0,
         }
+    }
+
+    /// All times are counted from there.
+    pub(super) fn set_epoch(&mut self, epoch_ms: u64) {
+        self.epoch_ms = epoch_ms;
     }
 
     /// Completed I/Os, in order.
     pub(super) fn ios(&mut self, samples: &[IoSample], rows: &mut Rows) {
         if let Some(last) = samples.last() {
-            self.last_ms = milliseconds(last);
+            self.last_ms = milliseconds(last.time_ns);
+        }
+        if let Some(log) = &mut self.histogram {
+            log.ios(samples, self.epoch_ms);
         }
         if self.window_ms > 0 {
             self.averaged_latencies(samples, rows);
             return;
         }
         self.latencies(samples, rows);
+        let begin = (self.columns, self.epoch_ms);
         if let Some(log) = &mut self.bw {
+            rows.begin(begin.0, begin.1);
             log.single(samples, rows, kilobytes_per_second);
         }
         if let Some(log) = &mut self.iops {
+            rows.begin(begin.0, begin.1);
             log.single(samples, rows, |_| 1);
         }
     }
@@ -83,6 +110,7 @@ impl JobLogs {
     /// Bandwidth in one interval.
     pub(super) fn bandwidth(&mut self, sample: &RateSample, rows: &mut Rows) {
         if let Some(log) = &mut self.bw {
+            rows.begin(self.columns, self.epoch_ms);
             log.interval(sample, rows);
         }
     }
@@ -90,27 +118,28 @@ impl JobLogs {
     /// I/Os per second in one interval.
     pub(super) fn iops(&mut self, sample: &RateSample, rows: &mut Rows) {
         if let Some(log) = &mut self.iops {
+            rows.begin(self.columns, self.epoch_ms);
             log.interval(sample, rows);
         }
     }
 
-    /// The job ended: running windows end with it, and its files are closed.
+    /// The job ended: running windows end with it, and its files are closed. Averaged rates that go into a file of several jobs
+    /// follow when the run ends, as fio has it.
     pub(super) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
-        for log in [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten() {
-            rows.clear();
-            for (direction, window) in (0..).zip(&mut log.windows) {
-                if let Some(average) = window.take() {
-                    rows.push(time_ms, average, direction, 0);
-                }
-            }
-            log.file.append(rows.text());
+        self.end_windows(time_ms, rows);
+        let rates_are_done = self.window_ms == 0;
+        let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
+        latencies.for_each(|log| log.file.close());
+        self.histogram.iter_mut().for_each(|log| log.file.close());
+        for log in [&mut self.bw, &mut self.iops].into_iter().flatten().filter(|_| rates_are_done) {
+            log.file.close();
         }
-        self.files().for_each(LogFile::close);
     }
 
-    /// Like [`JobLogs::end`] for a job that never told its end.
-    pub(super) fn end_with_the_last_io(&mut self, rows: &mut Rows) {
-        self.end(self.last_ms, rows);
+    /// Ends a job that never told its end, and closes what is still open.
+    pub(super) fn end_with_the_run(&mut self, rows: &mut Rows) {
+        self.end_windows(self.last_ms, rows);
+        self.files().for_each(LogFile::close);
     }
 
     /// Where single I/Os were logged, their rates are the samples of the job.
@@ -136,50 +165,87 @@ impl JobLogs {
     fn files(&mut self) -> impl Iterator<Item = &mut LogFile> {
         let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
         let rates = [&mut self.bw, &mut self.iops].into_iter().flatten();
-        latencies.map(|log| &mut log.file).chain(rates.map(|log| &mut log.file))
+        let histogram = self.histogram.iter_mut().map(|log| &mut log.file);
+        latencies.map(|log| &mut log.file).chain(rates.map(|log| &mut log.file)).chain(histogram)
+    }
+
+    fn end_windows(&mut self, time_ms: u64, rows: &mut Rows) {
+        for log in [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten() {
+            rows.begin(self.columns, self.epoch_ms);
+            for (direction, window) in (0..).zip(&mut log.windows) {
+                if let Some(summary) = window.take() {
+                    rows.push(&window_row(time_ms, summary, direction, self.window_value));
+                }
+            }
+            log.file.append(rows.text());
+        }
     }
 
     fn averaged_latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
-        let length = self.window_ms;
-        let mut log = |log: &mut Option<LatencyLog>, latency: fn(&IoSample) -> Option<u64>| {
+        let (columns, epoch_ms, length, value) =
+            (self.columns, self.epoch_ms, self.window_ms, self.window_value);
+        let mut log = |log: &mut Option<LatencyLog>, kind: Kind| {
             let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return };
-            rows.clear();
+            rows.begin(columns, epoch_ms);
             for sample in samples {
-                let Some(value) = latency(sample) else { continue };
-                let time_ms = milliseconds(sample);
-                if let Some(average) = log.windows[usize::from(sample.direction)].add(time_ms, value, length)
-                {
-                    rows.push(time_ms, average, sample.direction, 0);
+                let Some((time_ms, latency)) = kind.of(sample) else { continue };
+                let window = &mut log.windows[usize::from(sample.direction)];
+                if let Some(summary) = window.add(time_ms, latency, length) {
+                    rows.push(&window_row(time_ms, summary, sample.direction, value));
                 }
             }
             log.file.append(rows.text());
         };
-        log(&mut self.lat, |sample| Some(sample.lat_ns));
-        log(&mut self.slat, |sample| sample.slat_ns);
-        log(&mut self.clat, |sample| Some(sample.clat_ns));
+        log(&mut self.lat, Kind::Total);
+        log(&mut self.slat, Kind::Submission);
+        log(&mut self.clat, Kind::Completion);
     }
 
     fn latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
-        let mut log = |log: &mut Option<LatencyLog>, latency: fn(&IoSample) -> Option<u64>| {
+        let (columns, epoch_ms) = (self.columns, self.epoch_ms);
+        let mut log = |log: &mut Option<LatencyLog>, kind: Kind| {
             let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return false };
-            rows.clear();
+            rows.begin(columns, epoch_ms);
             for sample in samples {
-                if let Some(value) = latency(sample) {
-                    rows.push(milliseconds(sample), value, sample.direction, sample.len);
+                if let Some((time_ms, value)) = kind.of(sample) {
+                    let issue_ns = if kind == Kind::Total { 0 } else { issued_ns(sample) };
+                    rows.push(&Row { issue_ns, ..single_row(time_ms, value, sample) });
                 }
             }
             log.file.append(rows.text());
             true
         };
-        log(&mut self.slat, |sample| sample.slat_ns);
-        let lat_is_there = log(&mut self.lat, |sample| Some(sample.lat_ns));
-        // The total latency of a synchronous I/O is its completion latency: the same text serves both files.
-        if lat_is_there && samples.iter().all(|sample| sample.lat_ns == sample.clat_ns) {
+        log(&mut self.slat, Kind::Submission);
+        let lat_is_there = log(&mut self.lat, Kind::Total);
+        // The total latency of a synchronous I/O is its completion latency: the same text serves both files, unless only one of
+        // them has issue times.
+        let same = !columns.issue_time && samples.iter().all(|sample| sample.lat_ns == sample.clat_ns);
+        if lat_is_there && same {
             if let Some(clat) = &mut self.clat {
                 clat.file.append(rows.text());
             }
         } else {
-            log(&mut self.clat, |sample| Some(sample.clat_ns));
+            log(&mut self.clat, Kind::Completion);
+        }
+    }
+}
+
+/// The three latencies of an I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Submission,
+    Completion,
+    Total,
+}
+
+impl Kind {
+    /// When the latency was known, ms, and the latency, ns.
+    #[inline]
+    fn of(self, sample: &IoSample) -> Option<(u64, u64)> {
+        match self {
+            Kind::Submission => Some((milliseconds(issued_ns(sample)), sample.slat_ns?)),
+            Kind::Completion => Some((milliseconds(sample.time_ns), sample.clat_ns)),
+            Kind::Total => Some((milliseconds(sample.time_ns), sample.lat_ns)),
         }
     }
 }
@@ -187,29 +253,50 @@ impl JobLogs {
 impl RateLog {
     /// One row per I/O. The rates are counted even if the file was given up.
     fn single(&mut self, samples: &[IoSample], rows: &mut Rows, rate: fn(&IoSample) -> u64) {
-        rows.clear();
         for sample in samples {
             let value = rate(sample);
             self.rates[usize::from(sample.direction)].record(value);
-            rows.push(milliseconds(sample), value, sample.direction, sample.len);
+            rows.push(&single_row(milliseconds(sample.time_ns), value, sample));
         }
         self.file.append(rows.text());
     }
 
-    /// One row per direction with progress in the interval.
+    /// One row per direction with progress in the interval. There is one sample in each, so it is average and maximum.
     fn interval(&mut self, sample: &RateSample, rows: &mut Rows) {
-        rows.clear();
         for (direction, &value) in (0..).zip(&sample.per_second) {
             if value > 0 {
-                rows.push(sample.time_ms, value, direction, 0);
+                let time_ms = sample.time_ms;
+                rows.push(&Row { time_ms, value, maximum: value, direction, ..Row::default() });
             }
         }
         self.file.append(rows.text());
     }
 }
 
-fn milliseconds(sample: &IoSample) -> u64 {
-    sample.time_ns / 1_000_000
+fn single_row(time_ms: u64, value: u64, sample: &IoSample) -> Row {
+    Row {
+        time_ms,
+        value,
+        direction: sample.direction,
+        block_size: sample.len,
+        offset: sample.offset,
+        ..Row::default()
+    }
+}
+
+fn window_row(time_ms: u64, summary: Summary, direction: u8, value: WindowValue) -> Row {
+    let Summary { average, maximum } = summary;
+    let value = if value == WindowValue::Maximum { maximum } else { average };
+    Row { time_ms, value, maximum, direction, ..Row::default() }
+}
+
+fn milliseconds(ns: u64) -> u64 {
+    ns / 1_000_000
+}
+
+/// An I/O completes its completion latency after it was issued.
+fn issued_ns(sample: &IoSample) -> u64 {
+    sample.time_ns.saturating_sub(sample.clat_ns)
 }
 
 /// Bandwidth of a single I/O: kB/s, not KiB/s as in averaged rows.

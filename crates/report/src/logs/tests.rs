@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use ferrio_plan::{JobSpec, PlannedJob};
+use ferrio_plan::{JobSpec, PlannedJob, WindowValue};
 use ferrio_runner::JobResult;
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
@@ -148,6 +148,26 @@ fn a_job_without_an_end_has_its_last_window_at_its_last_io() {
 }
 
 #[test]
+fn maxima_of_windows_stand_alone_or_behind_the_averages() {
+    for (value, clat, bw) in [
+        (WindowValue::Maximum, "255, 201, 0, 0, 0\n600, 7, 1, 0, 0\n", "250, 176, 0, 0, 0\n"),
+        (WindowValue::Both, "255, 151, 201, 0, 0, 0\n600, 6, 7, 1, 0, 0\n", "250, 176, 176, 0, 0, 0\n"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = job(dir.path(), 1, 250);
+        spec.logs.window_value = value;
+        let batches = vec![
+            LogBatch::Ios { job: 0, samples: vec![synchronous(10, 0, 100), synchronous(20, 1, 5)] },
+            LogBatch::Ios { job: 0, samples: vec![synchronous(21, 1, 7), synchronous(255, 0, 201)] },
+            LogBatch::Bandwidth { job: 0, sample: rates(250, [176, 0, 0]) },
+            LogBatch::Ended { job: 0, time_ms: 600 },
+        ];
+        written(&plan(vec![spec]), batches);
+        assert_eq!((read(&dir, "x_clat.1.log").as_str(), read(&dir, "x_bw.1.log").as_str()), (clat, bw));
+    }
+}
+
+#[test]
 fn averaged_rates_have_a_row_per_direction_with_progress() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![job(dir.path(), 1, 250)]);
@@ -235,4 +255,148 @@ fn hundreds_of_jobs_do_not_keep_their_files_open() {
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n3, 5, 0, 4096, 0\n");
     assert_eq!(read(&dir, "x_iops.100.log"), "2, 1, 0, 4096, 0\n");
     assert_eq!(read(&dir, "x_lat.50.log"), "");
+}
+
+#[test]
+fn offsets_and_issue_times_are_columns_of_every_log_but_only_single_latencies_have_an_issue_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    (spec.logs.offset, spec.logs.issue_time) = (true, true);
+    // Done at 3.999999 ms after 50 us, submitted in 700 ns.
+    let samples = vec![asynchronous(3, 1, 700, 50_000)];
+    written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!(read(&dir, "x_slat.1.log"), "3, 700, 1, 4096, 8192, 0, 3949999\n");
+    assert_eq!(read(&dir, "x_clat.1.log"), "3, 50000, 1, 4096, 8192, 0, 3949999\n");
+    assert_eq!(read(&dir, "x_lat.1.log"), "3, 50700, 1, 4096, 8192, 0, 0\n");
+    assert_eq!(read(&dir, "x_bw.1.log"), "3, 81920, 1, 4096, 8192, 0, 0\n");
+    assert_eq!(read(&dir, "x_iops.1.log"), "3, 1, 1, 4096, 8192, 0, 0\n");
+}
+
+#[test]
+fn equal_latencies_of_a_synchronous_io_differ_in_their_issue_times() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    spec.logs.issue_time = true;
+    written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 999_999)] }]);
+    assert_eq!(read(&dir, "x_clat.1.log"), "1, 999999, 0, 4096, 0, 1000000\n");
+    assert_eq!(read(&dir, "x_lat.1.log"), "1, 999999, 0, 4096, 0, 0\n");
+}
+
+#[test]
+fn a_submission_latency_is_logged_at_the_time_of_its_submission() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 0)]);
+    written(&plan, vec![LogBatch::Ios { job: 0, samples: vec![asynchronous(56, 1, 7811, 6_597_550)] }]);
+    assert_eq!(read(&dir, "x_slat.1.log"), "50, 7811, 1, 4096, 0\n");
+    assert_eq!(read(&dir, "x_clat.1.log"), "56, 6597550, 1, 4096, 0\n");
+}
+
+#[test]
+fn all_times_of_a_job_count_from_its_epoch() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![job(dir.path(), 1, 100), job(dir.path(), 2, 0)]);
+    let batches = vec![
+        LogBatch::Began { job: 0, epoch_ms: 1_700_000_000_001 },
+        LogBatch::Ios { job: 0, samples: vec![synchronous(100, 0, 5)] },
+        LogBatch::Ios { job: 1, samples: vec![synchronous(100, 0, 5)] },
+        LogBatch::Iops { job: 0, sample: rates(100, [1, 0, 0]) },
+    ];
+    written(&plan, batches);
+    assert_eq!(read(&dir, "x_lat.1.log"), "1700000000101, 5, 0, 0, 0\n");
+    assert_eq!(read(&dir, "x_iops.1.log"), "1700000000101, 1, 0, 0, 0\n");
+    assert_eq!(read(&dir, "x_lat.2.log"), "100, 5, 0, 4096, 0\n", "the other job has no epoch");
+}
+
+#[test]
+fn jobs_that_share_a_file_follow_one_another_behind_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x_lat.log"), "earlier\n").unwrap();
+    let shared = |number| {
+        let mut spec = job(dir.path(), number, 0);
+        (spec.logs.shared, spec.logs.iops) = (true, None);
+        spec
+    };
+    let plan = plan(vec![shared(1), shared(2)]);
+    let io = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
+    let batches =
+        vec![io(0, 1), io(1, 2), io(0, 3), LogBatch::Ended { job: 1, time_ms: 9 }, io(0, 4), io(0, 5)];
+    let (told, problems, _) = written(&plan, batches);
+    assert_eq!((told, problems), (vec![], vec![]));
+    assert_eq!(names(&dir), ["x_bw.log", "x_clat.log", "x_lat.log", "x_slat.log"]);
+    let rows = |times: [u64; 5]| times.map(|ms| format!("{ms}, 5, 0, 4096, 0\n")).concat();
+    assert_eq!(read(&dir, "x_lat.log"), format!("earlier\n{}", rows([2, 1, 3, 4, 5])));
+}
+
+#[test]
+fn averaged_rates_in_a_shared_file_stand_in_the_order_of_the_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = |number| {
+        let mut spec = job(dir.path(), number, 250);
+        spec.logs.shared = true;
+        spec
+    };
+    let plan = plan(vec![shared(1), shared(2)]);
+    let batches = vec![
+        LogBatch::Bandwidth { job: 1, sample: rates(250, [20, 0, 0]) },
+        LogBatch::Bandwidth { job: 0, sample: rates(250, [10, 0, 0]) },
+        LogBatch::Ended { job: 1, time_ms: 251 },
+        LogBatch::Ended { job: 0, time_ms: 252 },
+    ];
+    written(&plan, batches);
+    assert_eq!(read(&dir, "x_bw.log"), "250, 10, 0, 0, 0\n250, 20, 0, 0, 0\n");
+}
+
+#[test]
+fn a_shared_file_on_a_full_disk_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.log")).unwrap();
+    let shared = |number| {
+        let mut spec = job(dir.path(), number, 0);
+        (spec.logs.shared, spec.logs.iops, spec.logs.bw) = (true, None, None);
+        spec
+    };
+    let io = || LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] };
+    let batches = vec![io(), LogBatch::Ended { job: 0, time_ms: 9 }, io()];
+    let (_, problems, _) = written(&plan(vec![shared(1), shared(2)]), batches);
+    let name = dir.path().join("x_lat.log");
+    let problem = format!("cannot write {}: No space left on device; the log ends there", name.display());
+    assert_eq!(problems, [problem]);
+    assert_eq!(read(&dir, "x_clat.log"), "1, 5, 0, 4096, 0\n".repeat(2));
+}
+
+/// Histograms of I/Os of 4 KiB at these times and with these latencies, every 100 ms.
+fn histograms(ios: &[(u64, u8, u64)], coarseness: u32) -> Vec<Vec<u64>> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = JobSpec::bare("a");
+    spec.number = 1;
+    spec.logs.hist = Some(dir.path().join("x").display().to_string());
+    (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, coarseness);
+    let samples = ios.iter().map(|&(ms, direction, ns)| synchronous(ms, direction, ns)).collect();
+    written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!(names(&dir), ["x_clat_hist.1.log"]);
+    let number = |text: &str| text.trim().parse().unwrap();
+    read(&dir, "x_clat_hist.1.log").lines().map(|line| line.split(',').map(number).collect()).collect()
+}
+
+#[test]
+fn a_histogram_counts_what_came_since_the_last_one_of_its_direction() {
+    let ios = [(0, 0, 1), (5, 0, 2), (50, 1, 3), (104, 0, 2), (105, 0, 200), (149, 1, 3), (206, 0, 7)];
+    let rows = histograms(&ios, 0);
+    assert_eq!(rows.len(), 2, "what is left at the end is not written");
+    assert_eq!((&rows[0][..3], &rows[1][..3]), (&[105, 0, 4096][..], &[206, 0, 4096][..]));
+    let counts = |row: &[u64]| -> Vec<(usize, u64)> {
+        row[3..].iter().copied().enumerate().filter(|&(_, count)| count > 0).collect()
+    };
+    // 200 ns lie in the bucket from 200 to 201, the 36th of those that are 2 wide.
+    assert_eq!(counts(&rows[0]), [(1, 1), (2, 2), (128 + 36, 1)]);
+    assert_eq!(counts(&rows[1]), [(7, 1)]);
+}
+
+#[test]
+fn a_coarse_histogram_adds_neighbouring_buckets_up() {
+    for (coarseness, columns, filled) in [(0, 1856, 1855), (3, 232, 231), (6, 29, 28)] {
+        let rows = histograms(&[(1, 2, u64::MAX), (101, 2, u64::MAX)], coarseness);
+        assert_eq!(rows[0].len(), 3 + columns);
+        assert_eq!(rows[0][3 + filled], 2);
+    }
 }

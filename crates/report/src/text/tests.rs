@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Formats, ReportOptions};
-use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite};
-use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult};
+use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::{Duration, SystemTime};
@@ -84,7 +84,7 @@ fn run() -> (Plan, RunResult) {
     };
     let result = RunResult {
         jobs: vec![
-            JobResult { start_ms: 1_795_227_007_944, pid: 101, error: None, stats: mixed() },
+            JobResult { start_ms: 1_795_227_007_944, pid: 101, stats: mixed(), ..JobResult::default() },
             failed,
             JobResult::default(),
         ],
@@ -189,4 +189,44 @@ fn bits_and_decimal_prefixes_swap_what_comes_first() {
     assert_eq!(bandwidths(8_192_000, &units(1024, 8)), ("8000KiB/s".into(), "8192kB/s".into()));
     assert_eq!(bandwidths(8_192_000, &units(1000, 0)), ("8192kB/s".into(), "8000KiB/s".into()));
     assert_eq!(bandwidths(4_194_304, &units(1024, 1)), ("32.0Mibit/s".into(), "33.6Mbit/s".into()));
+}
+
+/// The line of a steady state of 4 KiB I/Os at these rates.
+fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> String {
+    let mut spec = JobSpec::bare("a");
+    spec.units.kb_base = kb_base;
+    let (duration, interval) = (Duration::from_secs(2), Duration::from_secs(1));
+    let (slope, limit, percent) = (figure == SteadyFigure::Bandwidth, 20.0, figure != SteadyFigure::Latency);
+    spec.steadystate =
+        Some(SteadyState { figure, slope, limit, percent, duration, interval, ramp: Duration::ZERO });
+    let checks = vec![SteadyCheck { iops, bw: iops * 4096, lat_ns }; 2];
+    let steady = SteadyResult { attained: !slope, criterion: 0.125_188, checks, ..SteadyResult::default() };
+    let result = JobResult { stats: mixed(), steadystate: Some(steady), ..JobResult::default() };
+    let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+    let result = RunResult {
+        jobs: vec![result],
+        disks: Vec::new(),
+        started: SystemTime::UNIX_EPOCH,
+        elapsed: Duration::from_secs(2),
+        signal: None,
+    };
+    let text = crate::text_report(&plan, &result, &options(false));
+    text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()
+}
+
+#[test]
+fn a_steady_state_has_a_line_of_its_own() {
+    assert_eq!(
+        steady_line(SteadyFigure::Iops, 3994, 107, 1024),
+        "  steadystate  : attained=yes, bw=15.6MiB/s (16.4MB/s), iops=3994, iops mean dev=0.125%"
+    );
+    assert_eq!(
+        steady_line(SteadyFigure::Bandwidth, 498, 107, 1000),
+        "  steadystate  : attained=no, bw=2039kB/s (1992KiB/s), iops=498, bw slope=0.125%"
+    );
+    assert_eq!(
+        steady_line(SteadyFigure::Latency, 20_000, 107, 1024),
+        "  steadystate  : attained=yes, bw=78.1MiB/s (81.9MB/s), iops=20.0k, lat=107nsec, lat mean dev=0.125"
+    );
+    assert!(steady_line(SteadyFigure::Latency, 20_000, 32_100, 1024).contains(", lat=32usec, "));
 }

@@ -50,6 +50,9 @@ impl<E: Engine> Issuer<'_, E> {
         for index in 0..self.done.len() {
             self.complete(self.done[index]);
         }
+        if self.publishes_latency {
+            self.publish_latency();
+        }
     }
 
     /// Reaps everything in flight and submits what still waits, unless the job failed.
@@ -168,14 +171,19 @@ impl<E: Engine> Issuer<'_, E> {
     #[inline(never)]
     pub(super) fn record_recent(&mut self) {
         let recent = &mut *self.recent;
-        for (&ticks, &direction) in recent.ticks[..recent.len].iter().zip(&recent.directions) {
+        for (&ticks, &direction) in
+            recent.ticks[recent.first..recent.len].iter().zip(&recent.directions[recent.first..])
+        {
             let ns = self.clock.ns(ticks);
             self.directions[usize::from(direction)].record_synchronous(ns);
             if self.spec.measure.clat {
                 self.stats.latency_buckets.record(ns);
             }
         }
-        recent.len = 0;
+        recent.len = recent.first;
+        if self.publishes_latency {
+            self.publish_latency();
+        }
     }
 
     /// A short or failed transfer of a synchronous submission.

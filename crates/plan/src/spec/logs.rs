@@ -1,0 +1,99 @@
+//! What a job logs while it runs, and the steady state that ends it.
+
+use std::time::Duration;
+
+/// Log files of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// `write_bw_log` prefix (job name when given without a value).
+    pub bw: Option<String>,
+    /// `write_lat_log` prefix.
+    pub lat: Option<String>,
+    /// `write_iops_log` prefix.
+    pub iops: Option<String>,
+    /// `write_hist_log` prefix.
+    pub hist: Option<String>,
+    /// `log_avg_msec`; 0 logs every I/O.
+    pub avg_msec: u32,
+    /// `log_window_value`: what a row says of its window.
+    pub window_value: WindowValue,
+    /// `log_hist_msec`, time between two histograms; 0 writes none.
+    pub hist_msec: u32,
+    /// `log_hist_coarseness`, 0..=6: neighbouring buckets of histograms are summed up 2^this at a time.
+    pub hist_coarseness: u32,
+    /// `per_job_logs=0`: file names carry no job number, and jobs add to the end of files.
+    pub shared: bool,
+    /// `log_offset`: rows have the offset of the I/O.
+    pub offset: bool,
+    /// `log_prio`: rows have the whole priority instead of a bit.
+    pub prio: bool,
+    /// `log_issue_time`: rows have the time at which the I/O was issued.
+    pub issue_time: bool,
+    /// `log_alternate_epoch`: the clock (as for clock_gettime) whose time at the start of the job is added to all times.
+    pub epoch_clock: Option<i32>,
+}
+
+/// `log_window_value`: what a row of averaged logs holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValue {
+    /// The average over the window.
+    #[default]
+    Average,
+    /// The largest value in the window.
+    Maximum,
+    /// Both, in two columns.
+    Both,
+}
+
+impl Logs {
+    /// True when the job writes any log.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.bw.is_some() || self.lat.is_some() || self.iops.is_some() || self.hist.is_some()
+    }
+
+    /// True when rows are made from single I/Os, so that each must be handed to the writer.
+    #[must_use]
+    pub fn every_io(&self) -> bool {
+        let single_rates = self.avg_msec == 0 && (self.bw.is_some() || self.iops.is_some());
+        self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
+    }
+}
+
+/// What a steady state is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyFigure {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean completion latency, ns.
+    Latency,
+}
+
+/// `steadystate` and the options below it: the test that ends a job whose figures have settled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// What is looked at.
+    pub figure: SteadyFigure,
+    /// The slope over the window is judged, not the largest deviation from its mean.
+    pub slope: bool,
+    /// The state is steady below this: percent of the mean, or I/Os per second, bytes per second, ns.
+    pub limit: f64,
+    /// The limit is a percentage.
+    pub percent: bool,
+    /// Length of the window, some intervals.
+    pub duration: Duration,
+    /// What is measured earlier does not count.
+    pub ramp: Duration,
+    /// Time between two checks.
+    pub interval: Duration,
+}
+
+impl SteadyState {
+    /// Checks that make a window.
+    #[must_use]
+    pub fn checks(&self) -> usize {
+        usize::try_from(self.duration.as_micros() / self.interval.as_micros().max(1)).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,182 @@
+//! Log files of whole runs: names, columns and rows, side by side with those of real fio.
+
+use std::fs;
+
+use nix::time::{ClockId, clock_gettime};
+
+use crate::support::{Place, number, same};
+
+/// Options of a job that reads and writes 1 MiB of nothing, in order.
+const MIX: [&str; 5] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=rw", "--bs=4k,8k"];
+
+/// Names of the log files in the work directory.
+fn names(place: &Place) -> Vec<String> {
+    let entries = fs::read_dir(place.work()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> =
+        entries.map(|name| name.into_string().unwrap()).filter(|name| name.ends_with(".log")).collect();
+    names.sort();
+    names
+}
+
+/// The rows of a log, column by column.
+fn rows(place: &Place, name: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(place.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    text.lines().map(|line| line.split(", ").map(str::to_owned).collect()).collect()
+}
+
+/// One column of a log as numbers.
+fn column(place: &Place, name: &str, column: usize) -> Vec<u64> {
+    rows(place, name).iter().map(|row| row[column].parse().unwrap()).collect()
+}
+
+/// Runs both programs and compares all log files; `settled` says what of each row does not depend on time.
+fn compare(more: &[&str], settled: fn(&[String]) -> Vec<String>) {
+    let words = [&MIX[..], more].concat();
+    let logs = |fio: bool| {
+        let place = Place::new();
+        if fio {
+            place.fio(&words).run().succeeded()
+        } else {
+            place.ferrio(&words).run().succeeded()
+        };
+        let log = |name: String| {
+            let rows: Vec<_> = rows(&place, &name).iter().map(|row| settled(row)).collect();
+            (name, rows)
+        };
+        names(&place).into_iter().map(log).collect::<Vec<_>>()
+    };
+    let (fio, ferrio) = (logs(true), logs(false));
+    assert!(!fio.is_empty() && fio.iter().any(|(_, rows)| !rows.is_empty()), "{more:?} writes nothing");
+    same!("fio": fio, "ferrio": ferrio, "logs of {more:?}");
+}
+
+/// What stands behind the value of a row.
+fn behind_the_value(row: &[String]) -> Vec<String> {
+    row[2..].to_vec()
+}
+
+#[test]
+fn rows_of_single_ios_have_the_columns_of_fio() {
+    compare(&["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x"], behind_the_value);
+    compare(&["--write_lat_log=x", "--log_offset=1"], behind_the_value);
+    compare(&["--write_bw_log=x", "--log_prio=1"], behind_the_value);
+    compare(&["--write_lat_log=x", "--write_iops_log", "--log_offset=1", "--log_prio=1"], behind_the_value);
+}
+
+#[test]
+fn rows_of_an_asynchronous_engine_have_the_columns_of_fio() {
+    compare(&["--write_lat_log=x", "--log_offset=1", "--iodepth=4"], behind_the_value);
+}
+
+#[test]
+fn one_file_for_all_jobs_has_the_rows_of_one_job_behind_those_of_the_other() {
+    let log = ["--write_lat_log=x", "--per_job_logs=0", "--log_offset=1"];
+    let second = ["--name=b", "--stonewall", "--ioengine=null", "--size=256k", "--rw=write"];
+    compare(&[&log[..], &second, &log].concat(), behind_the_value);
+}
+
+#[test]
+fn one_file_for_all_jobs_keeps_what_earlier_runs_wrote() {
+    let place = Place::new();
+    let words = [&MIX[..], &["--write_lat_log=x", "--per_job_logs=0", "--numjobs=2"]].concat();
+    place.ferrio(&words).run().succeeded();
+    let once = rows(&place, "x_clat.log").len();
+    place.ferrio(&words).run().succeeded();
+    assert_eq!(rows(&place, "x_clat.log").len(), 2 * once);
+    assert_eq!(names(&place), ["x_clat.log", "x_lat.log", "x_slat.log"]);
+}
+
+#[test]
+fn rows_of_windows_have_the_columns_of_fio() {
+    let first = |row: &[String]| vec![row.len().to_string(), row[3..].join(", ")];
+    let windows = ["--log_avg_msec=100", "--write_lat_log=x", "--write_bw_log=x", "--number_ios=1"];
+    for more in [&[][..], &["--log_offset=1"], &["--log_prio=1"], &["--log_max_value=1"]] {
+        compare(&[&windows, more].concat(), first);
+    }
+}
+
+#[test]
+fn a_window_logs_its_average_its_maximum_or_both() {
+    let place = Place::new();
+    let words = [&MIX[..], &["--rate_iops=2000,1000", "--write_lat_log=x", "--log_avg_msec=20"]].concat();
+    place.ferrio(&[&words[..], &["--log_window_value=both"]].concat()).run().succeeded();
+    let both = rows(&place, "x_clat.1.log");
+    assert!(both.len() > 2 && both.iter().all(|row| row.len() == 6), "{both:?}");
+    let (average, maximum) = (column(&place, "x_clat.1.log", 1), column(&place, "x_clat.1.log", 2));
+    assert!(average.iter().zip(&maximum).all(|(average, maximum)| average <= maximum), "{both:?}");
+    place.ferrio(&[&MIX[..], &["--write_lat_log=y", "--log_window_value=both"]].concat()).run().succeeded();
+    assert!(column(&place, "y_clat.1.log", 2).iter().all(|&maximum| maximum == 0), "no window, no maximum");
+}
+
+#[test]
+fn issue_times_grow_and_stand_in_the_logs_of_submission_and_completion_only() {
+    let place = Place::new();
+    let words =
+        [&MIX[..], &["--write_lat_log=x", "--write_bw_log=x", "--log_offset=1", "--log_issue_time=1"]];
+    place.ferrio(&words.concat()).run().succeeded();
+    let issued = column(&place, "x_clat.1.log", 6);
+    assert!(issued.is_sorted() && issued[0] < issued[issued.len() - 1], "{issued:?}");
+    for (row, issued) in rows(&place, "x_clat.1.log").iter().zip(issued) {
+        let [time_ms, latency]: [u64; 2] = [0, 1].map(|at: usize| row[at].parse().unwrap());
+        assert_eq!((issued + latency) / 1_000_000, time_ms, "{row:?}");
+    }
+    for name in ["x_lat.1.log", "x_bw.1.log"] {
+        assert!(column(&place, name, 6).iter().all(|&issued| issued == 0), "{name}");
+    }
+}
+
+#[test]
+fn times_count_from_the_epoch_of_the_chosen_clock() {
+    let now = |clock| clock_gettime(clock).unwrap().tv_sec() as u64;
+    for (more, clock) in [
+        (&["--log_unix_epoch=1"][..], ClockId::CLOCK_REALTIME),
+        (&["--log_alternate_epoch=1", "--log_alternate_epoch_clock_id=1"], ClockId::CLOCK_MONOTONIC),
+    ] {
+        let place = Place::new();
+        let before = now(clock);
+        // The averaged rates come from the main thread, the single latencies from the worker.
+        let logs = ["--write_lat_log=x", "--rate_iops=2000,1000", "--ramp_time=20ms"];
+        place.ferrio(&[&MIX[..], &logs, more].concat()).run().succeeded();
+        let rates = ["--write_iops_log=x", "--log_avg_msec=20", "--rate_iops=2000,1000"];
+        place.ferrio(&[&MIX[..], &rates, more].concat()).run().succeeded();
+        let after = now(clock);
+        for name in ["x_clat.1.log", "x_iops.1.log"] {
+            let times = column(&place, name, 0);
+            let seconds = before..=after;
+            assert!(!times.is_empty() && times.iter().all(|ms| seconds.contains(&(ms / 1000))), "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn histograms_count_every_io_up_to_the_last_row() {
+    let place = Place::new();
+    let words = ["--write_hist_log=x", "--log_hist_msec=20", "--log_hist_coarseness=6", "--write_lat_log=x"];
+    place.ferrio(&[&MIX[..], &["--rate_iops=2000,1000"], &words].concat()).run().succeeded();
+    let histograms = rows(&place, "x_clat_hist.1.log");
+    let ios = rows(&place, "x_clat.1.log");
+    for direction in ["0", "1"] {
+        let of = |rows: &[Vec<String>], at: usize| -> Vec<Vec<String>> {
+            rows.iter().filter(|row| row[at] == direction).cloned().collect()
+        };
+        let (histograms, ios) = (of(&histograms, 1), of(&ios, 2));
+        assert!(histograms.len() > 1 && histograms.iter().all(|row| row.len() == 3 + 29), "{histograms:?}");
+        let last: u64 = histograms[histograms.len() - 1][0].parse().unwrap();
+        let counted: usize =
+            histograms.iter().flat_map(|row| &row[3..]).map(|n| n.parse::<usize>().unwrap()).sum();
+        let until = |latest: u64| ios.iter().filter(|row| row[0].parse::<u64>().unwrap() <= latest).count();
+        // Others may have completed in the same ms.
+        assert!((until(last - 1)..=until(last)).contains(&counted), "{counted} up to {last} ms");
+    }
+    let report = place.ferrio(&[&MIX[..], &["--write_hist_log=y", "--output-format=json"]].concat()).run();
+    assert!(number(&report.succeeded().json(), "/jobs/0/read/total_ios") > 0);
+    assert_eq!(rows(&place, "y_clat_hist.1.log").len(), 0, "without an interval the log stays empty");
+}
+
+#[test]
+fn a_clock_that_does_not_exist_is_refused() {
+    let place = Place::new();
+    let words = ["--write_lat_log=x", "--log_alternate_epoch=1", "--log_alternate_epoch_clock_id=999"];
+    let run = place.ferrio(&[&MIX[..], &words].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("there is no clock with the number 999"), "{}", run.stderr);
+}
