@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::program;
+use crate::options;
 
 fn try_scan(words: &[&str]) -> Result<Vec<Item>, ArgumentError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    scan(&words, &program::options())
+    scan(&words, &options::options())
 }
 
 /// Items in a short form: `name=value` of jobs, `--name=value` of the program, `<file>`.

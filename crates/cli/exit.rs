@@ -8,6 +8,7 @@ use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 
 use crate::arguments::ArgumentError;
+use crate::commands::CommandError;
 use crate::program::{ProgramError, usage};
 
 /// More failed jobs than this do not fit an exit status beside the signal's 128.
@@ -25,6 +26,9 @@ pub enum Stop {
     /// A program option cannot be used, or help was asked for.
     #[error("error: {0}")]
     Program(#[from] ProgramError),
+    /// A command (`man`, `completions`) is not written as it should be.
+    #[error("error: {0}")]
+    Command(#[from] CommandError),
     /// A job file cannot be read.
     #[error("error: unable to open '{name}' job file: {}", reason(.error))]
     JobFile {

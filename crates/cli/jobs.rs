@@ -61,11 +61,11 @@ fn environment() -> Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{arguments, program};
+    use crate::{arguments, options};
 
     fn jobs(words: &[&str]) -> Result<JobSet, Stop> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, &program::options())?;
+        let items = arguments::scan(&words, &options::options())?;
         read(&items, &[])
     }
 

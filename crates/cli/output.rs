@@ -155,7 +155,7 @@ mod tests {
 
     fn program(words: &[&str]) -> Program {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Program::read(&crate::arguments::scan(&words, &crate::program::options()).unwrap()).unwrap()
+        Program::read(&crate::arguments::scan(&words, &crate::options::options()).unwrap()).unwrap()
     }
 
     fn printed(format: &str) -> String {

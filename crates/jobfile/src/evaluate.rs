@@ -1,6 +1,8 @@
 //! From the lines of a section to assignments: which option a name means, in which order they count, what
 //! values mean.
 
+use log::debug;
+
 use crate::catalogue::{Kind, Opt, Row, Scope, pool};
 use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
@@ -85,6 +87,7 @@ pub(crate) fn assignment(
         (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
+    debug!(target: "parse", "{}={}: {}, {:?}, read as {value:?}", line.name, text.unwrap_or_default(), row.name, row.kind);
     let notice = (row.kind == Kind::Ignored).then(|| {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         Diagnostic::warning(message, line.origin.clone())

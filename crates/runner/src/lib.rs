@@ -6,6 +6,7 @@
 pub mod event;
 pub mod logs;
 pub mod result;
+pub mod trigger;
 
 mod control;
 mod disk;
@@ -19,6 +20,7 @@ mod registry;
 mod schedule;
 mod signals;
 mod timing;
+mod traced;
 mod verification;
 mod waiting;
 mod worker;
@@ -26,3 +28,4 @@ mod worker;
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use result::{DiskUsage, JobError, JobResult, RunResult};
 pub use schedule::{RunOptions, run};
+pub use trigger::Trigger;

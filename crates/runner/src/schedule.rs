@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ferrio_plan::{JobSpec, Plan};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
+use log::debug;
 
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::result::{JobError, JobResult, RunResult};
+use crate::trigger::Trigger;
 use crate::worker::{Context, Message};
 use crate::{layout, place, registry, signals};
 
@@ -35,6 +37,8 @@ pub struct RunOptions {
     pub progress: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
+    /// What else ends the run.
+    pub trigger: Option<Trigger>,
 }
 
 /// Runs the plan to its end. `observer` is told what happens, on the calling thread.
@@ -49,7 +53,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         )));
     }
     let clock = Clock::calibrate();
-    let controls: Vec<JobControl> = plan.jobs.iter().map(|_| JobControl::default()).collect();
+    debug!(target: "time", "clock {:?}, {} ns in a million ticks", clock.source(), clock.ns(1_000_000));
+    let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
     let jobs = plan.jobs.iter().map(|_| Job { entropy: place::entropy(), ..Job::default() }).collect();
@@ -116,6 +121,7 @@ impl<'a> Run<'a, '_> {
     fn set_up(&mut self) {
         for index in 0..self.jobs.len() {
             let planned = &self.plan.jobs[index];
+            tell_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
                 (self.observer)(Event::Note(error.message.clone()));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
@@ -256,7 +262,10 @@ impl<'a> Run<'a, '_> {
             let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             match thread.spawn_scoped(scope, move || registry::run(context)) {
-                Ok(_) => waiting_for += 1,
+                Ok(_) => {
+                    debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
+                    waiting_for += 1;
+                }
                 Err(e) => self.fail_before_start(index, JobError::from_io(&e, "thread create")),
             }
         }
@@ -264,6 +273,7 @@ impl<'a> Run<'a, '_> {
             // Jobs of earlier waves run meanwhile.
             self.attend(messages, Duration::MAX);
         }
+        debug!(target: "process", "wave of {waiting_for} jobs released");
     }
 
     fn handle(&mut self, message: Message) {
@@ -290,6 +300,7 @@ impl<'a> Run<'a, '_> {
 
     /// Ends running jobs and cancels those that did not start.
     fn terminate(&mut self, signal: i32) {
+        debug!(target: "process", "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
@@ -297,5 +308,19 @@ impl<'a> Run<'a, '_> {
         for job in self.jobs.iter_mut().filter(|job| !job.started && job.result.is_none()) {
             job.result = Some(JobResult::default());
         }
+    }
+}
+
+/// `--debug=file`: what the job will work on.
+fn tell_files(spec: &JobSpec) {
+    let job = spec.number;
+    debug!(target: "file", job; "job {job}: {} files", spec.files.len());
+    for file in &spec.files {
+        debug!(
+            target: "file", job;
+            "add file {}: {:?}, off={:#x}, size={:#x}, {}",
+            file.path.display(), file.kind, file.offset, file.size,
+            if file.extend { "to be laid out" } else { "used as it is" }
+        );
     }
 }

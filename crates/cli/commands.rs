@@ -1,0 +1,102 @@
+//! Commands: what the program does when its first argument is one of a few words instead of an option or a job file.
+
+use clap_complete::Shell;
+
+use crate::exit::Stop;
+use crate::{answers, completions, manual};
+
+/// A command with its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `completions SHELL`
+    Completions(Shell),
+    /// `man`
+    Manual,
+}
+
+/// Why a command cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// No shell, or one that is not known.
+    #[error("completions are for bash, zsh or fish: write `ferrio completions bash`{}", file(.0, "completions"))]
+    Shell(Option<String>),
+    /// More arguments than the command takes.
+    #[error("`ferrio {0}` takes no argument `{1}`{}", file(&Some(.1.clone()), .0))]
+    TooMany(&'static str, String),
+}
+
+/// Perhaps a job file was meant.
+fn file(unwanted: &Option<String>, word: &str) -> String {
+    let hint = || format!("; a job file named {word} is given as ./{word}");
+    unwanted.as_ref().map(|_| hint()).unwrap_or_default()
+}
+
+/// The command that `arguments` begin with, `None` if it is no command.
+pub fn read(arguments: &[String]) -> Option<Result<Command, CommandError>> {
+    let (word, rest) = arguments.split_first()?;
+    Some(match word.as_str() {
+        "completions" => shell(rest).map(Command::Completions),
+        "man" => nothing("man", rest).map(|()| Command::Manual),
+        _ => return None,
+    })
+}
+
+/// Does what the command says; returns the exit status.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn run(command: Command) -> Result<u8, Stop> {
+    match command {
+        Command::Completions(shell) => {
+            answers::printed(|out| out.write_all(completions::script(shell).as_bytes()).map(|()| true))
+        }
+        Command::Manual => answers::printed(|out| manual::write(out).map(|()| true)),
+    }
+}
+
+fn shell(rest: &[String]) -> Result<Shell, CommandError> {
+    let (word, rest) = rest.split_first().ok_or(CommandError::Shell(None))?;
+    let shell = match word.as_str() {
+        "bash" => Shell::Bash,
+        "zsh" => Shell::Zsh,
+        "fish" => Shell::Fish,
+        other => return Err(CommandError::Shell(Some(other.to_owned()))),
+    };
+    nothing("completions", rest).map(|()| shell)
+}
+
+fn nothing(command: &'static str, rest: &[String]) -> Result<(), CommandError> {
+    match rest.first() {
+        Some(word) => Err(CommandError::TooMany(command, word.clone())),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_words(words: &[&str]) -> Option<Result<Command, CommandError>> {
+        read(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_command_is_the_first_word_or_none() {
+        assert_eq!(read_words(&["man"]), Some(Ok(Command::Manual)));
+        assert_eq!(read_words(&["completions", "zsh"]), Some(Ok(Command::Completions(Shell::Zsh))));
+        for words in [&[][..], &["./man"], &["--bs=4k", "man"], &["man.fio"], &["--", "man"]] {
+            assert_eq!(read_words(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_to_write() {
+        let told = |words: &[&str]| read_words(words).unwrap().unwrap_err().to_string();
+        assert_eq!(told(&["completions"]), "completions are for bash, zsh or fish: write `ferrio completions bash`");
+        assert!(told(&["completions", "tcsh"]).contains("given as ./completions"));
+        assert_eq!(
+            told(&["man", "--bs=4k"]),
+            "`ferrio man` takes no argument `--bs=4k`; a job file named man is given as ./man"
+        );
+    }
+}
