@@ -18,17 +18,30 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No shell, or one that is not known.
-    #[error("completions are for bash, zsh or fish: write `ferrio completions bash`{}", file(.0, "completions"))]
-    Shell(Option<String>),
+    #[error(
+        "completions are for bash, zsh or fish: write `ferrio completions bash`{}",
+        or_file(word, "completions")
+    )]
+    Shell {
+        /// What was given instead.
+        word: Option<String>,
+    },
     /// More arguments than the command takes.
-    #[error("`ferrio {0}` takes no argument `{1}`{}", file(&Some(.1.clone()), .0))]
-    TooMany(&'static str, String),
+    #[error(
+        "`ferrio {command}` takes no argument `{word}`; a job file named {command} is given as ./{command}"
+    )]
+    TooMany {
+        /// The command.
+        command: &'static str,
+        /// The first argument too many.
+        word: String,
+    },
 }
 
 /// Perhaps a job file was meant.
-fn file(unwanted: &Option<String>, word: &str) -> String {
-    let hint = || format!("; a job file named {word} is given as ./{word}");
-    unwanted.as_ref().map(|_| hint()).unwrap_or_default()
+fn or_file(unwanted: &Option<String>, command: &str) -> String {
+    let hint = |_| format!("; a job file named {command} is given as ./{command}");
+    unwanted.as_ref().map(hint).unwrap_or_default()
 }
 
 /// The command that `arguments` begin with, `None` if it is no command.
@@ -55,19 +68,19 @@ pub fn run(command: Command) -> Result<u8, Stop> {
 }
 
 fn shell(rest: &[String]) -> Result<Shell, CommandError> {
-    let (word, rest) = rest.split_first().ok_or(CommandError::Shell(None))?;
+    let (word, rest) = rest.split_first().ok_or(CommandError::Shell { word: None })?;
     let shell = match word.as_str() {
         "bash" => Shell::Bash,
         "zsh" => Shell::Zsh,
         "fish" => Shell::Fish,
-        other => return Err(CommandError::Shell(Some(other.to_owned()))),
+        other => return Err(CommandError::Shell { word: Some(other.to_owned()) }),
     };
     nothing("completions", rest).map(|()| shell)
 }
 
 fn nothing(command: &'static str, rest: &[String]) -> Result<(), CommandError> {
     match rest.first() {
-        Some(word) => Err(CommandError::TooMany(command, word.clone())),
+        Some(word) => Err(CommandError::TooMany { command, word: word.clone() }),
         None => Ok(()),
     }
 }
@@ -92,7 +105,10 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_what_to_write() {
         let told = |words: &[&str]| read_words(words).unwrap().unwrap_err().to_string();
-        assert_eq!(told(&["completions"]), "completions are for bash, zsh or fish: write `ferrio completions bash`");
+        assert_eq!(
+            told(&["completions"]),
+            "completions are for bash, zsh or fish: write `ferrio completions bash`"
+        );
         assert!(told(&["completions", "tcsh"]).contains("given as ./completions"));
         assert_eq!(
             told(&["man", "--bs=4k"]),

@@ -5,10 +5,11 @@
 
 mod answers;
 mod arguments;
-mod catalogue;
+
 mod commands;
 mod completions;
 mod exit;
+mod job_arguments;
 mod jobs;
 mod manual;
 mod options;

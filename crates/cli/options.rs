@@ -74,7 +74,7 @@ impl Entry {
         match self.state {
             State::Works => self.help.to_owned(),
             State::NoEffect(why) => format!("{} [no effect: {why}]", self.help),
-            State::Refused(why) => format!("{} [{why}]", self.help),
+            State::Refused(why) => format!("{} [{}]", self.help, why.trim_start_matches("is ")),
         }
     }
 }
@@ -138,8 +138,9 @@ pub const OPTIONS: &[Entry] = &[
     value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen")
         .optional()
         .refused(TERSE),
-    value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5").refused(TERSE),
-    value("eta", 'e', "WHEN", Group::Report, "When to show the line of progress"),
+    value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5")
+        .refused(TERSE),
+    value("eta", 'e', "WHEN", Group::Report, "When to show the line of progress: auto, always, never"),
     value(
         "eta-newline",
         'E',
@@ -148,8 +149,16 @@ pub const OPTIONS: &[Entry] = &[
         "Leave a line of progress standing each time TIME has passed",
     ),
     value("eta-interval", 'O', "TIME", Group::Report, "Time between two lines of progress, at least 250ms"),
-    value("status-interval", 'L', "TIME", Group::Report, "Report what was measured so far each time TIME has passed")
-        .refused("is not implemented yet; log_avg_msec with write_bw_log and write_iops_log shows a run over time"),
+    value(
+        "status-interval",
+        'L',
+        "TIME",
+        Group::Report,
+        "Report what was measured so far each time TIME has passed",
+    )
+    .refused(
+        "is not implemented yet; log_avg_msec with write_bw_log and write_iops_log shows a run over time",
+    ),
     value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together")
         .optional()
         .refused("is not implemented yet; write_bw_log in a job logs that job"),
@@ -162,17 +171,46 @@ pub const OPTIONS: &[Entry] = &[
     flag("warnings-fatal", 'w', Group::Jobs, "Refuse to run what would only be warned about"),
     flag("parse-only", 'P', Group::Jobs, "Check job files and options, run nothing"),
     flag("showcmd", 's', Group::Jobs, "Print job files as command lines, run nothing"),
-    flag("merge-blktrace-only", 'A', Group::Jobs, "Make the jobs, merging traces if they ask for it, and run none"),
+    flag(
+        "merge-blktrace-only",
+        'A',
+        Group::Jobs,
+        "Make the jobs, merging traces if they ask for it, and run none",
+    ),
     value("profile", 'p', "NAME", Group::Jobs, "Run a built-in set of jobs: act or tiobench")
         .refused("is not implemented yet; write the jobs of the profile into a job file"),
-    value("trigger-file", 'W', "FILE", Group::Jobs, "End the jobs and run the trigger once FILE exists; FILE is removed"),
-    value("trigger-timeout", 'B', "TIME", Group::Jobs, "End the jobs and run the trigger after TIME; 0 is never"),
-    value("trigger", 'H', "COMMAND", Group::Jobs, "The shell command that --trigger-file and --trigger-timeout run"),
+    value(
+        "trigger-file",
+        'W',
+        "FILE",
+        Group::Jobs,
+        "End the jobs and run the trigger once FILE exists; FILE is removed",
+    ),
+    value(
+        "trigger-timeout",
+        'B',
+        "TIME",
+        Group::Jobs,
+        "End the jobs and run the trigger after TIME; 0 is never",
+    ),
+    value(
+        "trigger",
+        'H',
+        "COMMAND",
+        Group::Jobs,
+        "The shell command that --trigger-file and --trigger-timeout run",
+    ),
     value("aux-path", 'K', "DIRECTORY", Group::Jobs, "Keep state files in DIRECTORY")
         .refused("is not implemented yet: no state files are written"),
     value("max-jobs", 'j', "COUNT", Group::Jobs, "Room for this many jobs").without_effect(POOL),
     value("alloc-size", 'a', "KIB", Group::Jobs, "Memory for the jobs' descriptions").without_effect(POOL),
-    value("debug", 'd', "CLASSES", Group::Jobs, "Tell on standard error what happens, by classes; `help` lists them"),
+    value(
+        "debug",
+        'd',
+        "CLASSES",
+        Group::Jobs,
+        "Tell on standard error what happens, by classes; `help` lists them",
+    ),
     flag("help", 'h', Group::Help, "Print this text"),
     flag("version", 'v', Group::Help, "Print the version"),
     value("cmdhelp", 'c', "OPTION", Group::Help, "Describe a job option, or list all").optional(),
@@ -187,12 +225,14 @@ pub const OPTIONS: &[Entry] = &[
     value("inflate-log", 'X', "FILE", Group::Help, "Print a compressed log as text")
         .refused("is not implemented yet: no compressed logs are written; fio reads its own"),
     value("crctest", 'G', "NAMES", Group::Tests, "Measure checksum functions; `help` lists them").optional(),
-    value("memcpytest", 'M', "NAMES", Group::Tests, "Measure ways to copy memory; `help` lists them").optional(),
+    value("memcpytest", 'M', "NAMES", Group::Tests, "Measure ways to copy memory; `help` lists them")
+        .optional(),
     flag("cpuclock-test", 'T', Group::Tests, "Test the CPUs' clocks"),
     value("server", 'S', "ADDRESS", Group::Network, "Wait for jobs from clients").optional().refused(ALONE),
     value("daemonize", 'D', "PIDFILE", Group::Network, "Be a server in the background").refused(ALONE),
     value("client", 'C', "ADDRESS", Group::Network, "Run the jobs on a server").refused(ALONE),
-    value("remote-config", 'R', "FILE", Group::Network, "Have the server read a job file of its own").refused(ALONE),
+    value("remote-config", 'R', "FILE", Group::Network, "Have the server read a job file of its own")
+        .refused(ALONE),
     value("trigger-remote", 'J', "COMMAND", Group::Network, "The shell command that servers run as trigger")
         .refused("is not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];

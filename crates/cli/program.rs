@@ -118,12 +118,12 @@ impl Program {
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
     pub fn read(items: &[Item]) -> Result<Self, ProgramError> {
-        let words = items.iter().filter_map(|item| match item {
+        let typed = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value) } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None } => Some(format!("--{name}")),
             _ => None,
         });
-        let arguments = std::iter::once("ferrio".to_owned()).chain(words);
+        let arguments = std::iter::once("ferrio".to_owned()).chain(typed);
         let matches =
             command().try_get_matches_from(arguments).map_err(|e| ProgramError::Clap(Box::new(e)))?;
         let question = question(&matches);
@@ -185,7 +185,7 @@ pub fn command() -> Command {
 }
 
 fn argument(entry: &Entry) -> Arg {
-    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help());
+    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help()).hide_possible_values(true);
     let argument = argument.help_heading(entry.group.heading());
     let argument = match entry.letter {
         Some(letter) => argument.short(letter),
@@ -196,7 +196,8 @@ fn argument(entry: &Entry) -> Arg {
         (_, Takes::Nothing) => argument.action(ArgAction::SetTrue),
         (name, takes) => {
             let argument = argument.value_name(entry.value).value_parser(values::parser(name));
-            let argument = if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
+            let argument =
+                if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
             match takes {
                 Takes::Optional => argument.num_args(0..=1).require_equals(true),
                 _ => argument.num_args(1),
@@ -218,10 +219,12 @@ fn refuse(matches: &ArgMatches) -> Result<(), ProgramError> {
     for entry in OPTIONS.iter().filter(|entry| given(matches, entry.name)) {
         if let State::Refused(why) = entry.state {
             let word = matches.try_get_one::<String>("profile").ok().flatten();
-            return Err(match word.filter(|word| entry.name == "profile" && !PROFILES.contains(&word.as_str())) {
-                Some(word) => ProgramError::NoProfile(word.clone()),
-                None => ProgramError::Refused(entry.name, why),
-            });
+            return Err(
+                match word.filter(|word| entry.name == "profile" && !PROFILES.contains(&word.as_str())) {
+                    Some(word) => ProgramError::NoProfile(word.clone()),
+                    None => ProgramError::Refused(entry.name, why),
+                },
+            );
         }
     }
     Ok(())
@@ -240,7 +243,8 @@ fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<String>) {
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
     let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
     if file.is_none() && timeout.is_none() {
-        let note = command.map(|_| "--trigger never runs without --trigger-file or --trigger-timeout".to_owned());
+        let note =
+            command.map(|_| "--trigger never runs without --trigger-file or --trigger-timeout".to_owned());
         return (None, note);
     }
     (Some(Trigger { file, timeout, command }), None)
@@ -254,7 +258,11 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         Some(Question::Options(text("cmdhelp")))
     } else if given(matches, "enghelp") {
         Some(Question::Engines(text("enghelp")))
-    } else if words(matches, "debug").iter().flat_map(|list| list.split(',')).any(|word| word == "help" || word == "?") {
+    } else if words(matches, "debug")
+        .iter()
+        .flat_map(|list| list.split(','))
+        .any(|word| word == "help" || word == "?")
+    {
         Some(Question::DebugClasses)
     } else if given(matches, "crctest") {
         Some(Question::Checksums(text("crctest")))

@@ -97,8 +97,14 @@ mod tests {
     fn times_have_units() {
         let us = |text| time(text).map(|time| time.as_micros());
         assert_eq!((us("2"), us("500ms"), us("7us")), (Some(2_000_000), Some(500_000), Some(7)));
-        assert_eq!((us("1M"), us("1h"), us("1d")), (Some(60_000_000), Some(3_600_000_000), Some(86_400_000_000)));
-        assert_eq!((us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")), (None, None, None, None, None));
+        assert_eq!(
+            (us("1M"), us("1h"), us("1d")),
+            (Some(60_000_000), Some(3_600_000_000), Some(86_400_000_000))
+        );
+        assert_eq!(
+            (us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")),
+            (None, None, None, None, None)
+        );
     }
 
     proptest! {

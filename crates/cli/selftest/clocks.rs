@@ -57,7 +57,8 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
         )?;
         faults.extend((!pinned).then(|| format!("cpu {cpu} could not be used")));
         faults.extend((back_ns > EARLY_NS).then(|| format!("cpu {cpu} is {back_ns} ns behind another")));
-        faults.extend((off_ppm.abs() > TOLERATED_PPM).then(|| format!("cpu {cpu} runs {off_ppm:+.0} ppm off")));
+        faults
+            .extend((off_ppm.abs() > TOLERATED_PPM).then(|| format!("cpu {cpu} runs {off_ppm:+.0} ppm off")));
     }
     faults.iter().try_for_each(|fault| writeln!(out, "cs: {fault}"))?;
     writeln!(out, "cs: {}", if faults.is_empty() { "Pass!" } else { "Fail" })?;
@@ -74,14 +75,16 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<Seen> {
     let latest = AtomicU64::new(0);
     let start = Barrier::new(cpus.len());
     thread::scope(|scope| {
-        let read = |cpu| scope.spawn({
-            let (latest, start) = (&latest, &start);
-            move || {
-                let pinned = pin(cpu);
-                start.wait();
-                Seen { pinned, ..read_for(SPAN, clock, latest) }
-            }
-        });
+        let read = |cpu| {
+            scope.spawn({
+                let (latest, start) = (&latest, &start);
+                move || {
+                    let pinned = pin(cpu);
+                    start.wait();
+                    Seen { pinned, ..read_for(SPAN, clock, latest) }
+                }
+            })
+        };
         let threads: Vec<_> = cpus.iter().copied().map(read).collect();
         // A thread that panicked has seen nothing, and was not pinned.
         threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()

@@ -43,7 +43,9 @@ pub fn copies(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
     let lengths: Vec<usize> = words.iter().filter_map(|word| length(word)).collect();
     let named: Vec<&Way> = WAYS.iter().filter(|way| words.contains(&way.name)).collect();
     let nothing = lengths.is_empty() && named.is_empty() && !words.is_empty();
-    for word in words.iter().filter(|word| length(word).is_none() && !WAYS.iter().any(|way| way.name == **word)) {
+    for word in
+        words.iter().filter(|word| length(word).is_none() && !WAYS.iter().any(|way| way.name == **word))
+    {
         complain(&format!("fio: unknown way to copy `{word}`.{}", if nothing { " Available:" } else { "" }));
     }
     if nothing {

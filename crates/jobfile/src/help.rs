@@ -5,7 +5,7 @@ mod meanings;
 use std::fmt::Write as _;
 
 use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
-use meanings::meaning;
+pub use meanings::choice_text;
 
 /// An answer to a question about options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Help {
 /// `--cmdhelp` (`None` or `all`): all core options, one a line; or `--cmdhelp=NAME`: one option in detail. Of
 /// an unknown name the nearest is shown if it is near.
 pub fn cmdhelp(what: Option<&str>) -> Help {
-    let core = || rows().iter().filter(|row| row.scope == Scope::Core && !is_hidden(row));
+    let core = || rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row));
     let Some(name) = what.filter(|&name| name != "all") else {
         return Help::found(list(core()));
     };
@@ -73,7 +73,9 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
         return Help::missing(if Opt::Ioengine.row().choices.contains(&engine) {
-            format!("fio: engine {engine} not loadable: it is not implemented yet\nIO engine {engine} not found")
+            format!(
+                "fio: engine {engine} not loadable: it is not implemented yet\nIO engine {engine} not found"
+            )
         } else {
             format!("fio: engine {engine} not loadable\nIO engine {engine} not found")
         });
@@ -122,14 +124,14 @@ fn detail(row: &Row) -> String {
     }
     line("type", type_text(row));
     line("default", if row.default.is_empty() { "no default" } else { row.default });
-    if let Some(range) = range(row) {
+    if let Some(range) = range_text(row) {
         line("range", &range);
     }
     for (at, word) in row.choices.iter().enumerate() {
         let same = row.same.iter().find(|(other, _)| other == word);
         let text = match same {
             Some((_, main)) => format!("{word:<10} Same as {main}"),
-            None => format!("{word:<10} {}", meaning(row, word)),
+            None => format!("{word:<10} {}", choice_text(row, word)),
         };
         line(if at == 0 { "valid values" } else { "" }, text.trim_end());
     }
@@ -187,7 +189,7 @@ pub fn type_text(row: &Row) -> &'static str {
 }
 
 /// The numbers accepted, for options that are numbers and not words; an open end is -1.
-pub fn range(row: &Row) -> Option<String> {
+pub fn range_text(row: &Row) -> Option<String> {
     if !row.choices.is_empty() {
         return None;
     }
@@ -196,7 +198,9 @@ pub fn range(row: &Row) -> Option<String> {
     match row.kind {
         Kind::Int | Kind::Size => Some(format!("min={}, max={}", row.min.unwrap_or(0), max.unwrap_or(-1))),
         Kind::Bool => Some("min=0, max=1".to_owned()),
-        Kind::FloatList | Kind::Float => max.map(|max| format!("min={}.000000, max={max}.000000", row.min.unwrap_or(0))),
+        Kind::FloatList | Kind::Float => {
+            max.map(|max| format!("min={}.000000, max={max}.000000", row.min.unwrap_or(0)))
+        }
         Kind::Range | Kind::SizeRange => row.min.map(|min| format!("min={min}")),
         _ => None,
     }
@@ -217,9 +221,9 @@ pub fn unit_text(unit: Unit) -> Option<&'static str> {
     }
 }
 
-/// Options that only exist to be refused or ignored.
-fn is_hidden(row: &Row) -> bool {
-    matches!(row.kind, Kind::Deprecated | Kind::Ignored) || row.opt == Opt::GpuDevId
+/// False for options that only exist to be refused or ignored.
+pub fn is_listed(row: &Row) -> bool {
+    !matches!(row.kind, Kind::Deprecated | Kind::Ignored) && row.opt != Opt::GpuDevId
 }
 
 #[cfg(test)]
@@ -237,7 +241,18 @@ mod tests {
                    unit: bytes
              directions: read,write,trim
         ");
-        insta::assert_snapshot!(cmdhelp(Some("fallocate")).text, @r"");
+        insta::assert_snapshot!(cmdhelp(Some("fallocate")).text, @r"
+           fallocate: How space is reserved when laying out files
+                type: string (opt=bla)
+             default: native
+        valid values: none       Reserve nothing
+                    : native     fallocate(2) where it works
+                    : posix      posix_fallocate(3)
+                    : keep       Reserve, leave the file's size
+                    : truncate   Set the file's size only
+                    : 0          Same as none
+                    : 1          Same as posix
+        ");
     }
 
     #[test]
@@ -257,7 +272,7 @@ mod tests {
     fn the_list_has_every_core_option_once_with_children_below_their_parents() {
         let text = cmdhelp(None).text;
         let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
-        for row in rows().iter().filter(|row| row.scope == Scope::Core && !is_hidden(row)) {
+        for row in rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row)) {
             assert_eq!(names.iter().filter(|name| **name == row.name).count(), 1, "{}", row.name);
         }
         assert!(text.contains("\niodepth                 : "), "{text}");
@@ -274,7 +289,8 @@ mod tests {
         );
         assert!(enghelp(&engines, Some("libaio"), None).text.contains("userspace_reap"));
         assert!(enghelp(&engines, Some("linuxaio"), Some("libaio_backend")).text.contains("io_uring"));
-        for (engine, option) in [("null", None), ("nosuch", None), ("rbd", None), ("libaio", Some("nosuch"))] {
+        for (engine, option) in [("null", None), ("nosuch", None), ("rbd", None), ("libaio", Some("nosuch"))]
+        {
             let help = enghelp(&engines, Some(engine), option);
             assert!(help.failed && help.complaint.is_some_and(|text| text.contains(engine)), "{engine}");
         }

@@ -26,7 +26,7 @@ pub use builder::Builder;
 pub use catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, canonical_engine, pool, rows};
 pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
-pub use help::{Help, cmdhelp, enghelp, type_text};
+pub use help::{Help, choice_text, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
 pub use options::{Choice, FileName, Given, Options};
 pub use origin::{ArgOrigin, Origin, Sources};

@@ -224,6 +224,8 @@ mod tests {
 
     #[test]
     fn the_words_are_listed_in_order() {
-        assert!(debug_words().starts_with("process,file,io,mem,") && debug_words().ends_with(",sprandom,all"));
+        assert!(
+            debug_words().starts_with("process,file,io,mem,") && debug_words().ends_with(",sprandom,all")
+        );
     }
 }

@@ -50,6 +50,10 @@ fn every_io_is_logged_in_order_even_through_a_queue_without_room() {
 fn a_writer_that_is_gone_stops_no_job() {
     let (sender, batches) = sync_channel(0);
     drop(batches);
-    let result = run(&plan(), &RunOptions { progress: false, logs: Some(sender), ..RunOptions::default() }, &mut |_| {});
+    let result = run(
+        &plan(),
+        &RunOptions { progress: false, logs: Some(sender), ..RunOptions::default() },
+        &mut |_| {},
+    );
     assert_eq!((result.jobs[0].stats.directions[0].ios, result.jobs[0].error.as_ref()), (IOS, None));
 }
