@@ -110,7 +110,7 @@ fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
             let same = row.same.iter().find(|(other, _)| other == word);
             let text =
                 same.map_or_else(|| choice_text(row, word).to_owned(), |(_, main)| format!("same as {main}"));
-            page.control("PP", []);
+            page.control("br", []);
             page.text(if text.is_empty() {
                 vec![bold(*word)]
             } else {
@@ -124,7 +124,9 @@ fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
 /// Help, type, range, unit, default and what does not work, in one paragraph.
 fn facts(row: &Row) -> String {
     let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
-    facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
+    // The help's -1 is an open end.
+    let range = range_text(row).map(|range| range.replace(", max=-1", ""));
+    facts.extend(range.map(|range| format!("Range: {range}.")));
     facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
     if !row.default.is_empty() {
         facts.push(format!("Default: {}.", row.default));

@@ -185,7 +185,7 @@ pub fn command() -> Command {
 }
 
 fn argument(entry: &Entry) -> Arg {
-    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help()).hide_possible_values(true);
+    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help());
     let argument = argument.help_heading(entry.group.heading());
     let argument = match entry.letter {
         Some(letter) => argument.short(letter),
@@ -195,7 +195,10 @@ fn argument(entry: &Entry) -> Arg {
         ("help", _) => argument.action(ArgAction::Help),
         (_, Takes::Nothing) => argument.action(ArgAction::SetTrue),
         (name, takes) => {
-            let argument = argument.value_name(entry.value).value_parser(values::parser(name));
+            let argument = argument
+                .value_name(entry.value)
+                .value_parser(values::parser(name))
+                .hide_possible_values(true);
             let argument =
                 if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
             match takes {

@@ -6,6 +6,10 @@
 mod articles;
 mod bad_input;
 mod command_line;
+mod command_line_answers;
+mod command_line_debug;
+mod command_line_shell;
+mod command_line_status;
 mod differential;
 mod engines;
 mod failures;

@@ -161,8 +161,8 @@ pub fn type_text(row: &Row) -> &'static str {
         Kind::Flag => "empty or boolean value ([0|1])",
         Kind::Bool => "boolean value (opt=1)",
         Kind::Int | Kind::Size => "integer value (opt=100)",
-        Kind::Time => "string with time postfix (opt=10s)",
-        Kind::TimeRange => "string with time postfix, or two (opt=10s, opt=1-3)",
+        Kind::Time | Kind::TimeRange => "string with time postfix (opt=10s)",
+
         Kind::SizeZone => "size, percentage or zones (opt=4k, opt=50%, opt=2z)",
         Kind::Range => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
         Kind::FloatList => "list of floating point values separated by ':' (opt=5.9:7.8)",
