@@ -96,6 +96,7 @@ const WORDS: &[(&[Opt], Words)] = &[
             ("solarisaio", "Solaris only"),
             ("splice", "splice(2) through a pipe"),
             ("sync", "lseek(2), read(2), write(2)"),
+            ("tokio_uring", "io_uring(7) by the tokio-uring crate"),
             ("vsync", "readv(2), writev(2), neighbours joined"),
             ("windowsaio", "Windows only"),
             ("xnvme", "NVMe by xNVMe"),
@@ -314,7 +315,6 @@ const WORDS: &[(&[Opt], Words)] = &[
             ("all", "Go on after all of these"),
         ],
     ),
-    (&[Opt::Profile], &[("act", "Flash certification load"), ("tiobench", "What tiobench does")]),
     (
         &[Opt::KbBase],
         &[
