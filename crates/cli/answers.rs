@@ -3,23 +3,25 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ferrio_jobfile::{JobSet, Severity, cmdhelp, enghelp, showcmd};
+use ferrio_jobfile::{Help, JobSet, Severity, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
+use ferrio_report::{DebugOptions, debug_words, start_debug};
 
 use crate::exit::Stop;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::program::{FIO_VERSION, Program, Question};
+use crate::selftest;
 
 /// Answers a question about the program.
 ///
 /// # Errors
 /// Standard output cannot be written to.
 pub fn answer(question: &Question) -> Result<u8, Stop> {
-    let (text, found) = match question {
-        Question::Version => (format!("{}\n", version(called_fio())), true),
+    let help = match question {
+        Question::Version => Help::found(format!("{}\n", version(called_fio()))),
         // As with fio, not finding an option is no failure; not finding an engine is.
-        Question::Options(name) => (cmdhelp(name.as_deref()).0, true),
+        Question::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref()) },
         Question::Engines(what) => {
             let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
@@ -27,11 +29,35 @@ pub fn answer(question: &Question) -> Result<u8, Stop> {
             };
             enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
         }
+        Question::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
+        Question::Checksums(names) => return printed(|out| selftest::checksums(names.as_deref(), out)),
+        Question::Copies(names) => return printed(|out| selftest::copies(names.as_deref(), out)),
+        Question::Clocks => return printed(selftest::clocks),
     };
+    if let Some(complaint) = &help.complaint {
+        // Nothing is left to be done about a closed stderr.
+        let _ = writeln!(io::stderr(), "{complaint}");
+    }
+    printed(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
+}
+
+/// Lets `write` write to standard output; the status is 1 if it says false.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn printed(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Stop> {
     let mut stdout = io::stdout();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error })?;
-    Ok(u8::from(!found))
+    let written = write(&mut stdout).and_then(|good| stdout.flush().map(|()| good));
+    let good = written.map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error })?;
+    Ok(u8::from(!good))
+}
+
+/// Says which debug classes were chosen, and lets them speak.
+pub fn debug(messages: Messages, options: &DebugOptions) {
+    for line in options.said() {
+        messages.tell(Severity::Note, "debug", &format!("{line}\n"));
+    }
+    start_debug(options);
 }
 
 /// Tells what is odd about options, on standard error.

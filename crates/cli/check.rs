@@ -12,7 +12,8 @@ use crate::exit::Stop;
 use crate::jobs;
 use crate::messages::Messages;
 use crate::output::Output;
-use crate::program::{self, Program};
+use crate::options;
+use crate::program::Program;
 
 /// Status when there are warnings and `--deny-warnings` was given.
 const DENIED: u8 = 2;
@@ -42,7 +43,7 @@ Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
 /// # Errors
 /// Everything that would stop a run before its first job.
 pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Result<u8, Stop> {
-    let scanned = arguments::read(words, &options());
+    let scanned = arguments::read(words, &all_options());
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let mut items = scanned?;
     if items.iter().any(|item| is_program_option(item, "help")) {
@@ -55,7 +56,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
     items.retain(|item| !is_program_option(item, DENY));
     let deny = items.len() < before;
     let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
-    if program.question.is_some() || program.parse_only || program.showcmd {
+    if program.question.is_some() || program.parse_only || program.showcmd || program.merge_blktrace_only {
         return Err(Stop::NothingToCheck);
     }
     let report = match examine(&items, &program) {
@@ -105,9 +106,9 @@ fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-fn options() -> Vec<ProgramOption> {
+fn all_options() -> Vec<ProgramOption> {
     let deny = ProgramOption { name: DENY.to_owned(), letter: None, takes: Takes::Nothing, ends_scan: false };
-    program::options().into_iter().chain([deny]).collect()
+    options::options().into_iter().chain([deny]).collect()
 }
 
 fn is_program_option(item: &Item, wanted: &str) -> bool {
@@ -121,6 +122,6 @@ mod tests {
     #[test]
     fn the_help_names_the_option_that_only_check_has() {
         assert!(HELP.contains(&format!("--{DENY}")));
-        assert_eq!(options().len(), program::options().len() + 1);
+        assert_eq!(all_options().len(), options::options().len() + 1);
     }
 }

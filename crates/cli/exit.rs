@@ -8,6 +8,7 @@ use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 
 use crate::arguments::{Item, Misread};
+use crate::commands::CommandError;
 use crate::messages::{self, Messages};
 use crate::program::{ProgramError, usage};
 
@@ -20,6 +21,9 @@ const NO_JOBS: &str = "no-jobs";
 /// Why nothing is run, or why the report is not where it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
+    /// A command (`man`, `completions`) is not written as it should be.
+    #[error("{0}")]
+    Command(#[from] CommandError),
     /// Options, job files or jobs are wrong.
     #[error("{}", .0.render(false))]
     Problems(Problems),
@@ -73,6 +77,7 @@ impl Stop {
             Stop::Problems(_) | Stop::Help(_) => "invalid-job",
             Stop::NoJobs => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
+            Stop::Command(_) => "invalid-command",
             Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
         }
     }

@@ -6,12 +6,20 @@
 mod answers;
 mod arguments;
 mod check;
+mod commands;
+mod completions;
 mod exit;
+mod job_arguments;
 mod jobs;
+mod manual;
 mod messages;
+mod options;
 mod output;
 mod program;
+mod selftest;
+mod values;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
@@ -31,35 +39,39 @@ fn main() -> ExitCode {
 
 /// From arguments to the exit status; `messages` learns how to speak as soon as it is known.
 fn run(messages: &mut Messages) -> Result<u8, Stop> {
-    let mut words = std::env::args_os().skip(1).peekable();
-    if words.next_if(|word| word == "check").is_some() {
-        return check::run(words, messages);
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(command) = commands::read(&words) {
+        return commands::run(command?, messages);
     }
-    let scanned = arguments::read(words, &program::options());
+    let scanned = arguments::read(words.into_iter(), &options::options());
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let items = scanned?;
     let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
     if let Some(question) = &program.question {
         return answers::answer(question);
     }
+    answers::debug(*messages, &program.debug);
     let set = jobs::read(&items, &program.sections, program.strict)?;
     answers::warn(*messages, &program, &set);
     if program.parse_only || program.showcmd {
         return answers::show(*messages, &program, &set);
     }
     if set.jobs.is_empty() {
-        return Err(Stop::NoJobs);
+        return if program.merge_blktrace_only { Ok(0) } else { Err(Stop::NoJobs) };
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
     let mut output = Output::open(&program, *messages)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
+    if program.merge_blktrace_only {
+        return output.close().map(|()| 0);
+    }
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
-        ..RunOptions::default()
+        trigger: program.trigger.clone(),
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);

@@ -143,7 +143,9 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
 fn option(error: &ProgramError, place: Origin) -> Diagnostic {
     match error {
         ProgramError::Clap(error) => value(error, place),
-        ProgramError::NotYet(_) => Diagnostic::error(error.to_string(), place).code("unimplemented"),
+        ProgramError::Refused(..) | ProgramError::NoProfile(_) => {
+            Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
+        }
         _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
     }
 }
@@ -189,7 +191,7 @@ fn value(error: &clap::Error, place: Origin) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{arguments, program as options};
+    use crate::{arguments, options};
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -211,12 +213,12 @@ mod tests {
 
     #[test]
     fn all_wrong_program_options_are_told() {
-        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--debug=io"]);
+        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--minimal"]);
         let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
         let want = [
             ("not-a-choice", "did you mean `never`?"),
             ("invalid-value", "too short, the least is 250ms"),
-            ("unimplemented", ""),
+            ("unimplemented-program-option", ""),
         ];
         assert_eq!(told, want);
         assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));

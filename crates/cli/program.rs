@@ -1,19 +1,39 @@
-//! The program's own options: their names, help and values. Everything about jobs is elsewhere.
+//! What the program was asked to do besides jobs: its own options, read. Their table is `options.rs`, their values are `values.rs`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_jobfile::Reading;
-use ferrio_report::Formats;
+use ferrio_report::{DebugOptions, Formats};
+use ferrio_runner::Trigger;
 
-use crate::arguments::{Item, ProgramOption, Takes};
+use crate::arguments::{Item, Takes};
+use crate::options::{Entry, OPTIONS, State};
+use crate::values;
 
 /// The fio version whose behaviour and formats are followed.
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Whether messages are for people or for programs; read before all others, see `messages.rs`.
 pub const MESSAGE_FORMAT: &str = "message-format";
+
+/// Options that may be given several times, each adding to the others; of all others the last counts.
+const REPEATED: [&str; 2] = ["debug", "section"];
+
+/// fio's built-in profiles.
+const PROFILES: [&str; 2] = ["act", "tiobench"];
+
+/// What `--help` ends with.
+const AFTER_HELP: &str = "\
+Job options are written --option=value; those before the first --name hold for all jobs. --cmdhelp lists them.
+Options may be cut short while they stay unambiguous, and written with one dash. A job file named - is standard input.
+
+Commands, where they are the first word:
+  check              Say what a run of the same arguments would do, and run nothing
+  completions SHELL  Print shell completions: bash, zsh or fish
+  man                Print the manual page
+A job file of such a name is given as ./man.";
 
 /// What the program was asked to do besides the jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +60,12 @@ pub struct Program {
     pub warnings_fatal: bool,
     /// How values of job options are read.
     pub strict: Reading,
+    /// Make the jobs and run none.
+    pub merge_blktrace_only: bool,
+    /// What else ends the run.
+    pub trigger: Option<Trigger>,
+    /// What to tell about the program's own work.
+    pub debug: DebugOptions,
     /// Things to tell, one line each.
     pub notes: Vec<String>,
     /// A question to answer instead of running anything.
@@ -66,40 +92,15 @@ pub enum Question {
     Options(Option<String>),
     /// `--enghelp`, perhaps of one engine, perhaps of one of its options.
     Engines(Option<String>),
+    /// `--debug=help`
+    DebugClasses,
+    /// `--crctest`, perhaps of some functions.
+    Checksums(Option<String>),
+    /// `--memcpytest`, perhaps of some ways.
+    Copies(Option<String>),
+    /// `--cpuclock-test`
+    Clocks,
 }
-
-/// Options of fio that are known and not there yet: name, letter, whether they take a value.
-const NOT_YET: [(&str, char, Takes); 23] = [
-    ("append-terse", 'f', Takes::Optional),
-    ("aux-path", 'K', Takes::Value),
-    ("bandwidth-log", 'b', Takes::Optional),
-    ("client", 'C', Takes::Value),
-    ("cpuclock-test", 'T', Takes::Nothing),
-    ("crctest", 'G', Takes::Optional),
-    ("daemonize", 'D', Takes::Value),
-    ("debug", 'd', Takes::Value),
-    ("idle-prof", 'I', Takes::Value),
-    ("inflate-log", 'X', Takes::Value),
-    ("latency-log", 'l', Takes::Value),
-    ("memcpytest", 'M', Takes::Optional),
-    ("merge-blktrace-only", 'A', Takes::Nothing),
-    ("minimal", 'm', Takes::Nothing),
-    ("profile", 'p', Takes::Value),
-    ("remote-config", 'R', Takes::Value),
-    ("server", 'S', Takes::Optional),
-    ("status-interval", 'L', Takes::Value),
-    ("terse-version", 'V', Takes::Value),
-    ("trigger", 'H', Takes::Value),
-    ("trigger-file", 'W', Takes::Value),
-    ("trigger-remote", 'J', Takes::Value),
-    ("trigger-timeout", 'B', Takes::Value),
-];
-
-/// Options of fio that are taken and change nothing: name, letter, why.
-const WITHOUT_EFFECT: [(&str, char, &str); 2] = [
-    ("alloc-size", 'a', "memory is taken as it is needed"),
-    ("max-jobs", 'j', "memory is taken as it is needed"),
-];
 
 /// Why the program's own options cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -107,9 +108,12 @@ pub enum ProgramError {
     /// A value is wrong, or `--help` was asked for: clap's own text.
     #[error("{0}")]
     Clap(Box<clap::Error>),
-    /// Known and not there yet.
-    #[error("option --{0} is not implemented yet")]
-    NotYet(&'static str),
+    /// Known and refused.
+    #[error("option --{0} {1}")]
+    Refused(&'static str, &'static str),
+    /// `--profile` of something that is no profile.
+    #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
+    NoProfile(String),
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -121,26 +125,35 @@ impl Program {
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
     pub fn read(items: &[Item]) -> Result<Self, ProgramError> {
-        let words = items.iter().filter_map(|item| match item {
+        let typed = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None, .. } => Some(format!("--{name}")),
             _ => None,
         });
-        let arguments = std::iter::once("ferrio".to_owned()).chain(words);
+        let arguments = std::iter::once("ferrio".to_owned()).chain(typed);
         let matches =
             command().try_get_matches_from(arguments).map_err(|e| ProgramError::Clap(Box::new(e)))?;
-        if let Some((name, ..)) = NOT_YET.iter().find(|(name, ..)| given(&matches, name)) {
-            return Err(ProgramError::NotYet(name));
+        let question = question(&matches);
+        if question != Some(Question::Version) {
+            refuse(&matches)?;
         }
-        let sections: Vec<String> = matches.get_many("section").unwrap_or_default().cloned().collect();
+        let sections = words(&matches, "section");
         if sections.iter().any(|name| name == "global") {
             return Err(ProgramError::GlobalSection);
         }
-        let no_effect = WITHOUT_EFFECT.iter().filter(|(name, ..)| given(&matches, name));
+        let debug = DebugOptions::parse(&words(&matches, "debug"));
+        let debugging = !debug.said().is_empty();
+        // Lines of both would mix on a terminal.
+        let eta = if debugging { Eta::Never } else { Eta::Auto };
+        let (trigger, idle_trigger) = trigger(&matches);
+        let mut notes: Vec<String> = idle_trigger.into_iter().collect();
+        if debugging {
+            notes.extend(without_effect(&matches));
+        }
         Ok(Program {
             output: matches.get_one("output").cloned(),
             formats: matches.get_one("output-format").copied().unwrap_or_default(),
-            eta: matches.get_one("eta").copied().unwrap_or(Eta::Auto),
+            eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
             readonly: matches.get_flag("readonly"),
@@ -149,26 +162,13 @@ impl Program {
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
             strict: matches.get_one("strict").copied().unwrap_or_default(),
-            notes: no_effect.map(|(name, _, why)| format!("--{name} has no effect: {why}")).collect(),
-            question: question(&matches),
+            merge_blktrace_only: matches.get_flag("merge-blktrace-only"),
+            trigger,
+            debug,
+            notes,
+            question,
         })
     }
-}
-
-/// All options of the program, for the scanner.
-#[must_use]
-pub fn options() -> Vec<ProgramOption> {
-    let option = |argument: &Arg| {
-        let takes = match argument.get_num_args() {
-            _ if !argument.get_action().takes_values() => Takes::Nothing,
-            Some(count) if count.min_values() == 0 => Takes::Optional,
-            _ => Takes::Value,
-        };
-        let name = argument.get_long()?.to_owned();
-        let ends_scan = name == "help" || name == "version";
-        Some(ProgramOption { name, letter: argument.get_short(), takes, ends_scan })
-    };
-    command().get_arguments().filter_map(option).collect()
 }
 
 /// The usage text, for those who gave no job.
@@ -177,100 +177,43 @@ pub fn usage() -> String {
     command().render_help().to_string()
 }
 
-fn command() -> Command {
-    let hidden = |name, letter, takes| argument(name, letter, takes).hide(true);
+/// The program as clap sees it: its own options, nothing about jobs.
+#[must_use]
+pub fn command() -> Command {
     Command::new("ferrio")
         .about("Measures I/O: runs fio's job files and prints fio's reports")
-        .override_usage("ferrio [OPTIONS] [JOB OPTIONS] [JOB FILES]...")
-        .after_help(
-            "Job options are written --option=value; those before the first --name hold for all jobs.\n\
-             A job file named - is standard input.\n\
-             `ferrio check` with the same arguments says what would happen, and runs nothing.",
-        )
+        .override_usage(concat!(
+            "ferrio [OPTIONS] [JOB OPTIONS] [JOB FILES]...\n       ",
+            "ferrio COMMAND [ARGUMENTS]..."
+        ))
+        .after_help(AFTER_HELP)
         .disable_help_flag(true)
         .args_override_self(true)
-        .arg(flag("help", 'h').action(ArgAction::Help).help("Print this text"))
-        .arg(flag("version", 'v').help("Print the version"))
-        .arg(value("output", 'o', "FILE").help("Write the report to FILE instead of standard output"))
-        .arg(
-            value("output-format", 'F', "FORMATS")
-                .value_parser(formats)
-                .help("Formats of the report, joined by commas: normal, json, json+"),
-        )
-        .arg(
-            value("eta", 'e', "WHEN")
-                .value_parser(PossibleValuesParser::new(["auto", "always", "never"]).map(|word| {
-                    match word.as_str() {
-                        "always" => Eta::Always,
-                        "never" => Eta::Never,
-                        _ => Eta::Auto,
-                    }
-                }))
-                .help("When to show the line of progress"),
-        )
-        .arg(
-            value("eta-newline", 'E', "TIME")
-                .value_parser(|text: &str| time_of_at_least(text, Duration::from_millis(1)))
-                .help("Leave a line of progress standing each time TIME has passed"),
-        )
-        .arg(
-            value("eta-interval", 'O', "TIME")
-                .value_parser(|text: &str| time_of_at_least(text, Duration::from_millis(250)))
-                .help("Time between two lines of progress, at least 250ms"),
-        )
-        .arg(flag("readonly", 'r').help("Refuse jobs that write or trim"))
-        .arg(flag("parse-only", 'P').help("Check job files and options, run nothing"))
-        .arg(flag("showcmd", 's').help("Print job files as command lines, run nothing"))
-        .arg(
-            value("section", 'x', "NAME")
-                .action(ArgAction::Append)
-                .help("Run only the jobs of this section; may be repeated"),
-        )
-        .arg(flag("warnings-fatal", 'w').help("Refuse to run what would only be warned about"))
-        .arg(
-            Arg::new("strict")
-                .long("strict")
-                .num_args(1)
-                .value_name("PROGRAM")
-                .value_parser(|word: &str| word.parse::<Reading>())
-                .help("Whose reading of odd values of job options counts: ferrio (refuse them) or fio"),
-        )
-        .arg(
-            Arg::new(MESSAGE_FORMAT)
-                .long(MESSAGE_FORMAT)
-                .num_args(1)
-                .value_name("FORMAT")
-                .value_parser(["human", "json"])
-                .help("How errors, warnings and notes are written on standard error (ferrio only)"),
-        )
-        .arg(
-            argument("cmdhelp", 'c', Takes::Optional)
-                .value_name("OPTION")
-                .help("Describe a job option, or list all"),
-        )
-        .arg(
-            argument("enghelp", 'i', Takes::Optional)
-                .value_name("ENGINE[,OPTION]")
-                .help("Describe the options of an engine, or list all engines"),
-        )
-        .args(WITHOUT_EFFECT.map(|(name, letter, _)| hidden(name, letter, Takes::Value)))
-        .args(NOT_YET.map(|(name, letter, takes)| hidden(name, letter, takes)))
+        .args(OPTIONS.iter().map(argument))
 }
 
-fn flag(name: &'static str, letter: char) -> Arg {
-    argument(name, letter, Takes::Nothing)
-}
-
-fn value(name: &'static str, letter: char, what: &'static str) -> Arg {
-    argument(name, letter, Takes::Value).value_name(what)
-}
-
-fn argument(name: &'static str, letter: char, takes: Takes) -> Arg {
-    let argument = Arg::new(name).long(name).short(letter);
-    match takes {
-        Takes::Nothing => argument.action(ArgAction::SetTrue),
-        Takes::Optional => argument.num_args(0..=1).require_equals(true),
-        Takes::Value => argument.num_args(1),
+fn argument(entry: &Entry) -> Arg {
+    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help());
+    let argument = argument.help_heading(entry.group.heading());
+    let argument = match entry.letter {
+        Some(letter) => argument.short(letter),
+        None => argument,
+    };
+    match (entry.name, entry.takes) {
+        ("help", _) => argument.action(ArgAction::Help),
+        (_, Takes::Nothing) => argument.action(ArgAction::SetTrue),
+        (name, takes) => {
+            let argument = argument
+                .value_name(entry.value)
+                .value_parser(values::parser(name))
+                .hide_possible_values(true);
+            let argument =
+                if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
+            match takes {
+                Takes::Optional => argument.num_args(0..=1).require_equals(true),
+                _ => argument.num_args(1),
+            }
+        }
     }
 }
 
@@ -278,62 +221,69 @@ fn given(matches: &ArgMatches, name: &str) -> bool {
     matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
 }
 
+fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
+    matches.get_many(name).unwrap_or_default().cloned().collect()
+}
+
+/// Refuses what is not there. Values were read before, so that a wrong one has been told as such.
+fn refuse(matches: &ArgMatches) -> Result<(), ProgramError> {
+    for entry in OPTIONS.iter().filter(|entry| given(matches, entry.name)) {
+        if let State::Refused(why) = entry.state {
+            let word = matches.try_get_one::<String>("profile").ok().flatten();
+            return Err(
+                match word.filter(|word| entry.name == "profile" && !PROFILES.contains(&word.as_str())) {
+                    Some(word) => ProgramError::NoProfile(word.clone()),
+                    None => ProgramError::Refused(entry.name, why),
+                },
+            );
+        }
+    }
+    Ok(())
+}
+
+fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = String> {
+    OPTIONS.iter().filter(|entry| given(matches, entry.name)).filter_map(|entry| match entry.state {
+        State::NoEffect(why) => Some(format!("--{} has no effect: {why}", entry.name)),
+        _ => None,
+    })
+}
+
+/// The trigger, and a note if it can never fire.
+fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<String>) {
+    let command: Option<String> = matches.get_one("trigger").cloned();
+    let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
+    let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
+    if file.is_none() && timeout.is_none() {
+        let note =
+            command.map(|_| "--trigger never runs without --trigger-file or --trigger-timeout".to_owned());
+        return (None, note);
+    }
+    (Some(Trigger { file, timeout, command }), None)
+}
+
 fn question(matches: &ArgMatches) -> Option<Question> {
+    let text = |name: &str| matches.get_one::<String>(name).filter(|text| !text.is_empty()).cloned();
     if matches.get_flag("version") {
         Some(Question::Version)
     } else if given(matches, "cmdhelp") {
-        Some(Question::Options(matches.get_one("cmdhelp").cloned()))
+        Some(Question::Options(text("cmdhelp")))
     } else if given(matches, "enghelp") {
-        Some(Question::Engines(matches.get_one("enghelp").cloned()))
+        Some(Question::Engines(text("enghelp")))
+    } else if words(matches, "debug")
+        .iter()
+        .flat_map(|list| list.split(','))
+        .any(|word| word == "help" || word == "?")
+    {
+        Some(Question::DebugClasses)
+    } else if given(matches, "crctest") {
+        Some(Question::Checksums(text("crctest")))
+    } else if given(matches, "memcpytest") {
+        Some(Question::Copies(text("memcpytest")))
+    } else if matches.get_flag("cpuclock-test") {
+        Some(Question::Clocks)
     } else {
         None
     }
-}
-
-/// `normal,json`: all formats wanted.
-fn formats(text: &str) -> Result<Formats, String> {
-    let mut formats = Formats { normal: false, json: false, json_plus: false };
-    for word in text.split(',').filter(|word| !word.is_empty()) {
-        match word {
-            "normal" => formats.normal = true,
-            "json" => formats.json = true,
-            "json+" => (formats.json, formats.json_plus) = (true, true),
-            "terse" | "minimal" | "csv" => {
-                return Err(format!("output format {word} is not implemented yet"));
-            }
-            _ => return Err(format!("invalid output format {word}: there are normal, json, json+")),
-        }
-    }
-    match formats {
-        Formats { normal: false, json: false, .. } => {
-            Err("a format is expected: normal, json, json+".to_owned())
-        }
-        _ => Ok(formats),
-    }
-}
-
-fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
-    match time(text) {
-        Some(time) if time >= least => Ok(time),
-        Some(_) => Err(format!("too short, the least is {}ms", least.as_millis())),
-        None => Err("a number with d, h, m, s, ms or us is expected".to_owned()),
-    }
-}
-
-/// A whole number of seconds or of the unit behind it.
-fn time(text: &str) -> Option<Duration> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..end].parse().ok()?;
-    let us = match text[end..].to_ascii_lowercase().as_str() {
-        "d" => 86_400_000_000,
-        "h" => 3_600_000_000,
-        "m" => 60_000_000,
-        "" | "s" => 1_000_000,
-        "ms" | "msec" => 1_000,
-        "us" | "usec" => 1,
-        _ => return None,
-    };
-    number.checked_mul(us).map(Duration::from_micros)
 }
 
 #[cfg(test)]
@@ -342,7 +292,7 @@ mod tests {
 
     fn read(words: &[&str]) -> Result<Program, ProgramError> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Program::read(&crate::arguments::scan(&words, &options()).unwrap())
+        Program::read(&crate::arguments::scan(&words, &crate::options::options()).unwrap())
     }
 
     fn refusal(words: &[&str]) -> String {
@@ -350,15 +300,8 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_of_the_options_is_consistent() {
+    fn clap_agrees_with_the_table() {
         command().debug_assert();
-        let options = options();
-        let mut letters: Vec<_> = options.iter().filter_map(|option| option.letter).collect();
-        letters.sort_unstable();
-        letters.dedup();
-        let own = ["strict", MESSAGE_FORMAT];
-        let fios = options.iter().filter(|option| !own.contains(&option.name.as_str())).count();
-        assert_eq!(letters.len(), fios, "every option of fio has a letter of its own");
     }
 
     #[test]
@@ -376,16 +319,6 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_a_list() {
-        let formats = |text| read(&["--output-format", text]).unwrap().formats;
-        assert_eq!(formats("normal,json"), Formats { normal: true, json: true, json_plus: false });
-        assert_eq!(formats("json+"), Formats { normal: false, json: true, json_plus: true });
-        assert!(refusal(&["--output-format=terse"]).contains("output format terse is not implemented yet"));
-        assert!(refusal(&["--output-format=xml"]).contains("invalid output format xml"));
-        assert!(refusal(&["--output-format="]).contains("value"));
-    }
-
-    #[test]
     fn times_have_units_and_least_values() {
         let program = read(&["--eta-newline=500ms", "--eta-interval=2"]).unwrap();
         assert_eq!(program.eta_newline, Some(Duration::from_millis(500)));
@@ -395,14 +328,60 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_yet_is_refused_and_what_means_nothing_is_said_so() {
-        for word in ["--minimal", "--append-terse", "--status-interval=1", "--server", "-d", "--debug=all"] {
-            let words = if word == "-d" { vec![word, "io"] } else { vec![word] };
-            assert!(refusal(&words).ends_with("is not implemented yet"), "{word}");
+    fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
+        for entry in OPTIONS {
+            let State::Refused(why) = entry.state else { continue };
+            let value = match entry.name {
+                "profile" => "act",
+                "idle-prof" => "system",
+                "terse-version" => "3",
+                _ => "1",
+            };
+            let word = match entry.takes {
+                Takes::Nothing => format!("--{}", entry.name),
+                _ => format!("--{}={value}", entry.name),
+            };
+            assert_eq!(refusal(&[&word]), format!("option --{} {why}", entry.name));
+            assert!(why.contains("; ") || why.contains(": "), "{why}");
         }
-        let notes = read(&["--max-jobs=4", "--alloc-size=1024"]).unwrap().notes;
-        assert_eq!(notes[0], "--alloc-size has no effect: memory is taken as it is needed");
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_before_the_option_is_refused() {
+        assert!(refusal(&["--terse-version=9"]).contains("9 is not in 2..=5"));
+        assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
+        assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
+        assert!(refusal(&["--profile=nosuch"]).contains("profile 'nosuch' not found"));
+    }
+
+    #[test]
+    fn what_means_nothing_is_told_when_debugging_only() {
+        assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, [""; 0]);
+        let notes = read(&["--max-jobs=4", "--alloc-size=1024", "--debug=mem"]).unwrap().notes;
+        assert_eq!(notes[1], "--alloc-size has no effect: memory is taken as it is needed");
         assert_eq!(notes.len(), 2);
+    }
+
+    #[test]
+    fn a_trigger_needs_an_occasion() {
+        let trigger = |words: &[&str]| read(words).unwrap().trigger;
+        let full = trigger(&["--trigger-file=f", "--trigger-timeout=2", "--trigger=echo x"]).unwrap();
+        assert_eq!(full.file, Some(PathBuf::from("f")));
+        assert_eq!((full.timeout, full.command.as_deref()), (Some(Duration::from_secs(2)), Some("echo x")));
+        assert_eq!(trigger(&["--trigger-timeout=0"]), None);
+        assert!(refusal(&["--trigger-timeout=500ms"]).contains("too short"));
+        let alone = read(&["--trigger=true"]).unwrap();
+        assert!(alone.trigger.is_none() && alone.notes[0].contains("never runs without --trigger-file"));
+    }
+
+    #[test]
+    fn debug_lists_add_up_and_silence_the_live_line() {
+        let program = read(&["--debug=io", "--debug=file,nosuch"]).unwrap();
+        assert_eq!(program.debug.said().len(), 3);
+        assert_eq!(program.eta, Eta::Never);
+        assert_eq!(read(&["--debug=io", "--eta=always"]).unwrap().eta, Eta::Always);
+        assert_eq!(read(&["--debug=io,help"]).unwrap().question, Some(Question::DebugClasses));
+        assert_eq!(read(&["-d?"]).unwrap().question, Some(Question::DebugClasses));
     }
 
     #[test]
@@ -415,6 +394,10 @@ mod tests {
             question(&["--enghelp=libaio,nowait"]),
             Some(Question::Engines(Some("libaio,nowait".to_owned())))
         );
+        assert_eq!(question(&["--crctest"]), Some(Question::Checksums(None)));
+        assert_eq!(question(&["--memcpytest=memcpy"]), Some(Question::Copies(Some("memcpy".to_owned()))));
+        assert_eq!(question(&["-T"]), Some(Question::Clocks));
+        assert_eq!(question(&["--minimal", "--version"]), Some(Question::Version));
         assert_eq!(question(&["--readonly"]), None);
     }
 

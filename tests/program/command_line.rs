@@ -170,9 +170,88 @@ fn a_job_name_may_hold_anything_and_json_stays_json() {
 #[test]
 fn notes_do_not_tear_the_document() {
     let place = Place::new();
-    let words =
-        ["--output-format=json", "--max-jobs=4", "--eta=always", "--name=a", "--ioengine=null", "--size=4k"];
+    let words = [
+        "--output-format=json",
+        "--trigger=true",
+        "--eta=always",
+        "--name=a",
+        "--ioengine=null",
+        "--size=4k",
+    ];
     let run = place.ferrio(&words).run().succeeded();
     run.json();
-    assert!(run.stderr.contains("--max-jobs has no effect"), "{}", run.stderr);
+    assert!(run.stderr.contains("--trigger never runs without --trigger-file"), "{}", run.stderr);
+}
+
+#[test]
+fn sizes_of_pools_are_taken_and_mean_nothing() {
+    let place = Place::new();
+    let words = ["--max-jobs=1", "--alloc-size=x", "--name=a", "--ioengine=null", "--size=4k", "--numjobs=3"];
+    let run = place.ferrio(&words).run().succeeded();
+    assert_eq!(run.stderr, "");
+    assert!(run.stdout.contains("Starting 3 processes"), "{}", run.stdout);
+}
+
+#[test]
+fn merge_blktrace_only_makes_the_jobs_and_runs_none() {
+    let place = Place::new();
+    let run =
+        place.ferrio(&["--merge-blktrace-only", "--name=a", "--rw=write", "--size=4k"]).run().succeeded();
+    assert!(
+        run.stdout.starts_with("a: (g=0): rw=write,") && !run.stdout.contains("Starting"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(place.files(), []);
+    place.ferrio(&["--merge-blktrace-only"]).run().succeeded();
+    let words = ["--merge-blktrace-only", "--name=a", "--size=4k", "--merge_blktrace_file=x"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("merge_blktrace_file"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
+    let place = Place::new();
+    let refused = [
+        ("--minimal", "use --output-format=json"),
+        ("--append-terse", "use --output-format=json"),
+        ("--terse-version=3", "use --output-format=json"),
+        ("--status-interval=1", "log_avg_msec"),
+        ("--bandwidth-log", "write_bw_log"),
+        ("--latency-log=x", "is deprecated; use write_lat_log"),
+        ("--idle-prof=system", "not implemented yet"),
+        ("--profile=act", "not implemented yet"),
+        ("--profile=nosuch", "profile 'nosuch' not found"),
+        ("--inflate-log=x", "no compressed logs"),
+        ("--aux-path=x", "no state files"),
+        ("--server", "there is no client/server mode"),
+        ("--client=localhost", "there is no client/server mode"),
+        ("--daemonize=pid", "there is no client/server mode"),
+        ("--remote-config=x", "there is no client/server mode"),
+        ("--trigger-remote=x", "there is no client/server mode"),
+    ];
+    for (option, why) in refused {
+        let run = place.ferrio(&[option, "--name=a", "--rw=write", "--size=4k"]).run().ended_with(1);
+        assert!(run.stderr.contains(why), "{option}: {}", run.stderr);
+        assert_eq!((run.stdout.as_str(), place.files()), ("", vec![]), "{option}");
+    }
+}
+
+#[test]
+fn wrong_values_of_program_options_are_told_as_such() {
+    let place = Place::new();
+    let wrong = [
+        ("--output-format=xml", "xml"),
+        ("--terse-version=9", "9 is not in 2..=5"),
+        ("--eta-interval=100ms", "250ms"),
+        ("--eta-newline=x", "a number with"),
+        ("--status-interval=0", "too short"),
+        ("--idle-prof=foo", "system, percpu, calibrate"),
+        ("--trigger-timeout=x", "a number with"),
+        ("--eta=sometimes", "auto, always, never"),
+    ];
+    for (option, why) in wrong {
+        let run = place.ferrio(&[option, "--name=a", "--ioengine=null", "--size=4k"]).run().ended_with(1);
+        assert!(run.stderr.contains(why), "{option}: {}", run.stderr);
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use log::debug;
+
 use crate::catalogue::{Kind, Opt, Row, Scope, pool, rows};
 use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
@@ -90,6 +92,7 @@ pub(crate) fn assignment(
         (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
+    debug!(target: "parse", "{}={}: {}, {:?}, read as {value:?}", line.name, text.as_deref().unwrap_or_default(), row.name, row.kind);
     let notice = (row.kind == Kind::Ignored).then(|| {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         Diagnostic::warning(message, line.origin.clone()).code("deprecated-option")

@@ -1,50 +1,92 @@
-//! Help on options, made from the catalogue.
+//! Help on options, made from the catalogue: `--cmdhelp` and `--enghelp` in fio's layout.
+
+mod meanings;
 
 use std::fmt::Write as _;
 
-use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Unit, rows};
+use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
+pub use meanings::choice_text;
+
+/// An answer to a question about options.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Help {
+    /// What was asked for; ends with a newline unless it is empty.
+    pub text: String,
+    /// Why it is not quite that, one line without newline.
+    pub complaint: Option<String>,
+    /// There was nothing to show.
+    pub failed: bool,
+}
+
+impl Help {
+    /// Just what was asked for.
+    pub fn found(text: String) -> Help {
+        Help { text, ..Help::default() }
+    }
+
+    fn missing(complaint: String) -> Help {
+        Help { complaint: Some(complaint), failed: true, ..Help::default() }
+    }
+}
 
 /// `--cmdhelp` (`None` or `all`): all core options, one a line; or `--cmdhelp=NAME`: one option in detail. Of
-/// an unknown name the nearest is shown if it is near, and the second value is false.
-pub fn cmdhelp(what: Option<&str>) -> (String, bool) {
-    let core = || rows().iter().filter(|row| row.scope == Scope::Core && !is_hidden(row));
+/// an unknown name the nearest is shown if it is near.
+pub fn cmdhelp(what: Option<&str>) -> Help {
+    let core = || rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row));
     let Some(name) = what.filter(|&name| name != "all") else {
-        return (list(core()), true);
+        return Help::found(list(core()));
     };
     if let Some(row) = core().find(|row| row.name == name || row.aliases.contains(&name)) {
-        return (detail(row), true);
+        return Help::found(detail(row));
     }
     let near = core().flat_map(|row| {
         std::iter::once(row.name).chain(row.aliases.iter().copied()).map(move |name| (name, row))
     });
     let near = near
-        .map(|(known, row)| (strsim::damerau_levenshtein(name, known), row))
+        .map(|(known, row)| (strsim::levenshtein(name, known), row))
         .min_by_key(|&(distance, _)| distance);
     match near {
-        Some((distance, row)) if distance < 3 => {
-            (format!("No such command: {name} - showing closest match\n{}", detail(row)), false)
-        }
-        _ => (format!("No such command: {name}\n"), false),
+        Some((distance, row)) if distance < 3 => Help {
+            text: detail(row),
+            ..Help::missing(format!("No such command: {name} - showing closest match"))
+        },
+        _ => Help::missing(format!("No such command: {name}{}", owner(name))),
     }
 }
 
+/// Where an option of an engine is explained.
+fn owner(name: &str) -> String {
+    let owners = Opt::named(name).iter().find_map(|opt| match opt.row().scope {
+        Scope::Engines(engines) => engines.first(),
+        _ => None,
+    });
+    owners.map(|engine| format!(" - see --enghelp={engine},{name}")).unwrap_or_default()
+}
+
 /// `--enghelp`: the engines of this program; with an engine its private options, with an option that one in
-/// detail. The second value is false if there is nothing to show.
-pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> (String, bool) {
+/// detail.
+pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> Help {
     let Some(engine) = engine else {
         let names = engines.iter().map(|name| format!("\t{name}\n"));
-        return (format!("Available IO engines:\n{}", names.collect::<String>()), true);
+        return Help::found(format!("Available IO engines:\n{}", names.collect::<String>()));
     };
+    let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
-        return (format!("IO engine {engine} not found\n"), false);
+        return Help::missing(if Opt::Ioengine.row().choices.contains(&engine) {
+            format!(
+                "fio: engine {engine} not loadable: it is not implemented yet\nIO engine {engine} not found"
+            )
+        } else {
+            format!("fio: engine {engine} not loadable\nIO engine {engine} not found")
+        });
     }
     let own = || rows().iter().filter(|row| matches!(row.scope, Scope::Engines(_)) && row.belongs_to(engine));
     match option {
-        _ if own().next().is_none() => (format!("IO engine {engine} has no options\n"), false),
-        None => (list(own()), true),
+        _ if own().next().is_none() => Help::missing(format!("IO engine {engine} has no options")),
+        None => Help::found(list(own())),
         Some(name) => match own().find(|row| row.name == name || row.aliases.contains(&name)) {
-            Some(row) => (detail(row), true),
-            None => (format!("IO engine {engine} has no option {name}\n"), false),
+            Some(row) => Help::found(detail(row)),
+            None => Help::missing(format!("IO engine {engine} has no option {name}")),
         },
     }
 }
@@ -80,78 +122,108 @@ fn detail(row: &Row) -> String {
     for alias in row.aliases {
         line("alias", alias);
     }
-    line("type", &kind(row));
+    line("type", type_text(row));
     line("default", if row.default.is_empty() { "no default" } else { row.default });
-    if row.choices.is_empty() {
-        match (row.min, row.max) {
-            (None, None) => {}
-            (min, Some(max)) => line("range", &format!("min={}, max={max}", min.unwrap_or(0))),
-            (Some(min), None) => line("range", &format!("min={min}, max=-1")),
-        }
+    if let Some(range) = range_text(row) {
+        line("range", &range);
     }
     for (at, word) in row.choices.iter().enumerate() {
         let same = row.same.iter().find(|(other, _)| other == word);
-        let meaning =
-            same.map_or_else(|| (*word).to_owned(), |(_, main)| format!("{word:<10} same as {main}"));
-        line(if at == 0 { "valid values" } else { "" }, &meaning);
+        let text = match same {
+            Some((_, main)) => format!("{word:<10} Same as {main}"),
+            None => format!("{word:<10} {}", choice_text(row, word)),
+        };
+        line(if at == 0 { "valid values" } else { "" }, text.trim_end());
+    }
+    // What fio does not say.
+    if let Some(unit) = unit_text(row.unit) {
+        line("unit", unit);
+    }
+    match row.multi {
+        Multi::No => {}
+        Multi::ReadWrite => line("directions", "read,write"),
+        Multi::PerDirection => line("directions", "read,write,trim"),
+    }
+    match row.status {
+        Status::Works => {}
+        Status::NotYet => line("note", "not implemented yet, refused when given"),
+        Status::Unavailable(why) => line("note", &format!("refused when given: {why}")),
+        Status::NoEffect(why) => line("note", &format!("no effect: {why}")),
+        Status::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
     }
     text.push('\n');
     text
 }
 
-/// What kind of value an option takes, with an example.
-fn kind(row: &Row) -> String {
-    let text = match row.kind {
-        Kind::Flag => "switch: the bare name, or 0 or 1",
-        Kind::Bool => "0 or 1 (opt=1)",
-        Kind::Int => "whole number (opt=100)",
-        Kind::Size => "size with suffix k, m, g, t or p (opt=4k)",
-        Kind::SizeZone => "size with suffix, percentage or zones (opt=4k, opt=50%, opt=2z)",
-        Kind::SizeRange => "one size, or two (opt=4k, opt=4k-8k)",
-        Kind::TimeRange => "one time, or two (opt=10s, opt=1-3)",
-        Kind::Range => "range of sizes (opt=1k-4k)",
-        Kind::Time => "time with suffix d, h, m, s, ms or us (opt=10s)",
-        Kind::Float => "decimal number (opt=0.5)",
-        Kind::FloatList => "decimal numbers joined by ':' (opt=5.9:7.8)",
-        Kind::Str => "text (opt=bla)",
-        Kind::StrList => "texts joined by ':' (opt=one:two)",
-        Kind::Enum => "one of the words below",
-        Kind::EnumArg => "one of the words below, perhaps with an argument (opt=word:argument)",
-        Kind::EnumList | Kind::WordList => "words below joined by ','",
-        Kind::OptStr => "the bare name, or text (opt=bla)",
-        Kind::Bssplit => "sizes with shares in percent (opt=4k/60:8k/40)",
-        Kind::PrioBssplit => "sizes with shares and priorities (opt=4k/60, opt=4k/60/1/0)",
-        Kind::ModeSplit => "one of the words below, or several with shares (opt=word/60:word/40)",
-        Kind::Pattern => "bytes as numbers, \"text\" or 'file' (opt=0xff\"ab\")",
-        Kind::CpuList => "CPU numbers and ranges (opt=0,2-3)",
-        Kind::NodeList => "NUMA node numbers and ranges (opt=0-1)",
-        Kind::IdList => "numbers and ranges (opt=1,3-5)",
-        Kind::NumaPolicy => "policy, perhaps with nodes (opt=bind:0)",
-        Kind::ErrorList => "error names or numbers (opt=EIO:ENOSPC,28)",
+/// What kind of value an option takes, in the words fio's help has for it.
+pub fn type_text(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::Flag => "empty or boolean value ([0|1])",
+        Kind::Bool => "boolean value (opt=1)",
+        Kind::Int | Kind::Size => "integer value (opt=100)",
+        Kind::Time | Kind::TimeRange => "string with time postfix (opt=10s)",
+
+        Kind::SizeZone => "size, percentage or zones (opt=4k, opt=50%, opt=2z)",
+        Kind::Range => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
+        Kind::FloatList => "list of floating point values separated by ':' (opt=5.9:7.8)",
+        Kind::EnumList => "string with possible k/m/g postfix (opt=4k)",
+        Kind::Float => "floating point value (opt=0.5)",
         Kind::Deprecated | Kind::Ignored => "deprecated",
-    };
-    let several = match row.multi {
-        Multi::No => "",
-        Multi::ReadWrite => "; up to two: read,write",
-        Multi::PerDirection => "; up to three: read,write,trim",
-    };
-    let unit = match row.unit {
-        Unit::Plain => "",
-        Unit::Bytes => "; in bytes",
-        Unit::BytesPerSecond => "; in bytes per second",
-        Unit::Seconds => "; in seconds",
-        Unit::Milliseconds => "; in milliseconds",
-        Unit::Microseconds => "; in microseconds",
-        Unit::Percent => "; in percent",
-        Unit::Count | Unit::CountPerSecond => "",
-        Unit::Mebibytes => "; in MiB",
-    };
-    format!("{text}{several}{unit}")
+        Kind::SizeRange
+        | Kind::Str
+        | Kind::StrList
+        | Kind::Enum
+        | Kind::EnumArg
+        | Kind::WordList
+        | Kind::OptStr
+        | Kind::Bssplit
+        | Kind::PrioBssplit
+        | Kind::ModeSplit
+        | Kind::Pattern
+        | Kind::CpuList
+        | Kind::NodeList
+        | Kind::IdList
+        | Kind::NumaPolicy
+        | Kind::ErrorList => "string (opt=bla)",
+    }
 }
 
-/// Options that only exist to be refused or ignored.
-fn is_hidden(row: &Row) -> bool {
-    matches!(row.kind, Kind::Deprecated | Kind::Ignored) || row.opt == Opt::GpuDevId
+/// The numbers accepted, for options that are numbers and not words; an open end is -1.
+pub fn range_text(row: &Row) -> Option<String> {
+    if !row.choices.is_empty() {
+        return None;
+    }
+    let open = |max: &i128| *max >= i128::from(u32::MAX);
+    let max = row.max.filter(|max| !open(max));
+    match row.kind {
+        Kind::Int | Kind::Size => Some(format!("min={}, max={}", row.min.unwrap_or(0), max.unwrap_or(-1))),
+        Kind::Bool => Some("min=0, max=1".to_owned()),
+        Kind::FloatList | Kind::Float => {
+            max.map(|max| format!("min={}.000000, max={max}.000000", row.min.unwrap_or(0)))
+        }
+        Kind::Range | Kind::SizeRange => row.min.map(|min| format!("min={min}")),
+        _ => None,
+    }
+}
+
+/// What a bare number means.
+pub fn unit_text(unit: Unit) -> Option<&'static str> {
+    match unit {
+        Unit::Plain | Unit::Count => None,
+        Unit::CountPerSecond => Some("per second"),
+        Unit::Bytes => Some("bytes"),
+        Unit::BytesPerSecond => Some("bytes per second"),
+        Unit::Seconds => Some("seconds"),
+        Unit::Milliseconds => Some("milliseconds"),
+        Unit::Microseconds => Some("microseconds"),
+        Unit::Percent => Some("percent"),
+        Unit::Mebibytes => Some("MiB"),
+    }
+}
+
+/// False for options that only exist to be refused or ignored.
+pub fn is_listed(row: &Row) -> bool {
+    !matches!(row.kind, Kind::Deprecated | Kind::Ignored) && row.opt != Opt::GpuDevId
 }
 
 #[cfg(test)]
@@ -160,51 +232,52 @@ mod tests {
 
     #[test]
     fn one_option_is_shown_with_everything_about_it() {
-        let (text, found) = cmdhelp(Some("blocksize"));
-        assert!(found);
-        insta::assert_snapshot!(text, @r"
+        insta::assert_snapshot!(cmdhelp(Some("blocksize")).text, @r"
                      bs: Block size per direction
                   alias: blocksize
-                   type: size with suffix k, m, g, t or p (opt=4k); up to three: read,write,trim; in bytes
+                   type: integer value (opt=100)
                 default: 4096
-                  range: min=1, max=18446744073709551615
+                  range: min=1, max=-1
+                   unit: bytes
+             directions: read,write,trim
         ");
-        insta::assert_snapshot!(cmdhelp(Some("fallocate")).0, @r"
-               fallocate: How space is reserved when laying out files
-                    type: one of the words below
-                 default: native
-            valid values: none
-                        : native
-                        : posix
-                        : keep
-                        : truncate
-                        : 0          same as none
-                        : 1          same as posix
+        insta::assert_snapshot!(cmdhelp(Some("fallocate")).text, @r"
+           fallocate: How space is reserved when laying out files
+                type: string (opt=bla)
+             default: native
+        valid values: none       Reserve nothing
+                    : native     fallocate(2) where it works
+                    : posix      posix_fallocate(3)
+                    : keep       Reserve, leave the file's size
+                    : truncate   Set the file's size only
+                    : 0          Same as none
+                    : 1          Same as posix
         ");
     }
 
     #[test]
     fn a_near_miss_shows_the_nearest_and_nonsense_nothing() {
-        let (text, found) = cmdhelp(Some("rww"));
-        assert!(
-            !found
-                && text.starts_with("No such command: rww - showing closest match\n                  rw: "),
-            "{text}"
-        );
-        assert_eq!(cmdhelp(Some("zzzzzzzzzzz")), ("No such command: zzzzzzzzzzz\n".to_owned(), false));
-        assert!(!cmdhelp(Some("verifysort")).1, "hidden");
+        let near = cmdhelp(Some("rww"));
+        assert_eq!(near.complaint.as_deref(), Some("No such command: rww - showing closest match"));
+        assert!(near.text.starts_with("                  rw: "), "{}", near.text);
+        let nonsense = cmdhelp(Some("zzzzzzzzzzz"));
+        assert_eq!((nonsense.text.as_str(), nonsense.failed), ("", true));
+        assert_eq!(nonsense.complaint.as_deref(), Some("No such command: zzzzzzzzzzz"));
+        assert!(cmdhelp(Some("verifysort")).failed, "hidden");
+        let private = cmdhelp(Some("userspace_reap")).complaint;
+        assert!(private.is_some_and(|text| text.ends_with("see --enghelp=libaio,userspace_reap")));
     }
 
     #[test]
     fn the_list_has_every_core_option_once_with_children_below_their_parents() {
-        let (text, _) = cmdhelp(None);
+        let text = cmdhelp(None).text;
         let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
-        for row in rows().iter().filter(|row| row.scope == Scope::Core && !is_hidden(row)) {
+        for row in rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row)) {
             assert_eq!(names.iter().filter(|name| **name == row.name).count(), 1, "{}", row.name);
         }
         assert!(text.contains("\niodepth                 : "), "{text}");
         assert!(text.contains("\n  iodepth_batch         : "), "{text}");
-        assert_eq!(cmdhelp(Some("all")).0, text);
+        assert_eq!(cmdhelp(Some("all")).text, text);
     }
 
     #[test]
@@ -212,12 +285,25 @@ mod tests {
         let engines = ["null", "libaio"];
         assert_eq!(
             enghelp(&engines, None, None),
-            ("Available IO engines:\n\tnull\n\tlibaio\n".to_owned(), true)
+            Help::found("Available IO engines:\n\tnull\n\tlibaio\n".to_owned())
         );
-        assert!(enghelp(&engines, Some("libaio"), None).0.contains("userspace_reap"));
-        assert!(enghelp(&engines, Some("libaio"), Some("libaio_backend")).0.contains("io_uring"));
-        for (engine, option) in [("null", None), ("nosuch", None), ("libaio", Some("nosuch"))] {
-            assert!(!enghelp(&engines, Some(engine), option).1, "{engine}");
+        assert!(enghelp(&engines, Some("libaio"), None).text.contains("userspace_reap"));
+        assert!(enghelp(&engines, Some("linuxaio"), Some("libaio_backend")).text.contains("io_uring"));
+        for (engine, option) in [("null", None), ("nosuch", None), ("rbd", None), ("libaio", Some("nosuch"))]
+        {
+            let help = enghelp(&engines, Some(engine), option);
+            assert!(help.failed && help.complaint.is_some_and(|text| text.contains(engine)), "{engine}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_work_says_so() {
+        let with = |wanted: fn(&Status) -> bool| rows().iter().filter(move |row| wanted(&row.status));
+        for row in with(|status| *status == Status::NotYet) {
+            assert!(detail(row).contains("note: not implemented yet"), "{}", row.name);
+        }
+        for row in with(|status| matches!(status, Status::NoEffect(_))) {
+            assert!(detail(row).contains("note: no effect: "), "{}", row.name);
         }
     }
 }

@@ -31,7 +31,7 @@ pub use catalogue::{
 };
 pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
-pub use help::{cmdhelp, enghelp};
+pub use help::{Help, choice_text, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
 pub use options::{Choice, FileName, Given, Options};
 pub use origin::{ArgOrigin, Origin, Sources};

@@ -5,6 +5,7 @@
 
 mod build;
 mod ctime;
+mod debug;
 mod errors;
 mod eta;
 mod json;
@@ -20,6 +21,7 @@ use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 use jiff::Zoned;
 
+pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
 pub use logs::LogWriter;

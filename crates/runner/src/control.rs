@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use ferrio_stats::LiveCounters;
+use log::debug;
 
 use crate::event::JobState;
 
@@ -24,6 +25,8 @@ const STATES: [JobState; 10] = [
 /// Shared part of one job.
 #[derive(Debug, Default)]
 pub struct JobControl {
+    /// Number of the job, from 1.
+    number: u32,
     /// Set once to end the job after the I/Os in flight.
     stop: AtomicBool,
     state: AtomicU8,
@@ -39,6 +42,11 @@ pub struct JobControl {
 }
 
 impl JobControl {
+    /// The shared part of the job with this number.
+    pub fn new(number: u32) -> Self {
+        JobControl { number, ..JobControl::default() }
+    }
+
     /// Asks the job to end.
     pub fn request_stop(&self) {
         self.stop.store(true, Relaxed);
@@ -69,7 +77,8 @@ impl JobControl {
     /// Announces the job's state.
     pub fn set_state(&self, state: JobState) {
         let index = STATES.iter().position(|&s| s == state).unwrap_or_default();
-        self.state.store(index as u8, Relaxed);
+        let before = STATES[usize::from(self.state.swap(index as u8, Relaxed)).min(STATES.len() - 1)];
+        debug!(target: "process", job = self.number; "job {}: {before:?} -> {state:?}", self.number);
     }
 
     /// The state announced last.

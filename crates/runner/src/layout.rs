@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire};
 
 use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
 use ferrio_workload::LayoutContent;
+use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 
 use crate::failure::{Failure, strerror};
@@ -95,6 +96,7 @@ fn extend(
     note: &mut dyn FnMut(String),
 ) -> Result<Layout, Failure> {
     let wanted = end_of(file);
+    debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
     let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
     let with_data = spec.rw.does(Direction::Read)
         || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
@@ -137,7 +139,10 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
             .note(format!("{} is a directory: name a file or a device", path.display()))),
         // Following a link keeps it and its target; the file behind it is truncated like any other.
         Ok(found) if !found.is_file() => Ok(()),
-        Ok(_) => fs::remove_file(path).map_err(|e| Failure::from_io(&e, "unlink")),
+        Ok(_) => {
+            debug!(target: "file", "remove {} before laying it out", path.display());
+            fs::remove_file(path).map_err(|e| Failure::from_io(&e, "unlink"))
+        }
     }
 }
 

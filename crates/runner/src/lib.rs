@@ -23,6 +23,7 @@ mod shell;
 mod signals;
 mod steady;
 mod timing;
+mod traced;
 mod verification;
 mod waiting;
 mod worker;

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use ferrio_engine::{FileSet, OpenFile, device};
 use ferrio_plan::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync};
+use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use crate::failure::Failure;
@@ -25,6 +26,7 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result
             _ => Some(open_file(spec, file, set.files.len())?),
         };
         if let Some(fd) = &fd {
+            debug!(target: "file", job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
             prepare_cache(spec, file, fd, note);
         }
         set.files.push(OpenFile { fd, offset: file.offset, size: file.size });

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ferrio_plan::{ClockSource, Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
+use log::debug;
 
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
@@ -57,7 +58,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         )));
     }
     let clock = clock(plan.clock, observer);
-    let controls: Vec<JobControl> = plan.jobs.iter().map(|_| JobControl::default()).collect();
+    debug!(target: "time", "clock {:?}, {} ns in a million ticks", clock.source(), clock.ns(1_000_000));
+    let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
     let jobs = plan.jobs.iter().map(|_| Job { entropy: place::entropy(), ..Job::default() }).collect();
@@ -146,6 +148,7 @@ impl<'a> Run<'a, '_> {
     fn set_up(&mut self) {
         for index in 0..self.jobs.len() {
             let planned = &self.plan.jobs[index];
+            tell_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
                 (self.observer)(Event::Note(error.message.clone()));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
@@ -310,7 +313,10 @@ impl<'a> Run<'a, '_> {
             let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             match thread.spawn_scoped(scope, move || registry::run(context)) {
-                Ok(_) => waiting_for += 1,
+                Ok(_) => {
+                    debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
+                    waiting_for += 1;
+                }
                 Err(e) => self.fail_before_start(index, JobError::from_io(&e, "thread create")),
             }
         }
@@ -318,6 +324,7 @@ impl<'a> Run<'a, '_> {
             // Jobs of earlier waves run meanwhile.
             self.attend(messages, Duration::MAX);
         }
+        debug!(target: "process", "wave of {waiting_for} jobs released");
     }
 
     fn handle(&mut self, message: Message) {
@@ -367,6 +374,7 @@ impl<'a> Run<'a, '_> {
 
     /// A signal ends all jobs.
     fn terminate(&mut self, signal: i32) {
+        debug!(target: "process", "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
@@ -381,5 +389,19 @@ impl<'a> Run<'a, '_> {
             self.controls[index].set_state(JobState::Reaped);
             job.result = Some(JobResult::default());
         }
+    }
+}
+
+/// `--debug=file`: what the job will work on.
+fn tell_files(spec: &JobSpec) {
+    let job = spec.number;
+    debug!(target: "file", job; "job {job}: {} files", spec.files.len());
+    for file in &spec.files {
+        debug!(
+            target: "file", job;
+            "add file {}: {:?}, off={:#x}, size={:#x}, {}",
+            file.path.display(), file.kind, file.offset, file.size,
+            if file.extend { "to be laid out" } else { "used as it is" }
+        );
     }
 }

@@ -12,6 +12,7 @@ use ferrio_engine::{Buffers, Engine, FileSet};
 use ferrio_plan::{Direction, JobSpec};
 use ferrio_stats::{Clock, Usage};
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
+use log::debug;
 
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
@@ -104,6 +105,7 @@ pub(crate) fn run<E: Engine>(mut context: Context<'_>) {
         failure.notes.into_iter().for_each(|line| context.note(line));
         result.error = Some(failure.error);
     }
+    debug!(target: "process", job = context.spec.number; "job {}: thread ends", context.spec.number);
     context.control.open_files.store(0, Relaxed);
     let (index, set_up) = (context.index, reached.set_up);
     let _ = context.messages.send(Message::Ended { index, result: Box::new(result), set_up });
@@ -144,6 +146,7 @@ fn work<E: Engine>(
         Failure::from_io(&e, "init buffers")
             .note("the I/O buffers need too much memory: use a smaller bs or iodepth")
     })?;
+    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes", spec.depth.iodepth, spec.max_buffer());
     let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
@@ -179,6 +182,7 @@ fn work<E: Engine>(
         result.start_ms = start_ms;
     }
     result.stats = issuer.into_stats();
+    debug!(target: "file", job = spec.number; "close {} files", files.files.len());
     hooks::postrun(context);
     drop(files);
     if spec.unlink {
@@ -240,6 +244,7 @@ fn final_syncs<E: Engine>(
 
 fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
     for file in spec.files.iter().filter(|f| f.kind == ferrio_plan::FileKind::Regular) {
+        debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
         match std::fs::remove_file(&file.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 note(format!("cannot remove {}: {}", file.path.display(), crate::failure::strerror(&e)));

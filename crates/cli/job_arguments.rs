@@ -1,0 +1,129 @@
+//! The whole command line as clap sees it, job options included, for shell completions. Nothing is ever read with it.
+
+use std::collections::HashSet;
+
+use clap::builder::PossibleValue;
+use clap::{Arg, Command, ValueHint};
+use ferrio_jobfile::{Kind, Opt, Row, choice_text, is_listed, rows};
+use ferrio_plan::ENGINES;
+
+use crate::program;
+
+/// Options of the program, job options as long options, commands.
+pub fn whole_command() -> Command {
+    let command = program::command().arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
+    let mut taken: HashSet<String> =
+        command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
+    // A name that several engines have stands for one option here.
+    let rows = rows().iter().filter(|row| is_listed(row));
+    let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
+    let files = Arg::new("jobs").num_args(0..).value_hint(ValueHint::FilePath);
+    let check = Command::new("check").about("Say what a run would do, and run nothing").arg(files);
+    let shell = Arg::new("shell").value_parser(["bash", "zsh", "fish"]);
+    command
+        .args(arguments)
+        .subcommand(check)
+        .subcommand(Command::new("completions").about("Print shell completions").arg(shell))
+        .subcommand(Command::new("man").about("Print the manual page"))
+        .disable_help_subcommand(true)
+}
+
+fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
+    if !taken.insert(row.name.to_owned()) {
+        return None;
+    }
+    let same_name = rows().iter().filter(|other| other.name == row.name);
+    let aliases: Vec<&str> = same_name
+        .flat_map(|other| other.aliases.iter().copied())
+        .filter(|alias| taken.insert((*alias).to_owned()))
+        .collect();
+    let argument = Arg::new(row.name)
+        .long(row.name)
+        .visible_aliases(aliases)
+        .help(row.help)
+        .help_heading("Job options")
+        .value_name(value_name(row))
+        .value_hint(hint(row));
+    let argument = match row.kind {
+        Kind::Flag => argument.num_args(0..=1).require_equals(true),
+        _ => argument.num_args(1),
+    };
+    let words = words(row);
+    Some(if words.is_empty() { argument } else { argument.value_parser(words) })
+}
+
+/// Words to choose from; none if other values are as good.
+fn words(row: &'static Row) -> Vec<PossibleValue> {
+    let word = |word: &'static str| {
+        let text = choice_text(row, word);
+        let value = PossibleValue::new(word);
+        if text.is_empty() { value } else { value.help(text) }
+    };
+    match (row.opt, row.kind) {
+        (Opt::Ioengine, _) => ENGINES.map(|engine| word(engine.name())).to_vec(),
+        (_, Kind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
+        _ => row.choices.iter().map(|choice| word(choice)).collect(),
+    }
+}
+
+/// What a value is called where it stands for itself.
+pub fn value_name(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::Flag | Kind::Bool => "0|1",
+        Kind::Int => "NUMBER",
+        Kind::Size | Kind::SizeZone | Kind::SizeRange => "SIZE",
+        Kind::Time | Kind::TimeRange => "TIME",
+        Kind::Range => "LOW-HIGH",
+        Kind::Float => "DECIMAL",
+        Kind::FloatList => "DECIMALS",
+        Kind::Enum | Kind::EnumArg => "WORD",
+        Kind::EnumList | Kind::WordList => "WORDS",
+        Kind::Bssplit | Kind::PrioBssplit | Kind::ModeSplit => "SPLIT",
+        Kind::Pattern => "PATTERN",
+        Kind::CpuList | Kind::NodeList | Kind::IdList => "LIST",
+        Kind::NumaPolicy => "POLICY",
+        Kind::ErrorList => "ERRORS",
+        Kind::Str | Kind::StrList | Kind::OptStr | Kind::Deprecated | Kind::Ignored => "TEXT",
+    }
+}
+
+fn hint(row: &Row) -> ValueHint {
+    match row.opt {
+        Opt::Filename | Opt::ReadIolog | Opt::WriteIolog | Opt::MergeBlktraceFile | Opt::DpScheme => {
+            ValueHint::FilePath
+        }
+        Opt::Directory | Opt::Opendir => ValueHint::DirPath,
+        Opt::ExecPrerun | Opt::ExecPostrun => ValueHint::CommandString,
+        _ => ValueHint::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_and_alias_of_a_job_option_is_an_option_once() {
+        let command = whole_command();
+        command.clone().debug_assert();
+        let names: Vec<String> = command
+            .get_arguments()
+            .flat_map(|argument| argument.get_long_and_visible_aliases().unwrap_or_default())
+            .map(str::to_owned)
+            .collect();
+        let distinct: HashSet<_> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
+        for row in rows().iter().filter(|row| is_listed(row)) {
+            for name in std::iter::once(&row.name).chain(row.aliases) {
+                assert!(distinct.contains(&(*name).to_owned()), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn engines_offered_are_those_of_this_program() {
+        let words: Vec<_> =
+            words(Opt::Ioengine.row()).iter().map(|word| word.get_name().to_owned()).collect();
+        assert!(words.contains(&"io_uring".to_owned()) && !words.contains(&"rbd".to_owned()));
+    }
+}

@@ -1,0 +1,182 @@
+//! `ferrio man`: the manual page, made from the tables of options and the chapters below.
+
+mod chapters;
+
+use std::io::{self, Write};
+
+use clap_mangen::Man;
+use ferrio_jobfile::{Row, Scope, Status, choice_text, is_listed, range_text, rows, type_text, unit_text};
+use roff::{Inline, Roff, bold, italic, roman};
+
+use crate::job_arguments::value_name;
+use crate::program;
+use chapters::Chapter;
+
+/// Writes the page as roff source.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn write(out: &mut dyn Write) -> io::Result<()> {
+    let version = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
+    let program =
+        Man::new(program::command()).title("FERRIO").section("1").source(version).manual("User Commands");
+    program.render_title(out)?;
+    let mut front = Roff::new();
+    chapters::FRONT.iter().for_each(|chapter| write_chapter(chapter, &mut front));
+    front.to_writer(out)?;
+    program.render_options_section(out)?;
+    let mut rest = Roff::new();
+    chapters::JOB_FILES.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
+    write_job_options(&mut rest);
+    write_engine_options(&mut rest);
+    chapters::BACK.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
+    rest.to_writer(out)
+}
+
+fn write_chapter(chapter: &Chapter, page: &mut Roff) {
+    page.control("SH", [chapter.heading]);
+    for paragraph in chapter.paragraphs {
+        match paragraph {
+            chapters::Paragraph::Text(text) => {
+                page.control("PP", []);
+                page.text([roman(*text)]);
+            }
+            chapters::Paragraph::Item(term, text) => {
+                page.control("TP", []);
+                page.text([bold(*term)]);
+                page.text([roman(*text)]);
+            }
+            chapters::Paragraph::Example(text) => {
+                page.control("PP", []);
+                page.control("nf", []);
+                page.control("RS", []);
+                text.lines().for_each(|line| {
+                    page.text([roman(line)]);
+                });
+                page.control("RE", []);
+                page.control("fi", []);
+            }
+        }
+    }
+}
+
+/// Headings of the catalogue's categories, in the order of the page.
+const CATEGORIES: [(&str, &str); 7] = [
+    ("general", "General"),
+    ("io", "I/O"),
+    ("file", "Files"),
+    ("engine", "Engines"),
+    ("stat", "Statistics"),
+    ("log", "Logs"),
+    ("profile", "Profiles"),
+];
+
+fn write_job_options(page: &mut Roff) {
+    page.control("SH", ["JOB OPTIONS"]);
+    for (category, heading) in CATEGORIES {
+        page.control("SS", [heading]);
+        let of_category = |row: &&Row| row.category == category && row.scope == Scope::Core && is_listed(row);
+        rows().iter().filter(of_category).for_each(|row| write_option(row, &[], page));
+    }
+}
+
+fn write_engine_options(page: &mut Roff) {
+    page.control("SH", ["OPTIONS OF ENGINES"]);
+    page.control("PP", []);
+    page.text([roman("A job has these if it uses one of the engines named with them.")]);
+    for row in rows().iter().filter(|row| is_listed(row)) {
+        if let Scope::Engines(engines) = row.scope {
+            write_option(row, engines, page);
+        }
+    }
+}
+
+/// One option: name, aliases and value; then help, type, default, choices.
+fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
+    let mut head: Vec<Inline> = vec![bold(row.name)];
+    for alias in row.aliases {
+        head.extend([roman(", "), bold(*alias)]);
+    }
+    head.extend([roman("="), italic(value_name(row))]);
+    if !engines.is_empty() {
+        head.push(roman(format!(" ({})", engines.join(", "))));
+    }
+    page.control("TP", []);
+    page.text(head);
+    page.text([roman(facts(row))]);
+    if !row.choices.is_empty() {
+        page.control("RS", []);
+        for word in row.choices {
+            let same = row.same.iter().find(|(other, _)| other == word);
+            let text =
+                same.map_or_else(|| choice_text(row, word).to_owned(), |(_, main)| format!("same as {main}"));
+            page.control("br", []);
+            page.text(if text.is_empty() {
+                vec![bold(*word)]
+            } else {
+                vec![bold(*word), roman(format!(": {text}"))]
+            });
+        }
+        page.control("RE", []);
+    }
+}
+
+/// Help, type, range, unit, default and what does not work, in one paragraph.
+fn facts(row: &Row) -> String {
+    let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
+    // The help's -1 is an open end.
+    let range = range_text(row).map(|range| range.replace(", max=-1", ""));
+    facts.extend(range.map(|range| format!("Range: {range}.")));
+    facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
+    if !row.default.is_empty() {
+        facts.push(format!("Default: {}.", row.default));
+    }
+    match row.status {
+        Status::Works => {}
+        Status::NotYet => facts.push("Not implemented yet: refused when given.".to_owned()),
+        Status::Unavailable(why) => facts.push(format!("Refused when given: {why}.")),
+        Status::NoEffect(why) => facts.push(format!("No effect: {why}.")),
+        Status::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
+    }
+    facts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> String {
+        let mut page = Vec::new();
+        write(&mut page).unwrap();
+        String::from_utf8(page).unwrap()
+    }
+
+    #[test]
+    fn every_option_has_its_place() {
+        let page = page().replace("\\-", "-");
+        for row in rows().iter().filter(|row| is_listed(row) && !matches!(row.scope, Scope::Profile(_))) {
+            assert!(page.contains(&format!("\\fB{}\\fR", row.name)), "{}", row.name);
+        }
+        for entry in crate::options::OPTIONS {
+            assert!(page.contains(&format!("--{}", entry.name)), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_core_option_is_in_a_category_of_the_page() {
+        for row in rows().iter().filter(|row| row.scope == Scope::Core) {
+            assert!(CATEGORIES.iter().any(|(category, _)| *category == row.category), "{}", row.category);
+        }
+    }
+
+    #[test]
+    fn the_usual_sections_are_there() {
+        let page = page();
+        for heading in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "FILES", "EXAMPLES"] {
+            assert!(
+                page.contains(&format!(".SH {heading}\n")) || page.contains(&format!(".SH \"{heading}\"\n")),
+                "{heading}"
+            );
+        }
+    }
+}

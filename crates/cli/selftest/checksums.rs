@@ -1,0 +1,114 @@
+//! `--crctest`: how fast the checksums of `verify=` are on this machine.
+
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use ferrio_verify::{Digest, Method};
+
+use super::{asks_for_names, bytes, chosen, complain, speed};
+
+/// Functions in the order they are measured.
+const METHODS: [Method; 14] = [
+    Method::Md5,
+    Method::Crc64,
+    Method::Crc32,
+    Method::Crc32c,
+    Method::Crc16,
+    Method::Crc7,
+    Method::Sha1,
+    Method::Sha256,
+    Method::Sha512,
+    Method::Xxhash,
+    Method::Sha3_224,
+    Method::Sha3_256,
+    Method::Sha3_384,
+    Method::Sha3_512,
+];
+
+/// What fio measures besides. It uses them inside, never for verification.
+const ABSENT: [&str; 3] = ["murmur3", "jhash", "fnv"];
+
+/// A piece of data as large as a large block.
+const PIECE: usize = 128 << 10;
+
+/// Time for each function.
+const SPAN: Duration = Duration::from_millis(100);
+
+/// Measures the functions of the comma list, or all. False if names were asked for or none is known.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn checksums(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
+    let words = chosen(list);
+    if asks_for_names(&words) {
+        return names(out).map(|()| false);
+    }
+    let wanted = |method: &Method| words.is_empty() || words.contains(&method.name());
+    let methods: Vec<Method> = METHODS.into_iter().filter(wanted).collect();
+    for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.name() == **word)) {
+        if ABSENT.contains(word) {
+            complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));
+        } else if methods.is_empty() {
+            complain(&format!("fio: unknown hash `{word}`. Available:"));
+        } else {
+            complain(&format!("fio: unknown hash `{word}`"));
+        }
+    }
+    if methods.is_empty() {
+        return names(out).map(|()| false);
+    }
+    let data = bytes(PIECE);
+    for method in methods {
+        let speed = speed(PIECE, SPAN, || {
+            black_box(Digest::compute(method, black_box(&data)));
+        });
+        writeln!(out, "{}", line(method.name(), speed))?;
+        out.flush()?;
+    }
+    Ok(true)
+}
+
+fn names(out: &mut dyn Write) -> io::Result<()> {
+    METHODS.iter().try_for_each(|method| writeln!(out, "{}", method.name()))
+}
+
+/// Numbers stand below each other.
+fn line(name: &str, speed: f64) -> String {
+    let tabs = if name.len() < 7 { "\t\t" } else { "\t" };
+    format!("{name}:{tabs}{speed:8.2} MiB/sec")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(list: Option<&str>) -> (String, bool) {
+        let mut out = Vec::new();
+        let good = checksums(list, &mut out).unwrap();
+        (String::from_utf8(out).unwrap(), good)
+    }
+
+    #[test]
+    fn lines_have_fios_form() {
+        assert_eq!(line("crc7", 243.817), "crc7:\t\t  243.82 MiB/sec");
+        assert_eq!(line("crc32c", 12345.6), "crc32c:\t\t12345.60 MiB/sec");
+        assert_eq!(line("sha3-224", 1.0), "sha3-224:\t    1.00 MiB/sec");
+    }
+
+    #[test]
+    fn names_are_listed_and_that_is_no_success() {
+        let (text, good) = told(Some("help"));
+        assert!(!good && text.lines().eq(METHODS.iter().map(|method| method.name())));
+        assert_eq!(told(Some("nosuch")), (text.clone(), false));
+        assert_eq!(told(Some("murmur3")), (text, false));
+    }
+
+    #[test]
+    fn named_functions_are_measured_in_fixed_order_and_wrong_names_beside_them_left_out() {
+        let (text, good) = told(Some("crc7,nosuch,md5"));
+        let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+        assert!(good);
+        assert_eq!(names, ["md5", "crc7"]);
+    }
+}

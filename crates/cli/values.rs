@@ -1,0 +1,124 @@
+//! Values of the program's options: formats, times, words.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use ferrio_jobfile::Reading;
+use ferrio_report::Formats;
+
+use crate::program::{Eta, MESSAGE_FORMAT};
+
+/// How the value of the option called `name` is read; text as it stands for most.
+pub fn parser(name: &str) -> ValueParser {
+    match name {
+        "output-format" => ValueParser::new(formats),
+        "eta" => ValueParser::new(PossibleValuesParser::new(["auto", "always", "never"]).map(|word| {
+            match word.as_str() {
+                "always" => Eta::Always,
+                "never" => Eta::Never,
+                _ => Eta::Auto,
+            }
+        })),
+        "eta-newline" | "status-interval" => {
+            ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(1)))
+        }
+        "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
+        "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
+            Some(Duration::ZERO) => Ok(Duration::ZERO),
+            _ => time_of_at_least(text, Duration::from_secs(1)),
+        }),
+        "terse-version" => ValueParser::from(clap::value_parser!(u32).range(2..=5)),
+        "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
+        MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
+        "idle-prof" => PossibleValuesParser::new(["system", "percpu", "calibrate"]).into(),
+        _ => ValueParser::string(),
+    }
+}
+
+/// `normal,json`: all formats wanted.
+fn formats(text: &str) -> Result<Formats, String> {
+    let mut formats = Formats { normal: false, json: false, json_plus: false };
+    for word in text.split(',').filter(|word| !word.is_empty()) {
+        match word {
+            "normal" => formats.normal = true,
+            "json" => formats.json = true,
+            "json+" => (formats.json, formats.json_plus) = (true, true),
+            "terse" | "minimal" | "csv" => {
+                return Err(format!("output format {word} is not implemented yet"));
+            }
+            _ => return Err(format!("invalid output format {word}: there are normal, json, json+")),
+        }
+    }
+    match formats {
+        Formats { normal: false, json: false, .. } => {
+            Err("a format is expected: normal, json, json+".to_owned())
+        }
+        _ => Ok(formats),
+    }
+}
+
+fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
+    match time(text) {
+        Some(time) if time >= least => Ok(time),
+        Some(_) => Err(format!("too short, the least is {}ms", least.as_millis())),
+        None => Err("a number with d, h, m, s, ms or us is expected".to_owned()),
+    }
+}
+
+/// A whole number of seconds or of the unit behind it.
+fn time(text: &str) -> Option<Duration> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..end].parse().ok()?;
+    let us = match text[end..].to_ascii_lowercase().as_str() {
+        "d" => 86_400_000_000,
+        "h" => 3_600_000_000,
+        "m" => 60_000_000,
+        "" | "s" => 1_000_000,
+        "ms" | "msec" => 1_000,
+        "us" | "usec" => 1,
+        _ => return None,
+    };
+    number.checked_mul(us).map(Duration::from_micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn formats_are_a_list() {
+        assert_eq!(formats("normal,json"), Ok(Formats { normal: true, json: true, json_plus: false }));
+        assert_eq!(formats("json+"), Ok(Formats { normal: false, json: true, json_plus: true }));
+        assert_eq!(formats("terse").unwrap_err(), "output format terse is not implemented yet");
+        assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
+        assert!(formats("").is_err() && formats(",").is_err());
+    }
+
+    #[test]
+    fn times_have_units() {
+        let us = |text| time(text).map(|time| time.as_micros());
+        assert_eq!((us("2"), us("500ms"), us("7us")), (Some(2_000_000), Some(500_000), Some(7)));
+        assert_eq!(
+            (us("1M"), us("1h"), us("1d")),
+            (Some(60_000_000), Some(3_600_000_000), Some(86_400_000_000))
+        );
+        assert_eq!(
+            (us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")),
+            (None, None, None, None, None)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_time_makes_the_parser_panic(text in ".{0,24}") {
+            let _ = time(&text);
+        }
+
+        #[test]
+        fn seconds_are_the_default(n in 0u64..1_000_000) {
+            prop_assert_eq!(time(&n.to_string()), Some(Duration::from_secs(n)));
+        }
+    }
+}

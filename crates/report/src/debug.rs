@@ -1,0 +1,231 @@
+//! `--debug`: what the program tells about its own work, by classes, one line each on standard error.
+//!
+//! Other crates write `log::debug!(target: "file", job = number; ...)`: the target is the class, `job` the number of the job whose
+//! worker speaks. With debugging off such a call is one relaxed load.
+
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use log::kv::Key;
+use log::{LevelFilter, Log, Metadata, Record};
+
+/// A class of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DebugClass {
+    /// Its word in `--debug`, and the target of its messages.
+    pub name: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// False for classes that exist for fio's sake only.
+    pub speaks: bool,
+}
+
+const fn class(name: &'static str, help: &'static str) -> DebugClass {
+    DebugClass { name, help, speaks: true }
+}
+
+const fn mute(name: &'static str) -> DebugClass {
+    DebugClass { name, help: "no messages", speaks: false }
+}
+
+/// All classes, in the order they are listed to the user. `job` chooses a job, `all` is every other class.
+pub const DEBUG_CLASSES: [DebugClass; 21] = [
+    class("process", "how jobs come and go"),
+    class("file", "which files are laid out, opened and removed"),
+    class("io", "every I/O: submitted, completed, handed to the kernel"),
+    class("mem", "the buffers of the jobs"),
+    mute("blktrace"),
+    mute("verify"),
+    class("random", "the offset of every I/O of random jobs"),
+    class("parse", "the options that were read"),
+    mute("diskutil"),
+    class("job", "job:N: of the jobs' own messages only those of job N, counted from 1"),
+    mute("mutex"),
+    mute("profile"),
+    class("time", "the clock"),
+    mute("net"),
+    mute("rate"),
+    mute("compress"),
+    mute("steadystate"),
+    mute("helperthread"),
+    mute("zbd"),
+    mute("sprandom"),
+    class("all", "every class"),
+];
+
+const ALL: &str = "all";
+const JOB: &str = "job";
+
+/// What `--debug` chose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DebugOptions {
+    /// One bit per class.
+    classes: u32,
+    job: Option<u32>,
+    said: Vec<String>,
+}
+
+impl DebugOptions {
+    /// Reads comma lists of class words. A word means the class it begins with; a wrong one is told and left out.
+    #[must_use]
+    pub fn parse<S: AsRef<str>>(lists: &[S]) -> Self {
+        let mut options = DebugOptions::default();
+        let words = lists.iter().flat_map(|list| list.as_ref().split(','));
+        for word in words.filter(|word| !word.is_empty()) {
+            options.choose(word);
+        }
+        options
+    }
+
+    fn choose(&mut self, word: &str) {
+        let Some((bit, class)) =
+            DEBUG_CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
+        else {
+            self.said.push(format!("fio: debug mask {word} not found"));
+            return;
+        };
+        match class.name {
+            ALL => {
+                self.classes = u32::MAX;
+                self.said.push("fio: set all debug options".to_owned());
+            }
+            JOB => match word.strip_prefix("job:").map(str::parse) {
+                Some(Ok(number)) => {
+                    self.job = Some(number);
+                    self.said.push(format!("fio: set debug jobno {number}"));
+                }
+                Some(Err(_)) => self.said.push(format!("fio: bad job number: {word}")),
+                None => self.said.push("fio: missing job number".to_owned()),
+            },
+            name => {
+                self.classes |= 1 << bit;
+                self.said.push(format!("fio: set debug option {name}"));
+                if !class.speaks {
+                    self.said.push(format!("fio: no messages in debug class {name}"));
+                }
+            }
+        }
+    }
+
+    /// Lines about the choice itself.
+    #[must_use]
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    fn wants(&self, class: &str) -> bool {
+        DEBUG_CLASSES
+            .iter()
+            .position(|known| known.name == class)
+            .is_some_and(|bit| self.classes >> bit & 1 == 1)
+    }
+}
+
+/// All words of `--debug`, joined by commas.
+#[must_use]
+pub fn debug_words() -> String {
+    DEBUG_CLASSES.map(|class| class.name).join(",")
+}
+
+/// From now on messages of the chosen classes are printed. Only the first call of a process counts.
+pub fn start_debug(options: &DebugOptions) {
+    static PRINTER: OnceLock<Printer> = OnceLock::new();
+    let printer = PRINTER.get_or_init(|| Printer { options: options.clone() });
+    if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
+        log::set_max_level(LevelFilter::Debug);
+    }
+}
+
+struct Printer {
+    options: DebugOptions,
+}
+
+impl Log for Printer {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.options.wants(metadata.target())
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if let Some(line) = line(&self.options, record) {
+            // Nothing is left to be done about a closed stderr. One call, so that lines of several workers do not mix.
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// The message as printed, `None` if it is not wanted.
+fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
+    if !options.wants(record.target()) {
+        return None;
+    }
+    let job = record.key_values().get(Key::from_str("job")).and_then(|value| value.to_u64());
+    if let (Some(wanted), Some(job)) = (options.job, job)
+        && u64::from(wanted) != job
+    {
+        return None;
+    }
+    Some(format!("{:<8} {:<5} {}\n", record.target(), nix::unistd::gettid(), record.args()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_chooses_the_class_it_begins_with() {
+        let options = DebugOptions::parse(&["parsefoo,io", "file"]);
+        assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
+        assert!(!options.wants("process") && !options.wants("ferrio_plan"));
+        let said = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
+        assert_eq!(options.said(), said);
+    }
+
+    #[test]
+    fn all_is_every_class() {
+        let options = DebugOptions::parse(&["all"]);
+        assert!(DEBUG_CLASSES.iter().all(|class| options.wants(class.name)));
+        assert_eq!(options.said(), ["fio: set all debug options"]);
+    }
+
+    #[test]
+    fn wrong_words_and_mute_classes_are_told() {
+        let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"]);
+        assert_eq!(
+            options.said(),
+            [
+                "fio: debug mask nosuch not found",
+                "fio: missing job number",
+                "fio: bad job number: job:x",
+                "fio: set debug option verify",
+                "fio: no messages in debug class verify",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_has_class_thread_and_text() {
+        let told = |options: &DebugOptions, class: &str, job: u32| {
+            let pair = ("job", job);
+            line(
+                options,
+                &Record::builder().target(class).args(format_args!("text")).key_values(&pair).build(),
+            )
+        };
+        let options = DebugOptions::parse(&["io,job:2"]);
+        let tid = nix::unistd::gettid();
+        assert_eq!(told(&options, "io", 2), Some(format!("io       {tid:<5} text\n")));
+        assert_eq!(told(&options, "io", 1), None, "of another job");
+        assert_eq!(told(&options, "file", 2), None, "of another class");
+        let untagged = Record::builder().target("io").args(format_args!("of main")).build();
+        assert!(line(&options, &untagged).is_some());
+    }
+
+    #[test]
+    fn the_words_are_listed_in_order() {
+        assert!(
+            debug_words().starts_with("process,file,io,mem,") && debug_words().ends_with(",sprandom,all")
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! An engine that tells what is asked of it: `--debug=io` and `--debug=random`.
+//!
+//! It wraps any other engine and is chosen when a worker starts, so that the loop of a run without debugging knows nothing of it.
+
+use std::io;
+
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_plan::JobSpec;
+use log::{Level, debug, log_enabled};
+
+/// True when some class wants to hear of single I/Os.
+pub(crate) fn is_wanted() -> bool {
+    log_enabled!(target: "io", Level::Debug) || log_enabled!(target: "random", Level::Debug)
+}
+
+/// Engine `E`, telling every call.
+pub(crate) struct Traced<E> {
+    engine: E,
+    /// Number of the job.
+    job: u32,
+    /// Offsets are chosen at random.
+    random: bool,
+    /// Smallest block of each direction in bytes, which random offsets are counted in.
+    blocks: [u64; 3],
+    /// Names of the files.
+    files: Vec<String>,
+    /// What was asked for last, by unit.
+    units: Vec<Option<Request>>,
+}
+
+impl<E: Engine> Engine for Traced<E> {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        let engine = E::open(spec, buffers)?;
+        debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.name(), spec.depth.iodepth);
+        Ok(Traced {
+            engine,
+            job: spec.number,
+            random: spec.rw.is_random(),
+            blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
+            files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
+            units: vec![None; spec.depth.iodepth as usize],
+        })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
+        self.engine.attach(files)
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        debug!(target: "io", job = self.job; "queue: {}", self.shown(request));
+        let outcome = self.engine.submit(request);
+        match outcome {
+            Submit::Done(result) => {
+                self.tell_offset(request);
+                self.tell_end(request, result);
+            }
+            Submit::Queued => {
+                self.tell_offset(request);
+                if let Some(unit) = self.units.get_mut(request.unit as usize) {
+                    *unit = Some(*request);
+                }
+            }
+            Submit::Full => debug!(target: "io", job = self.job; "full: unit={} waits", request.unit),
+        }
+        outcome
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        let taken = self.engine.flush();
+        match &taken {
+            Ok(0) => {}
+            Ok(count) => debug!(target: "io", job = self.job; "flush: the kernel took {count}"),
+            Err(error) => debug!(target: "io", job = self.job; "flush: {error}"),
+        }
+        taken
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let before = done.len();
+        let reaped = self.engine.reap(min, max, done);
+        let got = done.len() - before;
+        debug!(target: "io", job = self.job; "reap: got {got}, wanted {min} to {max}");
+        for completion in &done[before..] {
+            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
+                self.tell_end(&request, completion.result);
+            }
+        }
+        reaped
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        self.engine.notes()
+    }
+}
+
+impl<E> Traced<E> {
+    fn shown(&self, request: &Request) -> String {
+        let Request { op, unit, file, len, offset, .. } = *request;
+        let name = self.files.get(file as usize).map_or("", String::as_str);
+        format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", word(op))
+    }
+
+    fn tell_end(&self, request: &Request, result: i64) {
+        match u32::try_from(result) {
+            Ok(moved) if moved == request.len || !request.op.moves_data() => {
+                debug!(target: "io", job = self.job; "complete: {}", self.shown(request));
+            }
+            Ok(moved) => {
+                debug!(target: "io", job = self.job; "complete: {}, only {moved:#x} moved", self.shown(request));
+            }
+            Err(_) => {
+                debug!(target: "io", job = self.job; "complete: {}, error={}", self.shown(request), -result);
+            }
+        }
+    }
+
+    fn tell_offset(&self, request: &Request) {
+        let Some(direction) = direction(request.op).filter(|_| self.random) else { return };
+        let block = request.offset / self.blocks[direction];
+        debug!(target: "random", job = self.job; "offset {:#x} is block {block} of {}", request.offset, word(request.op));
+    }
+}
+
+impl<E> Drop for Traced<E> {
+    fn drop(&mut self) {
+        debug!(target: "io", job = self.job; "engine closed");
+    }
+}
+
+/// Index of the direction, `None` for syncs.
+fn direction(op: Op) -> Option<usize> {
+    match op {
+        Op::Read => Some(0),
+        Op::Write => Some(1),
+        Op::Trim => Some(2),
+        Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => None,
+    }
+}
+
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Trim => "trim",
+        Op::Fsync => "sync",
+        Op::Fdatasync => "datasync",
+        Op::SyncFileRange(_) => "sync_file_range",
+    }
+}

@@ -1,0 +1,76 @@
+//! Exit statuses through the program.
+
+use crate::support::Place;
+
+const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
+
+#[test]
+fn all_well_is_0_also_for_questions() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    let questions: [&[&str]; 13] = [
+        &NULL,
+        &[&job],
+        &["--parse-only", &job],
+        &["--parse-only"],
+        &["--showcmd", &job],
+        &["--showcmd"],
+        &["--merge-blktrace-only"],
+        &["--help"],
+        &["--version"],
+        &["--cmdhelp"],
+        &["--cmdhelp=nonsense"],
+        &["--enghelp"],
+        &["--debug=nosuch", "--name=a", "--ioengine=null", "--size=4k"],
+    ];
+    for words in questions {
+        place.ferrio(words).run().succeeded();
+        place.fio(words).run().succeeded();
+    }
+}
+
+#[test]
+fn without_a_job_there_is_the_usage_and_1() {
+    let place = Place::new();
+    for words in [&[][..], &["--ioengine=null", "--size=4k"], &["--max-jobs=2"], &["--readonly"]] {
+        let run = place.ferrio(words).run().ended_with(1);
+        assert!(run.stderr.starts_with("No job(s) defined\n"), "{}", run.stderr);
+        assert!(run.stderr.contains("--output") && run.stderr.contains("--parse-only"), "{}", run.stderr);
+        place.fio(words).run().ended_with(1);
+    }
+    let empty = place.job("[global]\nbs=4k\n");
+    let run = place.ferrio(&[&empty]).run().ended_with(1);
+    assert!(run.stderr.contains("No job(s) defined"), "{}", run.stderr);
+}
+
+#[test]
+fn anything_wrong_is_1_and_not_even_good_jobs_run() {
+    let place = Place::new();
+    let job = place.job("[good]\nrw=write\nsize=4k\n[bad]\nnosuch=1\n");
+    let wrong: [&[&str]; 8] = [
+        &[&job],
+        &["--nosuch", "--name=a", "--rw=write", "--size=4k"],
+        &["--name=a", "--rw=write", "--size=4k", "--name=b", "--bs=x"],
+        &["--name=a", "--rw=write", "--size=4k", "--name=b", "--ioengine=nosuch"],
+        &["--name=a", "--rw=write", "--size=4k", "nosuch.fio"],
+        &["--readonly", "--name=a", "--rw=write", "--size=4k"],
+        &["--warnings-fatal", "--name=a", "--rw=write", "--size=4k", "--time_based"],
+        &["--output=no/such/dir", "--name=a", "--rw=write", "--size=4k"],
+    ];
+    for words in wrong {
+        place.ferrio(words).run().ended_with(1);
+        assert_eq!(place.files(), [], "{words:?}");
+    }
+}
+
+#[test]
+fn failed_jobs_are_counted() {
+    let place = Place::new();
+    let job = place.job(
+        "[global]\nrw=write\nsize=16k\n[a]\nfilename=/dev/full\n[b]\nfilename=ok\n[c]\nfilename=/dev/full\nnumjobs=2\n",
+    );
+    place.ferrio(&["--output-format=json", &job]).run().ended_with(3);
+    let unsized_jobs = place.job("[global]\nioengine=psync\n[x]\n[y]\n[z]\n");
+    let run = place.ferrio(&[&unsized_jobs]).run().ended_with(3);
+    assert!(run.stderr.contains("y: you need to specify size="), "{}", run.stderr);
+}
