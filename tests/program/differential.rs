@@ -270,6 +270,26 @@ fn blocks_of_different_directions_keep_their_sizes() {
 }
 
 #[test]
+fn blocks_by_share_are_as_many_as_in_fio() {
+    let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
+    compare(&format!("[read]\n{seeded}rw=read\nbssplit=4k/50:16k/30:64k/20\n"));
+    compare(&format!("[random]\n{seeded}rw=randread\nbssplit=4k/50:16k:64k\n"));
+    compare(&format!("[mix]\n{seeded}rw=rw\nbssplit=4k/60:8k/60,4k/20:32k/20\n"));
+    compare(&format!("[odd]\n{seeded}rw=write\nbssplit=3k/50:4k/20:10k\n"));
+    compare(
+        "[on-disk]\nrw=randwrite\nsize=2m\nloops=2\nnorandommap\nbssplit=4k/10:64k/90\nrandrepeat=0\nrandseed=137\n",
+    );
+    compare("[one]\nrw=randwrite\nsize=1m\nbssplit=8k/100\n");
+}
+
+#[test]
+fn unaligned_blocks_end_where_they_do_in_fio() {
+    let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
+    compare(&format!("[read]\n{seeded}rw=read\nbsrange=4k-16k\nbs_unaligned\n"));
+    compare(&format!("[random]\n{seeded}rw=randread\nbsrange=4k-16k\nbs_unaligned\n"));
+}
+
+#[test]
 fn a_trim_job_of_the_null_engine_counts_trims() {
     compare(
         "[trims]\nioengine=null\nrw=randtrim\nsize=256k\n[both]\nioengine=null\nrw=trimwrite\nsize=256k\n",

@@ -28,6 +28,8 @@ impl JobSpec {
             sequencer: Sequencer::Sequential,
             rwmixread: 50,
             block: PerDirection([block.clone(), block.clone(), block]),
+            split: PerDirection::default(),
+            bs_unaligned: false,
             random_map: true,
             generator: Generator::Tausworthe32,
             seeding: Seeding::Repeatable,

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bare;
+mod blocks;
 mod buffers;
 mod directories;
 mod engine;

@@ -9,10 +9,10 @@ use ferrio_verify::{Method, Pattern};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
-    BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
-    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
+    Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection, Rates,
+    ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, buffers, engine, measure, postfix, rules};
+use crate::{Machine, PlanOptions, blocks, buffers, engine, measure, postfix, rules};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -33,6 +33,7 @@ pub(crate) fn resolve(
     let base = JobSpec::bare(options.text(Opt::Name).unwrap_or(&job.name));
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
     let rw = read_write(options);
+    let block = blocks::sizes(options);
     let mut spec = JobSpec {
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
@@ -44,7 +45,9 @@ pub(crate) fn resolve(
             _ => Sequencer::Sequential,
         },
         rwmixread: rwmixread(options),
-        block: block_sizes(options),
+        split: blocks::shares(options, &block, findings),
+        block,
+        bs_unaligned: blocks::unaligned(options, findings),
         random_map: !switch(Opt::Norandommap, false),
         generator: generator(options, findings),
         seeding: seeding(options),
@@ -159,20 +162,6 @@ fn direct(options: &Options) -> bool {
         Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
         _ => false,
     }
-}
-
-/// `bsrange` beats `bs` in either order; a bound of 0 is no bound.
-fn block_sizes(options: &Options) -> PerDirection<BlockSizes> {
-    let fixed = options.rwt(Opt::Bs);
-    let ranges = options.ranges(Opt::Bsrange);
-    let aligned = options.rwt(Opt::Ba);
-    PerDirection(std::array::from_fn(|at| {
-        let bs = fixed[at].unwrap_or(4096);
-        let (low, high) = ranges[at].unwrap_or((0, 0));
-        let min = if low > 0 { low } else { bs };
-        let max = if high > 0 { high.max(min) } else { bs.max(min) };
-        BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
-    }))
 }
 
 fn generator(options: &Options, findings: &mut Findings) -> Generator {

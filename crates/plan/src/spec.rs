@@ -160,6 +160,16 @@ pub struct BlockSizes {
     pub align: u64,
 }
 
+/// One size of a `bssplit` with its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockShare {
+    /// Bytes; may be no multiple of the smallest size, to which I/Os are rounded down.
+    pub bytes: u64,
+    /// Share in percent, at least 1. All shares of a direction may add up to more or less than 100: the last entry takes what the
+    /// others leave.
+    pub percent: u32,
+}
+
 /// What `rw=kind:N` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwPostfix {
@@ -485,6 +495,10 @@ pub struct JobSpec {
     pub rwmixread: u32,
     /// Block sizes.
     pub block: PerDirection<BlockSizes>,
+    /// `bssplit`: sizes between the bounds of `block`, ascending by share; empty for a direction without.
+    pub split: PerDirection<Vec<BlockShare>>,
+    /// `bs_unaligned`: drawn sizes need not be multiples of the smallest.
+    pub bs_unaligned: bool,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
     /// Generator of random numbers.

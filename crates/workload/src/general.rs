@@ -180,7 +180,7 @@ impl General {
         let every = Every { period, left: 1, sequencer: spec.sequencer };
         let length = |d: Direction| {
             let seed = seeds[seeds::LENGTH[d as usize]];
-            Lengths::new(&spec.block[d], Stream::new(spec.generator, seed))
+            Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, Stream::new(spec.generator, seed))
         };
         General {
             directions: Directions::new(spec, seeds[seeds::MIX]),

@@ -10,6 +10,8 @@ use ferrio_plan::{Direction, JobSpec};
 pub struct Pacer {
     /// Bytes per second, 0 for no limit.
     rate: [u64; 3],
+    /// ns between two I/Os of a direction that is limited in I/Os and not in bytes, 0 for others.
+    step_ns: [u64; 3],
     issued: [u64; 3],
     due_ns: [u64; 3],
     /// The job is a mix in which both directions have a share.
@@ -20,6 +22,7 @@ impl Pacer {
     /// The schedule of `spec`, `None` when no direction it uses is limited.
     ///
     /// A limit in I/Os per second is one in bytes: so many of the smallest blocks. Larger blocks of a range thus make fewer I/Os.
+    /// Only blocks of a split are counted one by one.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Option<Self> {
         let rate = Direction::ALL.map(|d| match spec.rates.bytes[d] {
@@ -28,7 +31,12 @@ impl Pacer {
             bytes => bytes,
         });
         let switches = spec.rw.is_mixed() && (1..100).contains(&spec.rwmixread);
-        rate.iter().any(|&r| r > 0).then_some(Pacer { rate, issued: [0; 3], due_ns: [0; 3], switches })
+        let step_ns = Direction::ALL.map(|d| match spec.rates.iops[d] {
+            iops if iops > 0 && !spec.split[d].is_empty() => 1_000_000 / iops * 1000,
+            _ => 0,
+        });
+        let pacer = Pacer { rate, step_ns, issued: [0; 3], due_ns: [0; 3], switches };
+        rate.iter().any(|&r| r > 0).then_some(pacer)
     }
 
     /// When the next I/O of this direction may be issued, in ns since the epoch; 0 for a direction without a limit.
@@ -63,6 +71,10 @@ impl Pacer {
         if rate == 0 {
             return;
         }
+        if self.step_ns[d] > 0 {
+            self.due_ns[d] += self.step_ns[d];
+            return;
+        }
         self.issued[d] += u64::from(len);
         let ns = u128::from(self.issued[d]) * 1_000_000_000 / u128::from(rate);
         self.due_ns[d] = u64::try_from(ns).unwrap_or(u64::MAX);
@@ -77,7 +89,7 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{JobSpec, PerDirection, ReadWrite};
+    use ferrio_plan::{BlockShare, JobSpec, PerDirection, ReadWrite};
 
     use super::*;
     use crate::testing::{job, set_block};
@@ -110,6 +122,19 @@ mod tests {
         assert_eq!(pacer.due_ns(Direction::Read), 5_000_000);
         assert_eq!(pacer.choose(Direction::Read, 4_999_000), (Direction::Read, 1000));
         assert_eq!(pacer.choose(Direction::Read, 9_000_000), (Direction::Read, 0));
+    }
+
+    #[test]
+    fn iops_of_a_split_limit_its_ios_whatever_their_size() {
+        let mut spec = job();
+        spec.rates.iops = PerDirection([3000, 0, 0]);
+        set_block(&mut spec, 4096, 65536);
+        spec.split.0[0] = [4096, 65536].map(|bytes| BlockShare { bytes, percent: 50 }).to_vec();
+        let mut pacer = Pacer::new(&spec).unwrap();
+        pacer.issued(Direction::Read, 65536);
+        assert_eq!(pacer.due_ns(Direction::Read), 333_000);
+        pacer.issued(Direction::Read, 4096);
+        assert_eq!(pacer.due_ns(Direction::Read), 666_000);
     }
 
     #[test]

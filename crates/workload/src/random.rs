@@ -176,6 +176,23 @@ impl Stream {
         }
     }
 
+    /// One draw as it is.
+    #[inline]
+    pub(crate) fn draw(&mut self) -> u64 {
+        match self {
+            Stream::T88(generator) => u64::from(generator.draw()),
+            Stream::T258(generator) => generator.draw(),
+        }
+    }
+
+    /// The largest number that [`Stream::draw`] can give.
+    pub(crate) fn largest(&self) -> u64 {
+        match self {
+            Stream::T88(_) => u64::from(u32::MAX),
+            Stream::T258(_) => u64::MAX,
+        }
+    }
+
     /// The product of two draws, which seeds buffer contents.
     #[inline]
     pub(crate) fn seed_draw(&mut self) -> u64 {
