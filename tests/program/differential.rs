@@ -235,6 +235,17 @@ fn a_rate_limits_speed_and_not_work() {
 }
 
 #[test]
+fn pauses_limit_speed_and_not_work() {
+    compare("[thinker]\nrw=read\nsize=64k\nthinktime=2ms\nthinktime_spin=1ms\nthinktime_blocks=4\n");
+    compare(
+        "[deep]\nioengine=libaio\niodepth=4\ndirect=1\nrw=randread\nsize=128k\nthinktime=1ms\nthinktime_blocks_type=issue\n",
+    );
+    compare(
+        "[timed]\nioengine=null\nrw=rw\nsize=64k\nthinktime=1ms\nthinktime_iotime=2ms\nrate_iops=2000\nrate_ignore_thinktime=1\n",
+    );
+}
+
+#[test]
 fn layout_alone_leaves_the_files_and_no_work() {
     compare("[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n");
     compare("[gone]\nrw=write\nsize=256k\nunlink=1\n");

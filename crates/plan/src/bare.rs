@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
     JobSpec, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding, Sequencer,
-    Units,
+    Think, Units,
 };
 
 impl JobSpec {
@@ -54,6 +54,7 @@ impl JobSpec {
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
             rates: Rates::default(),
+            think: Think::default(),
             durability: Durability::default(),
             overwrite: true,
             fallocate: Fallocate::Native,

@@ -15,6 +15,7 @@ mod machine;
 mod measure;
 mod mounted;
 mod names;
+mod pace;
 mod postfix;
 mod probe;
 mod resolve;

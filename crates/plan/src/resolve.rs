@@ -9,10 +9,10 @@ use ferrio_verify::{Method, Pattern};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
-    Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection, Rates,
-    ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
+    Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix,
+    Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, blocks, buffers, engine, measure, postfix, rules};
+use crate::{Machine, PlanOptions, blocks, buffers, engine, measure, pace, postfix, rules};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -65,7 +65,8 @@ pub(crate) fn resolve(
         fadvise: fadvise(options),
         verify: verify(options, findings),
         limits: limits(options),
-        rates: Rates { bytes: directions(options, Opt::Rate), iops: directions(options, Opt::RateIops) },
+        rates: pace::rates(options),
+        think: pace::think(options),
         durability: durability(options),
         overwrite: switch(Opt::Overwrite, false),
         fallocate: fallocate(options),
@@ -264,10 +265,6 @@ fn verify(options: &Options, findings: &mut Findings) -> Option<Verify> {
         header_seed: options.switch(Opt::VerifyHeaderSeed),
         write_sequence: options.switch(Opt::VerifyWriteSequence),
     })
-}
-
-fn directions(options: &Options, opt: Opt) -> PerDirection<u64> {
-    PerDirection(options.rwt(opt).map(|value| value.unwrap_or(0)))
 }
 
 fn durability(options: &Options) -> Durability {

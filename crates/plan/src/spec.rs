@@ -1,12 +1,14 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
 mod engine;
+mod pace;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use engine::*;
+pub use pace::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -369,6 +371,8 @@ pub struct Rates {
     pub bytes: PerDirection<u64>,
     /// `rate_iops`.
     pub iops: PerDirection<u64>,
+    /// `rate_ignore_thinktime`: what pauses cost is not caught up with.
+    pub ignore_thinktime: bool,
 }
 
 impl Rates {
@@ -529,6 +533,8 @@ pub struct JobSpec {
     pub limits: Limits,
     /// Rate limits.
     pub rates: Rates,
+    /// Pauses between I/Os.
+    pub think: Think,
     /// Periodic and final syncs.
     pub durability: Durability,
     /// Layout: `overwrite` in force (existing data is needed).

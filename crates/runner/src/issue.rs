@@ -8,6 +8,7 @@
 //! over a batch. Units are taken from a stack, last used first, as fio does: with default buffers that decides which bytes are
 //! written.
 
+mod between;
 mod complete;
 mod failing;
 mod submit;
@@ -20,6 +21,8 @@ use ferrio_plan::{Direction, JobSpec};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
+
+use between::Between;
 
 use crate::event::JobState;
 use crate::failure::Failure;
@@ -84,6 +87,8 @@ pub(crate) struct Issuer<'a, E> {
     /// Bytes moved by them.
     verify_bytes: u64,
     pacer: Option<Pacer>,
+    /// Present when something happens between two I/Os.
+    between: Option<Box<Between>>,
     log: Option<IoLog>,
     /// Every submission completes in the call.
     synchronous: bool,
@@ -106,6 +111,8 @@ pub(crate) struct Issuer<'a, E> {
     retry: VecDeque<u32>,
     done: Vec<Completion>,
     failure: Option<Failure>,
+    /// Syncs among the units that are not free.
+    syncs_in_flight: u32,
     last_was_sync: bool,
     /// The pass ended because all files were done.
     files_finished: bool,
@@ -163,6 +170,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             pacer: Pacer::new(spec),
+            between: Between::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
@@ -178,6 +186,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             retry: VecDeque::with_capacity(room),
             done: Vec::with_capacity(room),
             failure: None,
+            syncs_in_flight: 0,
             last_was_sync: false,
             files_finished: false,
             ramp_bytes: [0; 3],
@@ -340,6 +349,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
+                }
+                let in_flight = self.data_in_flight();
+                if let Some(between) = &mut self.between {
+                    between.restart(in_flight);
                 }
                 control.begin_measuring(self.now);
                 true

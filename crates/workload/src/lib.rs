@@ -19,6 +19,7 @@ mod sequential;
 mod step;
 mod straight;
 mod sync;
+mod think;
 mod uniform;
 mod workload;
 
@@ -28,6 +29,7 @@ pub use content::{Content, LayoutContent};
 pub use delay::startdelay;
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use think::Thinker;
 pub use workload::Workload;
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub struct Pacer {
     rate: [u64; 3],
     /// ns between two I/Os of a direction that is limited in I/Os and not in bytes, 0 for others.
     step_ns: [u64; 3],
+    /// Smallest blocks in bytes.
+    block: [u64; 3],
     issued: [u64; 3],
     due_ns: [u64; 3],
     /// The job is a mix in which both directions have a share.
@@ -35,7 +37,8 @@ impl Pacer {
             iops if iops > 0 && !spec.split[d].is_empty() => 1_000_000 / iops * 1000,
             _ => 0,
         });
-        let pacer = Pacer { rate, step_ns, issued: [0; 3], due_ns: [0; 3], switches };
+        let block = Direction::ALL.map(|d| spec.block[d].min);
+        let pacer = Pacer { rate, step_ns, block, issued: [0; 3], due_ns: [0; 3], switches };
         rate.iter().any(|&r| r > 0).then_some(pacer)
     }
 
@@ -78,6 +81,17 @@ impl Pacer {
         self.issued[d] += u64::from(len);
         let ns = u128::from(self.issued[d]) * 1_000_000_000 / u128::from(rate);
         self.due_ns[d] = u64::try_from(ns).unwrap_or(u64::MAX);
+    }
+
+    /// The job paused for `ns`, which `rate_ignore_thinktime` takes out of its schedule: as much as would have been issued
+    /// meanwhile counts as issued.
+    pub fn paused(&mut self, ns: u64) {
+        for (d, issued) in self.issued.iter_mut().enumerate() {
+            let bytes = u128::from(self.rate[d]) * u128::from(ns) / 1_000_000_000;
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            // The I/O that follows at once is one of those.
+            *issued = issued.saturating_add(bytes.checked_sub(self.block[d]).unwrap_or(bytes));
+        }
     }
 
     /// A new epoch begins (end of the ramp): nothing was issued since.
@@ -135,6 +149,22 @@ mod tests {
         assert_eq!(pacer.due_ns(Direction::Read), 333_000);
         pacer.issued(Direction::Read, 4096);
         assert_eq!(pacer.due_ns(Direction::Read), 666_000);
+    }
+
+    #[test]
+    fn a_pause_that_is_not_caught_up_with_moves_the_schedule() {
+        let mut spec = job();
+        spec.rates.iops = PerDirection([1000, 0, 0]);
+        let mut pacer = Pacer::new(&spec).unwrap();
+        pacer.issued(Direction::Read, 4096);
+        assert_eq!(pacer.due_ns(Direction::Read), 1_000_000);
+        pacer.paused(5_000_000);
+        assert_eq!(pacer.due_ns(Direction::Read), 1_000_000, "the next one is overdue");
+        pacer.issued(Direction::Read, 4096);
+        assert_eq!(pacer.due_ns(Direction::Read), 6_000_000);
+        pacer.paused(500_000);
+        pacer.issued(Direction::Read, 4096);
+        assert_eq!(pacer.due_ns(Direction::Read), 7_500_000);
     }
 
     #[test]

@@ -1,0 +1,115 @@
+//! What a job does between two of its I/Os other than I/O: it pauses (`thinktime`, `thinkcycles`).
+//!
+//! Only jobs that were asked to come here: for all others it is one branch per I/O.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use ferrio_engine::Engine;
+use ferrio_plan::JobSpec;
+use ferrio_workload::Thinker;
+
+use super::Issuer;
+use crate::waiting;
+
+/// Turns of the empty loop between two looks at the stop request.
+const CYCLES: u32 = 1 << 20;
+
+/// What follows each data I/O of a job.
+#[derive(Debug)]
+pub(super) struct Between {
+    thinker: Option<Thinker>,
+    time: Duration,
+    spin: Duration,
+    cycles: u32,
+    /// Pauses are taken out of the schedule of rates.
+    shifts_rates: bool,
+}
+
+impl Between {
+    /// `None` for a job that does one I/O right after the other.
+    pub(super) fn new(spec: &JobSpec) -> Option<Box<Self>> {
+        let thinker = Thinker::new(spec);
+        let cycles = spec.think.cycles;
+        (thinker.is_some() || cycles > 0).then(|| {
+            Box::new(Between {
+                thinker,
+                time: spec.think.time,
+                spin: spec.think.spin,
+                cycles,
+                shifts_rates: spec.rates.ignore_thinktime,
+            })
+        })
+    }
+
+    /// A new epoch begins, with this many I/Os in flight.
+    pub(super) fn restart(&mut self, in_flight: u64) {
+        if let Some(thinker) = &mut self.thinker {
+            thinker.restart(in_flight);
+        }
+    }
+}
+
+impl<E: Engine> Issuer<'_, E> {
+    /// A data I/O was issued.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn between_ios(&mut self) {
+        let Some(mut between) = self.between.take() else { return };
+        if self.failure.is_none() {
+            self.burn(between.cycles);
+            self.now = self.clock.now();
+            let since = self.timing.measured_ns(&self.clock, self.now);
+            let in_flight = self.data_in_flight();
+            if between.thinker.as_mut().is_some_and(|thinker| thinker.issued(in_flight, since)) {
+                self.pause(&mut between);
+            }
+        }
+        self.between = Some(between);
+    }
+
+    /// Data I/Os that were issued and not completed.
+    pub(super) fn data_in_flight(&self) -> u64 {
+        u64::from(self.spec.depth.iodepth) - self.free.len() as u64 - u64::from(self.syncs_in_flight)
+    }
+
+    /// Waits for everything in flight, then does nothing for the length of a pause; run time and stop requests cut it.
+    fn pause(&mut self, between: &mut Between) {
+        self.drain();
+        let began = self.clock.now();
+        let spun = began.saturating_add(self.clock.ticks(between.spin));
+        let over = began.saturating_add(self.clock.ticks(between.time));
+        while self.failure.is_none() && !self.context.control.stop_requested() {
+            let stop = self.timing.next_milestone();
+            waiting::spin_until(&self.clock, spun.min(stop), self.context.control);
+            waiting::sleep_until(&self.clock, over.min(stop), self.context.control);
+            self.now = self.clock.now();
+            if self.now >= over {
+                break;
+            }
+            // The ramp may end in a pause, which then goes on.
+            if self.now >= stop {
+                if !self.pass_milestone() {
+                    break;
+                }
+                between.restart(0);
+            }
+        }
+        if between.shifts_rates
+            && let Some(pacer) = &mut self.pacer
+        {
+            pacer.paused(self.clock.between(began, self.now));
+        }
+    }
+
+    fn burn(&self, cycles: u32) {
+        let mut left = cycles;
+        while left > 0 && !self.context.control.stop_requested() {
+            let turns = left.min(CYCLES);
+            (0..turns).for_each(|turn| {
+                black_box(turn);
+            });
+            left -= turns;
+        }
+    }
+}
