@@ -209,6 +209,16 @@ fn offsets_and_holes_cover_the_same_part_of_the_file() {
 }
 
 #[test]
+fn files_get_the_sizes_that_fio_draws() {
+    compare("[sizes]\nrw=write\nnrfiles=8\nfilesize=8k-64k\nnumjobs=2\n");
+    compare(
+        "[seeded]\nrw=write\nnrfiles=5\nfilesize=10000-300000\nbs=1k\nrandseed=42\nrandom_generator=tausworthe64\n",
+    );
+    compare("[cut]\nrw=write\nnrfiles=4\nfilesize=8k-64k\nsize=60k\noffset=4k\n");
+    compare("[nothing]\nioengine=null\nnrfiles=3\nfilesize=4k-32k\n");
+}
+
+#[test]
 fn clones_share_a_file_by_parts() {
     compare("[parts]\nrw=write\nfilename=f\nsize=256k\noffset_increment=128k\nnumjobs=3\n");
 }

@@ -308,16 +308,10 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
     let io_size = extent(Opt::IoSize);
     let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
     let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));
-    let filesize = options.range(Opt::Filesize);
-    if filesize.is_some_and(|(low, high)| low != high) {
-        let message = "option `filesize` with a range is not implemented yet";
-        findings
-            .refuse(Diagnostic::error(message, value_origin(options, Opt::Filesize)).help("give one size"));
-    }
     Sizing {
         size,
         io_size,
-        filesize: filesize.map(|(low, _)| low),
+        filesize: options.range(Opt::Filesize),
         offset,
         offset_increment,
         offset_align: options.int(Opt::OffsetAlign).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use engine::*;
+pub use ferrio_random::Generator;
 pub use pace::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
@@ -192,16 +193,6 @@ pub enum Sequencer {
     Sequential,
     /// Repeat the last offset.
     Identical,
-}
-
-/// `random_generator`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Generator {
-    /// 32-bit combined Tausworthe (fio's default).
-    #[default]
-    Tausworthe32,
-    /// 64-bit combined Tausworthe.
-    Tausworthe64,
 }
 
 /// How random streams are seeded (workload chapter, section 2.2).

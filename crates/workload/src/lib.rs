@@ -13,7 +13,6 @@ mod length;
 mod map;
 mod mix;
 pub mod pacing;
-mod random;
 mod seeds;
 mod sequential;
 mod step;
@@ -22,6 +21,8 @@ mod sync;
 mod think;
 mod uniform;
 mod workload;
+
+use ferrio_random as random;
 
 pub use blocks::{BlockSeeds, fill_block};
 pub use budget::Budget;
