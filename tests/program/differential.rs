@@ -256,6 +256,14 @@ fn pauses_limit_speed_and_not_work() {
 }
 
 #[test]
+fn zones_are_done_one_after_the_other_as_in_fio() {
+    let zones = "zonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n";
+    compare(&format!("[walk]\nrw=write\nsize=1m\n{zones}"));
+    compare(&format!("[mix]\nioengine=null\nrw=randrw\nsize=1m\nloops=2\nrandrepeat=0\nrandseed=7\n{zones}"));
+    compare(&format!("[files]\nioengine=null\nrw=read\nsize=1m\nnrfiles=2\n{zones}"));
+}
+
+#[test]
 fn layout_alone_leaves_the_files_and_no_work() {
     compare("[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n");
     compare("[gone]\nrw=write\nsize=256k\nunlink=1\n");

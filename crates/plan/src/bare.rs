@@ -30,6 +30,7 @@ impl JobSpec {
             block: PerDirection([block.clone(), block.clone(), block]),
             split: PerDirection::default(),
             bs_unaligned: false,
+            zones: None,
             random_map: true,
             generator: Generator::Tausworthe32,
             seeding: Seeding::Repeatable,

@@ -25,6 +25,7 @@ pub mod spec;
 mod status;
 #[cfg(test)]
 mod testing;
+mod zones;
 
 use ferrio_jobfile::{JobSet, Problems};
 

@@ -12,7 +12,7 @@ use crate::spec::{
     Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix,
     Seeding, Sequencer, SyncFileRange, Verify,
 };
-use crate::{Machine, PlanOptions, blocks, buffers, engine, measure, pace, postfix, rules};
+use crate::{Machine, PlanOptions, blocks, buffers, engine, measure, pace, postfix, rules, zones};
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
@@ -48,6 +48,7 @@ pub(crate) fn resolve(
         split: blocks::shares(options, &block, findings),
         block,
         bs_unaligned: blocks::unaligned(options, findings),
+        zones: zones::strided(job, findings),
         random_map: !switch(Opt::Norandommap, false),
         generator: generator(options, findings),
         seeding: seeding(options),

@@ -173,6 +173,17 @@ pub struct BlockShare {
     pub percent: u32,
 }
 
+/// Zones of `zonemode=strided`, in bytes, each at least 1 but `skip`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Bytes to do in a zone before the next one.
+    pub size: u64,
+    /// Length of a zone.
+    pub range: u64,
+    /// Gap between two zones.
+    pub skip: u64,
+}
+
 /// What `rw=kind:N` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwPostfix {
@@ -494,6 +505,8 @@ pub struct JobSpec {
     pub split: PerDirection<Vec<BlockShare>>,
     /// `bs_unaligned`: drawn sizes need not be multiples of the smallest.
     pub bs_unaligned: bool,
+    /// Zones that are worked on one after the other.
+    pub zones: Option<Zones>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
     /// Generator of random numbers.

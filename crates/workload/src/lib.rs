@@ -21,6 +21,7 @@ mod sync;
 mod think;
 mod uniform;
 mod workload;
+mod zones;
 
 use ferrio_random as random;
 
