@@ -264,6 +264,11 @@ fn zones_are_done_one_after_the_other_as_in_fio() {
 }
 
 #[test]
+fn random_arrivals_limit_speed_and_not_work() {
+    compare("[poisson]\nioengine=null\nrw=rw\nsize=128k\nrate_iops=2000\nrate_process=poisson\nrate_min=1\n");
+}
+
+#[test]
 fn layout_alone_leaves_the_files_and_no_work() {
     compare("[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n");
     compare("[gone]\nrw=write\nsize=256k\nunlink=1\n");

@@ -2,18 +2,43 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Opt, Options};
+use ferrio_jobfile::{Diagnostic, Opt, Options};
 
-use crate::spec::{PerDirection, Rates, Think};
+use crate::findings::Findings;
+use crate::resolve::value_origin;
+use crate::spec::{BlockSizes, Direction, PerDirection, Rates, ReadWrite, Think};
 
-/// Rate limits.
-pub(crate) fn rates(options: &Options) -> Rates {
+/// Rate limits of a job that does `rw` in these blocks.
+pub(crate) fn rates(
+    options: &Options,
+    rw: ReadWrite,
+    block: &PerDirection<BlockSizes>,
+    findings: &mut Findings,
+) -> Rates {
     let directions = |opt| PerDirection(options.rwt(opt).map(|value| value.unwrap_or(0)));
-    Rates {
+    let cycle = options.int(Opt::RateCycle).and_then(|ms| u64::try_from(ms).ok()).unwrap_or(1000);
+    let rates = Rates {
         bytes: directions(Opt::Rate),
         iops: directions(Opt::RateIops),
+        poisson: options.choice(Opt::RateProcess).is_some_and(|choice| choice.word == "poisson"),
+        min_bytes: directions(Opt::RateMin),
+        min_iops: directions(Opt::RateIopsMin),
+        cycle: Duration::from_millis(cycle),
         ignore_thinktime: options.switch(Opt::RateIgnoreThinktime).unwrap_or(false),
+    };
+    let slow = |d: Direction| rw.does(d) && rates.iops[d] == 0 && rates.bytes[d] < block[d].min;
+    if rates.poisson
+        && rates.any()
+        && let Some(direction) = Direction::ALL.into_iter().find(|&d| slow(d))
+    {
+        let message = format!(
+            "rate_process=poisson needs a rate of at least one block a second for {}s",
+            direction.name()
+        );
+        let origin = value_origin(options, Opt::RateProcess);
+        findings.refuse(Diagnostic::error(message, origin).help("give each direction of the job a rate"));
     }
+    rates
 }
 
 /// Pauses. With a time between them the count of I/Os plays a part only if it was given.
@@ -35,7 +60,7 @@ pub(crate) fn think(options: &Options) -> Think {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::spec_of;
+    use crate::testing::{plan_of, refusals, spec_of};
 
     fn think_of(options: &str) -> Think {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).think
@@ -55,6 +80,28 @@ mod tests {
         assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").iotime, Duration::from_secs(2));
         assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").blocks, None);
         assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\nthinktime_blocks=1\n").blocks, Some(1));
+    }
+
+    #[test]
+    fn minimums_are_looked_at_every_second_unless_told_otherwise() {
+        let rates = |options: &str| spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).rates;
+        let minimum = rates("rate_min=1m,2k\n");
+        assert_eq!((minimum.min_bytes.0, minimum.cycle), ([1 << 20, 2048, 2048], Duration::from_secs(1)));
+        let minimum = rates("rate_iops_min=9\nrate_cycle=20\n");
+        assert_eq!((minimum.min_iops.0, minimum.cycle), ([9; 3], Duration::from_millis(20)));
+        assert!(!minimum.any(), "a minimum is no limit");
+    }
+
+    #[test]
+    fn random_arrivals_need_a_rate_in_each_direction() {
+        let job = "[a]\nioengine=null\nsize=1m\nrw=rw\nrate_process=poisson\n";
+        assert!(plan_of(job).is_ok(), "nothing is limited");
+        assert!(plan_of(&format!("{job}rate_iops=1\n")).is_ok());
+        let want = |direction| {
+            format!("rate_process=poisson needs a rate of at least one block a second for {direction}s")
+        };
+        assert_eq!(refusals(&format!("{job}rate=4k,1k\n")), [want("write")]);
+        assert_eq!(refusals(&format!("{job}rate_iops=,5\n")), [want("read")]);
     }
 
     #[test]

@@ -366,25 +366,6 @@ pub struct Limits {
     pub startdelay: (Duration, Duration),
 }
 
-/// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rates {
-    /// `rate`, bytes/s.
-    pub bytes: PerDirection<u64>,
-    /// `rate_iops`.
-    pub iops: PerDirection<u64>,
-    /// `rate_ignore_thinktime`: what pauses cost is not caught up with.
-    pub ignore_thinktime: bool,
-}
-
-impl Rates {
-    /// True when any direction is limited.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.bytes.0.iter().chain(&self.iops.0).any(|&r| r > 0)
-    }
-}
-
 /// Which figures are measured and printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {

@@ -169,7 +169,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verification,
             verify_ticks: 0,
             verify_bytes: 0,
-            pacer: Pacer::new(spec),
+            pacer: Pacer::new(spec, context.entropy),
             between: Between::new(spec),
             log: context.log.clone().map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
@@ -209,6 +209,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
         note: &mut dyn FnMut(String),
     ) -> Result<FileSet, Failure> {
         self.workload.begin_pass();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.begin_pass();
+        }
         if let Some(verification) = &mut self.verification {
             verification.begin_pass();
         }

@@ -51,15 +51,15 @@ macro_rules! rows {
             Rate: "rate", Size PerDirection, BytesPerSecond, max 18446744073709551615;
                 Works; "Bandwidth cap";
             RateMin: "rate_min" | "ratemin", Size PerDirection, BytesPerSecond, max 18446744073709551615, under "rate";
-                OnlyOff(&["0"]); "Abort the job when bandwidth falls below this";
+                Works; "Abort the job when bandwidth falls below this";
             RateIops: "rate_iops", Int PerDirection, CountPerSecond, max 4294967295;
                 Works; "I/O rate cap";
             RateIopsMin: "rate_iops_min", Int PerDirection, CountPerSecond, max 4294967295, under "rate_iops";
-                OnlyOff(&["0"]); "Abort the job when the I/O rate falls below this";
+                Works; "Abort the job when the I/O rate falls below this";
             RateProcess: "rate_process", Enum, Plain, default "linear", words ["linear", "poisson"], under "rate";
-                OnlyOff(&["linear"]); "Even pacing, or Poisson arrivals";
+                Works; "Even pacing, or Poisson arrivals";
             RateCycle: "rate_cycle" | "ratecycle", Int, Milliseconds, default "1000", max 4294967295, under "rate";
-                OnlyOff(&["1000"]); "Averaging window for the minimum rates";
+                Works; "Averaging window for the minimum rates";
             RateIgnoreThinktime: "rate_ignore_thinktime", Bool, Plain, under "rate";
                 Works; "Do not catch up for time spent in thinktime";
         }

@@ -1,4 +1,5 @@
-//! What a job does between two of its I/Os other than I/O: it pauses (`thinktime`, `thinkcycles`).
+//! What a job does between two of its I/Os other than I/O: it pauses (`thinktime`, `thinkcycles`), and it looks whether it is as fast
+//! as it must be (`rate_min`, `rate_iops_min`).
 //!
 //! Only jobs that were asked to come here: for all others it is one branch per I/O.
 
@@ -7,9 +8,10 @@ use std::time::Duration;
 
 use ferrio_engine::Engine;
 use ferrio_plan::JobSpec;
-use ferrio_workload::Thinker;
+use ferrio_workload::{RateFloor, Thinker, TooSlow};
 
 use super::Issuer;
+use crate::failure::Failure;
 use crate::waiting;
 
 /// Turns of the empty loop between two looks at the stop request.
@@ -18,6 +20,7 @@ const CYCLES: u32 = 1 << 20;
 /// What follows each data I/O of a job.
 #[derive(Debug)]
 pub(super) struct Between {
+    floor: Option<RateFloor>,
     thinker: Option<Thinker>,
     time: Duration,
     spin: Duration,
@@ -29,10 +32,12 @@ pub(super) struct Between {
 impl Between {
     /// `None` for a job that does one I/O right after the other.
     pub(super) fn new(spec: &JobSpec) -> Option<Box<Self>> {
+        let floor = RateFloor::new(spec);
         let thinker = Thinker::new(spec);
         let cycles = spec.think.cycles;
-        (thinker.is_some() || cycles > 0).then(|| {
+        (floor.is_some() || thinker.is_some() || cycles > 0).then(|| {
             Box::new(Between {
+                floor,
                 thinker,
                 time: spec.think.time,
                 spin: spec.think.spin,
@@ -44,6 +49,9 @@ impl Between {
 
     /// A new epoch begins, with this many I/Os in flight.
     pub(super) fn restart(&mut self, in_flight: u64) {
+        if let Some(floor) = &mut self.floor {
+            floor.restart();
+        }
         if let Some(thinker) = &mut self.thinker {
             thinker.restart(in_flight);
         }
@@ -60,12 +68,34 @@ impl<E: Engine> Issuer<'_, E> {
             self.burn(between.cycles);
             self.now = self.clock.now();
             let since = self.timing.measured_ns(&self.clock, self.now);
+            if let Some(floor) =
+                between.floor.as_mut().filter(|floor| floor.due(since) && !self.timing.in_ramp())
+            {
+                self.look_at(floor, since);
+            }
             let in_flight = self.data_in_flight();
             if between.thinker.as_mut().is_some_and(|thinker| thinker.issued(in_flight, since)) {
                 self.pause(&mut between);
             }
         }
         self.between = Some(between);
+    }
+
+    /// Ends a job that was slower than its minimum.
+    fn look_at(&mut self, floor: &mut RateFloor, since: u64) {
+        let [bytes, ios] =
+            [self.directions.each_ref().map(|d| d.bytes), self.directions.each_ref().map(|d| d.ios)];
+        let name = &self.spec.name;
+        let line = match floor.check(since, bytes, ios) {
+            None => return,
+            Some(TooSlow::Bytes { wanted, got }) => {
+                format!("{name}: rate_min={wanted}B/s not met, got {got}B/s")
+            }
+            Some(TooSlow::Ios { wanted, got }) => {
+                format!("{name}: rate_iops_min={wanted} not met, got {got} IOPS")
+            }
+        };
+        self.fail(Failure::new(libc::EIO, "check_min_rate").note(line));
     }
 
     /// Data I/Os that were issued and not completed.

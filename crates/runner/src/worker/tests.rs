@@ -335,6 +335,19 @@ fn a_stop_request_ends_a_pause_and_a_long_count_of_cycles() {
     }
 }
 
+#[test]
+fn a_job_below_its_minimum_rate_fails_once_a_cycle_is_over() {
+    let mut spec = thinking(EngineKind::Psync, Duration::from_millis(20));
+    spec.limits.time_based = true;
+    spec.limits.runtime = Duration::from_secs(3600);
+    spec.rates.min_iops.0[0] = 1000;
+    spec.rates.cycle = Duration::from_millis(50);
+    let result = work::<Attached>(&spec);
+    let error = result.error.unwrap();
+    assert_eq!((error.errno, error.func.as_str()), (libc::EIO, "check_min_rate"));
+    assert!(result.stats.job_runtime_ms >= 2050, "{}", result.stats.job_runtime_ms);
+}
+
 /// Holds everything until it is reaped, and notes how much it held at each submission.
 struct Holding(Vec<u32>);
 
