@@ -265,7 +265,7 @@ fn zones_are_done_one_after_the_other_as_in_fio() {
 
 #[test]
 fn random_arrivals_limit_speed_and_not_work() {
-    compare("[poisson]\nioengine=null\nrw=rw\nsize=128k\nrate_iops=2000\nrate_process=poisson\nrate_min=1\n");
+    compare("[poisson]\nioengine=null\nrw=randread\nsize=128k\nrate_iops=2000\nrate_process=poisson\nrate_min=1\n");
 }
 
 #[test]
