@@ -62,6 +62,25 @@ fn a_full_device_fails_its_job_and_no_other() {
 }
 
 #[test]
+fn a_job_slower_than_its_minimum_rate_fails_and_says_so() {
+    let place = Place::new();
+    let words = [
+        "--output-format=json",
+        "--name=a",
+        "--ioengine=null",
+        "--size=1g",
+        "--rate_iops=100",
+        "--rate_iops_min=90",
+    ];
+    let run =
+        place.ferrio(&[&words[..], &["--thinktime=20ms", "--rate_cycle=200"]].concat()).run().ended_with(1);
+    let report = run.json();
+    assert_eq!(report["jobs"][0]["error"], Errno::EIO as i32);
+    assert!(number(&report, "/jobs/0/job_runtime") >= 2200, "{report:#}");
+    assert!(run.stderr.contains("a: rate_iops_min=90 not met, got "), "{}", run.stderr);
+}
+
+#[test]
 fn the_status_is_the_number_of_failed_jobs() {
     let place = Place::new();
     let words = ["--name=a", "--numjobs=3", "--filename=/dev/full", "--rw=write", "--size=64k"];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
     JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Tolerance, UnifiedReporting, Units,
+    Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -30,6 +30,9 @@ impl JobSpec {
             sequencer: Sequencer::Sequential,
             rwmixread: 50,
             block: PerDirection([block.clone(), block.clone(), block]),
+            split: PerDirection::default(),
+            bs_unaligned: false,
+            zones: None,
             random_map: true,
             generator: Generator::Tausworthe32,
             seeding: Seeding::Repeatable,
@@ -54,6 +57,7 @@ impl JobSpec {
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
             rates: Rates::default(),
+            think: Think::default(),
             durability: Durability::default(),
             overwrite: true,
             fallocate: Fallocate::Native,

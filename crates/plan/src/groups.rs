@@ -1,9 +1,11 @@
 //! From drafts to the jobs of the run: clones, numbers, report groups, and the files each of them finds.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
@@ -11,7 +13,7 @@ use crate::names::Listing;
 use crate::probe::{Found, probe};
 use crate::resolve::{Draft, value_origin};
 use crate::sizes::{self, Candidate};
-use crate::spec::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, SetupError};
+use crate::spec::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -119,7 +121,8 @@ impl Groups {
             let size_by_then = earlier.unwrap_or(found.size);
             candidates.push(Candidate { path, found, size_by_then });
         }
-        let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates)?;
+        let mut stream = size_stream(spec);
+        let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates, &mut stream)?;
         for note in regions.notes {
             findings.note(note);
         }
@@ -142,6 +145,17 @@ pub(crate) fn begins_a_group(job: &Job) -> bool {
 /// The first job of a later file waits for the files before.
 fn has_stonewall(job: &Job) -> bool {
     job.options.switch(Opt::Stonewall).unwrap_or(false) || (job.file_number > 0 && job.first_of_file)
+}
+
+/// The stream that sizes of a clone's files are drawn from.
+fn size_stream(spec: &JobSpec) -> Stream {
+    let seed = match spec.seeding {
+        Seeding::Repeatable => job_seeds(DEFAULT_SEED, spec.number)[purpose::FILE_SIZE],
+        Seeding::Fixed(seed) => job_seeds(seed, spec.number)[purpose::FILE_SIZE],
+        // The hasher's keys come from the system's random source.
+        Seeding::FromSystem => RandomState::new().build_hasher().finish(),
+    };
+    Stream::new(spec.generator, seed)
 }
 
 /// What later jobs will find: plain writers get a new file with reserved space only, everyone else one full of data.

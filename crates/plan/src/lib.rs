@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bare;
+mod blocks;
 mod buffers;
 mod clock;
 mod directories;
@@ -17,6 +18,7 @@ mod measure;
 mod mounted;
 mod names;
 mod numa;
+mod pace;
 mod postfix;
 mod probe;
 mod resolve;
@@ -30,6 +32,7 @@ mod testing;
 mod tolerance;
 mod without_effect;
 mod written;
+mod zones;
 
 use ferrio_jobfile::{JobSet, Problems};
 

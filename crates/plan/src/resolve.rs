@@ -9,11 +9,12 @@ use ferrio_verify::{Method, Pattern};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
-    BlockSizes, Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, PerDirection,
-    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, SyncFileRange, Verify,
+    Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix,
+    Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, buffers, engine, life_cycle, measure, numa, postfix, rules, steadystate, tolerance,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, postfix, rules, steadystate,
+    tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -36,6 +37,7 @@ pub(crate) fn resolve(
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
     let rw = read_write(options);
     let measure = measure::measure(job, base.measure.clone());
+    let block = blocks::sizes(options);
     let mut spec = JobSpec {
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
@@ -49,7 +51,10 @@ pub(crate) fn resolve(
             _ => Sequencer::Sequential,
         },
         rwmixread: rwmixread(options),
-        block: block_sizes(options),
+        split: blocks::shares(options, &block, findings),
+        block: block.clone(),
+        bs_unaligned: blocks::unaligned(options, findings),
+        zones: zones::strided(job, findings),
         random_map: !switch(Opt::Norandommap, false),
         generator: generator(options, findings),
         seeding: seeding(options),
@@ -67,7 +72,8 @@ pub(crate) fn resolve(
         fadvise: fadvise(options),
         verify: verify(options, findings),
         limits: limits(options),
-        rates: Rates { bytes: directions(options, Opt::Rate), iops: directions(options, Opt::RateIops) },
+        rates: pace::rates(options, rw, &block, findings),
+        think: pace::think(options),
         durability: durability(options),
         overwrite: switch(Opt::Overwrite, false),
         fallocate: fallocate(options),
@@ -166,20 +172,6 @@ fn direct(options: &Options) -> bool {
         Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
         _ => false,
     }
-}
-
-/// `bsrange` beats `bs` in either order; a bound of 0 is no bound.
-fn block_sizes(options: &Options) -> PerDirection<BlockSizes> {
-    let fixed = options.rwt(Opt::Bs);
-    let ranges = options.ranges(Opt::Bsrange);
-    let aligned = options.rwt(Opt::Ba);
-    PerDirection(std::array::from_fn(|at| {
-        let bs = fixed[at].unwrap_or(4096);
-        let (low, high) = ranges[at].unwrap_or((0, 0));
-        let min = if low > 0 { low } else { bs };
-        let max = if high > 0 { high.max(min) } else { bs.max(min) };
-        BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
-    }))
 }
 
 fn generator(options: &Options, findings: &mut Findings) -> Generator {
@@ -284,10 +276,6 @@ fn verify(options: &Options, findings: &mut Findings) -> Option<Verify> {
     })
 }
 
-fn directions(options: &Options, opt: Opt) -> PerDirection<u64> {
-    PerDirection(options.rwt(opt).map(|value| value.unwrap_or(0)))
-}
-
 fn durability(options: &Options) -> Durability {
     let switch = |opt| options.switch(opt).unwrap_or(false);
     Durability {
@@ -329,15 +317,10 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
     let io_size = extent(Opt::IoSize);
     let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
     let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));
-    let filesize = options.range(Opt::Filesize);
-    if filesize.is_some_and(|(low, high)| low != high) {
-        let message = "option `filesize` with a range is not implemented yet";
-        findings.lack(Diagnostic::error(message, value_origin(options, Opt::Filesize)).help("give one size"));
-    }
     Sizing {
         size,
         io_size,
-        filesize: filesize.map(|(low, _)| low),
+        filesize: options.range(Opt::Filesize),
         offset,
         offset_increment,
         offset_align: options.int(Opt::OffsetAlign).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),

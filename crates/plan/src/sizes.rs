@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use ferrio_random::Stream;
+
 use crate::probe::Found;
 use crate::spec::{FileKind, FileSpec, SetupError};
 
@@ -20,8 +22,8 @@ pub(crate) enum Extent {
 pub(crate) struct Sizing {
     pub(crate) size: Option<Extent>,
     pub(crate) io_size: Option<Extent>,
-    /// Bytes of each file.
-    pub(crate) filesize: Option<u64>,
+    /// Bytes of each file, drawn between two bounds unless they are equal.
+    pub(crate) filesize: Option<(u64, u64)>,
     pub(crate) offset: Extent,
     /// Added once per clone number.
     pub(crate) offset_increment: Extent,
@@ -52,12 +54,13 @@ pub(crate) struct Regions {
     pub(crate) notes: Vec<String>,
 }
 
-/// Sizes the files of clone `clone` of job `name`.
+/// Sizes the files of clone `clone` of job `name`; sizes that are drawn come from `stream`.
 pub(crate) fn regions(
     name: &str,
     clone: u32,
     sizing: &Sizing,
     candidates: Vec<Candidate>,
+    stream: &mut Stream,
 ) -> Result<Regions, SetupError> {
     let known = candidates.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
     let sized = matches!(sizing.size, Some(Extent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
@@ -68,7 +71,7 @@ pub(crate) fn regions(
     let mut shares = Shares::new(sizing, candidates.len() as u64);
     let mut total = 0_u64;
     for file in candidates {
-        let region = region(name, clone, sizing, &mut shares, file)?;
+        let region = region(name, clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
         if region.size == 0 {
             regions.notes.push(format!("file {} may be ignored", region.path.display()));
         }
@@ -125,13 +128,13 @@ fn region(
     name: &str,
     clone: u32,
     sizing: &Sizing,
-    shares: &mut Shares,
+    share_of_size: u64,
+    whole: u64,
     file: Candidate,
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
     let offset = offset(clone, sizing, real);
-    let whole = sizing.filesize.unwrap_or(real);
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.
@@ -139,7 +142,6 @@ fn region(
             SetupError { errno: 0, func: "total_file_size", message }
         })
     };
-    let share_of_size = shares.next();
     let mut size = match (sizing.filesize, sizing.size) {
         (_, Some(Extent::Percent(percent))) if percent < 100 => {
             let part = share(whole, percent).min(rest()?);
@@ -165,6 +167,20 @@ fn region(
         found: file.found.size,
         extend,
     })
+}
+
+/// What the whole file counts for. A file that is there with a size between the bounds keeps it, and nothing is drawn.
+fn whole_file(sizing: &Sizing, file: &Candidate, stream: &mut Stream) -> u64 {
+    let real = file.size_by_then.unwrap_or(0);
+    match sizing.filesize {
+        None => real,
+        Some((low, high)) if low == high => low,
+        Some((low, high)) if (low..=high).contains(&real) => real,
+        Some((low, high)) => {
+            let drawn = low + stream.below(stream.scale(high - low));
+            drawn - drawn % sizing.min_block.max(1)
+        }
+    }
 }
 
 fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {

@@ -5,6 +5,7 @@ mod engine;
 mod life_cycle;
 mod logs;
 mod memory_policy;
+mod pace;
 mod tolerance;
 
 use std::fmt;
@@ -13,9 +14,11 @@ use std::time::Duration;
 
 pub use clock::*;
 pub use engine::*;
+pub use ferrio_random::Generator;
 pub use life_cycle::*;
 pub use logs::*;
 pub use memory_policy::*;
+pub use pace::*;
 pub use tolerance::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
@@ -170,6 +173,27 @@ pub struct BlockSizes {
     pub align: u64,
 }
 
+/// One size of a `bssplit` with its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockShare {
+    /// Bytes; may be no multiple of the smallest size, to which I/Os are rounded down.
+    pub bytes: u64,
+    /// Share in percent, at least 1. All shares of a direction may add up to more or less than 100: the last entry takes what the
+    /// others leave.
+    pub percent: u32,
+}
+
+/// Zones of `zonemode=strided`, in bytes, each at least 1 but `skip`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Bytes to do in a zone before the next one.
+    pub size: u64,
+    /// Length of a zone.
+    pub range: u64,
+    /// Gap between two zones.
+    pub skip: u64,
+}
+
 /// What `rw=kind:N` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwPostfix {
@@ -190,16 +214,6 @@ pub enum Sequencer {
     Sequential,
     /// Repeat the last offset.
     Identical,
-}
-
-/// `random_generator`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Generator {
-    /// 32-bit combined Tausworthe (fio's default).
-    #[default]
-    Tausworthe32,
-    /// 64-bit combined Tausworthe.
-    Tausworthe64,
 }
 
 /// How random streams are seeded (workload chapter, section 2.2).
@@ -362,23 +376,6 @@ pub struct Limits {
     pub startdelay: (Duration, Duration),
 }
 
-/// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rates {
-    /// `rate`, bytes/s.
-    pub bytes: PerDirection<u64>,
-    /// `rate_iops`.
-    pub iops: PerDirection<u64>,
-}
-
-impl Rates {
-    /// True when any direction is limited.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.bytes.0.iter().chain(&self.iops.0).any(|&r| r > 0)
-    }
-}
-
 /// Which figures are measured and printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
@@ -492,6 +489,12 @@ pub struct JobSpec {
     pub rwmixread: u32,
     /// Block sizes.
     pub block: PerDirection<BlockSizes>,
+    /// `bssplit`: sizes between the bounds of `block`, ascending by share; empty for a direction without.
+    pub split: PerDirection<Vec<BlockShare>>,
+    /// `bs_unaligned`: drawn sizes need not be multiples of the smallest.
+    pub bs_unaligned: bool,
+    /// Zones that are worked on one after the other.
+    pub zones: Option<Zones>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
     /// Generator of random numbers.
@@ -522,6 +525,8 @@ pub struct JobSpec {
     pub limits: Limits,
     /// Rate limits.
     pub rates: Rates,
+    /// Pauses between I/Os.
+    pub think: Think,
     /// Periodic and final syncs.
     pub durability: Durability,
     /// Layout: `overwrite` in force (existing data is needed).

@@ -153,11 +153,13 @@ fn limits(running: &[(&JobSpec, &JobProgress)]) -> String {
     };
     let bytes = sum(|spec, direction| spec.rates.bytes[direction]);
     let iops = sum(|spec, direction| spec.rates.iops[direction]);
-    if bytes > 0 {
+    let least_bytes = sum(|spec, direction| spec.rates.min_bytes[direction]);
+    let least_iops = sum(|spec, direction| spec.rates.min_iops[direction]);
+    if bytes > 0 || least_bytes > 0 {
         let text = |rate| num(rate, FIGURES, Prefixes::Binary, Unit::BytesPerSecond);
-        format!(", {}-{}", text(0), text(bytes))
-    } else if iops > 0 {
-        format!(", 0-{iops} IOPS")
+        format!(", {}-{}", text(least_bytes), text(bytes))
+    } else if iops > 0 || least_iops > 0 {
+        format!(", {least_iops}-{iops} IOPS")
     } else {
         String::new()
     }

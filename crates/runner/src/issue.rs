@@ -8,6 +8,7 @@
 //! over a batch. Units are taken from a stack, last used first, as fio does: with default buffers that decides which bytes are
 //! written.
 
+mod between;
 mod complete;
 mod failing;
 mod submit;
@@ -20,6 +21,8 @@ use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
+
+use between::Between;
 
 use crate::event::JobState;
 use crate::failure::Failure;
@@ -86,6 +89,8 @@ pub(crate) struct Issuer<'a, E> {
     /// Bytes moved by them.
     verify_bytes: u64,
     pacer: Option<Pacer>,
+    /// Present when something happens between two I/Os.
+    between: Option<Box<Between>>,
     log: Option<IoLog>,
     /// Every submission completes in the call.
     synchronous: bool,
@@ -110,6 +115,8 @@ pub(crate) struct Issuer<'a, E> {
     retry: VecDeque<u32>,
     done: Vec<Completion>,
     failure: Option<Failure>,
+    /// Syncs among the units that are not free.
+    syncs_in_flight: u32,
     last_was_sync: bool,
     /// The pass ended because all files were done.
     files_finished: bool,
@@ -171,7 +178,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verification,
             verify_ticks: 0,
             verify_bytes: 0,
-            pacer: Pacer::new(spec),
+            pacer: Pacer::new(spec, context.entropy),
+            between: Between::new(spec),
             log: log.map(|sender| IoLog::new(sender, context.index)),
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
@@ -188,6 +196,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             retry: VecDeque::with_capacity(room),
             done: Vec::with_capacity(room),
             failure: None,
+            syncs_in_flight: 0,
             last_was_sync: false,
             files_finished: false,
             ramp_bytes: [0; 3],
@@ -210,6 +219,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
         note: &mut dyn FnMut(String),
     ) -> Result<FileSet, Failure> {
         self.workload.begin_pass();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.begin_pass();
+        }
         if let Some(verification) = &mut self.verification {
             verification.begin_pass();
         }
@@ -391,6 +403,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.workload.end_ramp();
                 if let Some(pacer) = &mut self.pacer {
                     pacer.restart();
+                }
+                let in_flight = self.data_in_flight();
+                if let Some(between) = &mut self.between {
+                    between.restart(in_flight);
                 }
                 self.begin_measuring();
                 true

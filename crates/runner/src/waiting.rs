@@ -1,4 +1,5 @@
-//! Waiting for a point in time: sleeping while it is far, spinning for the last stretch that a sleep would overshoot.
+//! Waiting for a point in time: asleep, busy, or asleep while it is far and busy for the last stretch that a sleep would overshoot.
+//! Each way returns early when the job shall stop.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -24,5 +25,28 @@ pub(crate) fn until(clock: &Clock, ticks: u64, control: &JobControl) {
         } else {
             std::hint::spin_loop();
         }
+    }
+}
+
+/// As [`until`], but leaves the CPU alone for the last stretch too and rather comes back a little late.
+pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
+    loop {
+        let left = clock.between(clock.now(), ticks);
+        if left == 0 || control.stop_requested() {
+            return;
+        }
+        // What is shorter than the shortest sleep would take twice as long.
+        if left > SPIN_NS {
+            sleep(Duration::from_nanos(left.min(SLICE_NS)));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Keeps the CPU busy until the clock shows `ticks`.
+pub(crate) fn spin_until(clock: &Clock, ticks: u64, control: &JobControl) {
+    while clock.now() < ticks && !control.stop_requested() {
+        std::hint::spin_loop();
     }
 }

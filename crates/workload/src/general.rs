@@ -14,6 +14,7 @@ use crate::seeds::{self, SEEDS};
 use crate::sequential::{Sequential, Wraps};
 use crate::step::{Io, Region, Step};
 use crate::sync::{Dirty, Syncs};
+use crate::zones::{Entry, ZoneWalk};
 
 /// No I/O of this direction yet.
 const NONE: u64 = u64::MAX;
@@ -26,6 +27,7 @@ pub(crate) struct General {
     sequential: Sequential,
     lengths: PerDirection<Lengths>,
     align: PerDirection<u64>,
+    zones: Option<ZoneWalk>,
     syncs: Option<Syncs>,
     time_based: bool,
     files: Vec<File>,
@@ -88,6 +90,17 @@ struct File {
 }
 
 impl File {
+    /// Moves to the zone that the next I/O, of direction `d`, belongs to.
+    fn enter(&mut self, zone: Entry, d: usize) {
+        self.region.offset = zone.start;
+        if self.last_end[d] >= zone.end {
+            self.last_end[d] = zone.start;
+        }
+        if zone.fresh {
+            self.rewind();
+        }
+    }
+
     fn rewind(&mut self) {
         self.last_start = [NONE; 3];
         self.last_end = [self.region.offset; 3];
@@ -157,7 +170,7 @@ impl General {
                 let n = candidates(spec, &region, d);
                 (n > 0).then(|| offsets.scale(n))
             });
-            let bits = region.size.min(region.real_size) / unit;
+            let bits = room(spec, &region) / unit;
             let map = (has_map(spec) && bits > 0).then(|| RandomMap::new(bits));
             let last_end = [region.offset; 3];
             File {
@@ -180,7 +193,7 @@ impl General {
         let every = Every { period, left: 1, sequencer: spec.sequencer };
         let length = |d: Direction| {
             let seed = seeds[seeds::LENGTH[d as usize]];
-            Lengths::new(&spec.block[d], Stream::new(spec.generator, seed))
+            Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, Stream::new(spec.generator, seed))
         };
         General {
             directions: Directions::new(spec, seeds[seeds::MIX]),
@@ -192,6 +205,7 @@ impl General {
             sequential: Sequential { hole: if spec.rw.is_random() { 0 } else { hole }, wraps },
             lengths: PerDirection(Direction::ALL.map(length)),
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
+            zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
             time_based: spec.limits.time_based,
             files,
@@ -241,7 +255,10 @@ impl General {
 
     /// A pass begins: positions and maps are new, streams as well where the job repeats; counts run on.
     pub(crate) fn begin_pass(&mut self) {
-        for file in &mut self.files {
+        for (index, file) in self.files.iter_mut().enumerate() {
+            if let Some(zones) = &mut self.zones {
+                file.region.offset = zones.rewind(index);
+            }
             file.rewind();
         }
         self.rotation.refill(self.files.len());
@@ -284,6 +301,9 @@ impl General {
             return Some((file.last_start[Direction::Trim as usize], file.last_len));
         }
         let file = &mut self.files[index];
+        if let Some(zones) = &mut self.zones {
+            file.enter(zones.enter(index, &file.region), d);
+        }
         let region = file.region;
         let (relative, mapped) = match &mut self.offsets {
             Offsets::Sequential => (self.sequential.next(&region, file.last_end[d])?, None),
@@ -315,7 +335,9 @@ impl General {
             return None;
         }
         let offset = region.offset + relative;
-        let len = self.lengths[direction].next(region.size - relative)?;
+        // A zone may end beyond its file.
+        let room = (region.size - relative).min(region.real_size.saturating_sub(offset));
+        let len = self.lengths[direction].next(room)?;
         if offset + u64::from(len) > region.real_size {
             return None;
         }
@@ -340,6 +362,9 @@ impl General {
         file.last_end[d] = offset + u64::from(len);
         file.last_len = len;
         self.issued[d] += 1;
+        if let Some(zones) = &mut self.zones {
+            zones.issued(len);
+        }
         self.after_write = direction == Direction::Write;
         if self.after_write {
             file.dirty.wrote(offset, len);
@@ -465,8 +490,12 @@ pub(crate) fn candidates(spec: &JobSpec, region: &Region, direction: Direction) 
     if !spec.rw.does(direction) {
         return 0;
     }
-    let room = region.size.min(region.real_size);
-    room.saturating_sub(block.min.saturating_sub(block.align)) / block.align
+    room(spec, region).saturating_sub(block.min.saturating_sub(block.align)) / block.align
+}
+
+/// Bytes among which a random choice is made: the region as far as the file goes, or one zone.
+pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
+    spec.zones.map_or(region.size, |zones| zones.range).min(region.real_size)
 }
 
 /// Bytes that one bit of the random map stands for: the smallest I/O of the directions the job issues, so that blocks of

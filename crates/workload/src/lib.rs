@@ -4,30 +4,37 @@
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod blocks;
 mod budget;
 mod content;
 mod delay;
+mod floor;
 mod general;
 mod length;
 mod map;
 mod mix;
 pub mod pacing;
-mod random;
 mod seeds;
 mod sequential;
 mod step;
 mod straight;
 mod sync;
+mod think;
 mod uniform;
 mod workload;
+mod zones;
+
+use ferrio_random as random;
 
 pub use blocks::{BlockSeeds, fill_block};
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
 pub use delay::startdelay;
+pub use floor::{RateFloor, TooSlow};
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use think::Thinker;
 pub use workload::Workload;
 
 #[cfg(test)]

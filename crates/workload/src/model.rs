@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use ferrio_plan::{
-    BlockSizes, Direction, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer,
+    BlockShare, BlockSizes, Direction, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding,
+    Sequencer,
 };
 use proptest::prelude::*;
 
@@ -53,6 +54,14 @@ fn any_job() -> impl Strategy<Value = (JobSpec, Vec<Region>)> {
         if aligned && !map {
             spec.block[Direction::Read].align = 512;
         }
+        if hole == 5 {
+            let shares = vec![
+                BlockShare { bytes: (min + more) * 512, percent: 1 + percent / 2 },
+                BlockShare { bytes: min * 512, percent: 60 },
+            ];
+            spec.split = PerDirection([shares.clone(), Vec::new(), shares]);
+        }
+        spec.bs_unaligned = hole == 4;
         spec.random_map = map;
         spec.generator = if wide { Generator::Tausworthe64 } else { Generator::Tausworthe32 };
         spec.seeding = if fixed_seed { Seeding::Fixed(seed) } else { Seeding::Repeatable };

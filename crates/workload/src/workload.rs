@@ -5,7 +5,7 @@
 
 use ferrio_plan::{Direction, JobSpec, RwPostfix};
 
-use crate::general::{General, candidates, has_map, map_unit, offset_stream, only_direction};
+use crate::general::{General, candidates, has_map, map_unit, offset_stream, only_direction, room};
 use crate::map::RandomMap;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Wraps;
@@ -127,7 +127,12 @@ fn is_simple(spec: &JobSpec) -> bool {
         RwPostfix::Every(n) => n <= 1,
     };
     let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
-    !spec.rw.is_mixed() && !spec.rw.is_trimwrite() && block.min == block.max && plain_walk && !syncs
+    spec.zones.is_none()
+        && !spec.rw.is_mixed()
+        && !spec.rw.is_trimwrite()
+        && block.min == block.max
+        && plain_walk
+        && !syncs
 }
 
 fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
@@ -178,7 +183,7 @@ fn check_regions(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadError
         if !(fits(region.real_size) && region.offset.checked_add(region.size).is_some_and(fits)) {
             return Err(WorkloadError::Region { file, offset: region.offset, size: region.size });
         }
-        let blocks = region.size.min(region.real_size) / map_unit(spec);
+        let blocks = room(spec, region) / map_unit(spec);
         if has_map(spec) && blocks > MAX_MAP_BLOCKS {
             return Err(WorkloadError::MapTooLarge { file, blocks });
         }

@@ -35,33 +35,33 @@ macro_rules! rows {
         }
         [Core; "io" / "thinktime"] {
             Thinktime: "thinktime", Time, Microseconds, default "0", max 4294967295;
-                OnlyOff(&["0"]); "Pause after each thinktime_blocks I/Os";
+                Works; "Pause after each thinktime_blocks I/Os";
             ThinktimeSpin: "thinktime_spin", Time, Microseconds, default "0", max 4294967295, under "thinktime";
-                OnlyOff(&["0"]); "Part of thinktime spent busy-looping";
+                Works; "Part of thinktime spent busy-looping";
             Thinkcycles: "thinkcycles", Int, Count, default "0", max 4294967295, under "thinktime";
-                OnlyOff(&["0"]); "Spin this many cycles between I/Os";
+                Works; "Spin this many cycles between I/Os";
             ThinktimeBlocks: "thinktime_blocks", Int, Count, default "1", max 4294967295, under "thinktime";
-                OnlyOff(&["1"]); "I/Os between pauses";
+                Works; "I/Os between pauses";
             ThinktimeBlocksType: "thinktime_blocks_type", Enum, Plain, default "complete", words ["complete", "issue"], under "thinktime";
-                OnlyOff(&["complete"]); "Count thinktime_blocks at completion or at issue";
+                Works; "Count thinktime_blocks at completion or at issue";
             ThinktimeIotime: "thinktime_iotime", Time, Seconds, default "0", max 4294967295, under "thinktime";
-                OnlyOff(&["0"]); "I/O time between pauses";
+                Works; "I/O time between pauses";
         }
         [Core; "io" / "rate"] {
             Rate: "rate", Size PerDirection, BytesPerSecond, max 18446744073709551615;
                 Works; "Bandwidth cap";
             RateMin: "rate_min" | "ratemin", Size PerDirection, BytesPerSecond, max 18446744073709551615, under "rate";
-                OnlyOff(&["0"]); "Abort the job when bandwidth falls below this";
+                Works; "Abort the job when bandwidth falls below this";
             RateIops: "rate_iops", Int PerDirection, CountPerSecond, max 4294967295;
                 Works; "I/O rate cap";
             RateIopsMin: "rate_iops_min", Int PerDirection, CountPerSecond, max 4294967295, under "rate_iops";
-                OnlyOff(&["0"]); "Abort the job when the I/O rate falls below this";
+                Works; "Abort the job when the I/O rate falls below this";
             RateProcess: "rate_process", Enum, Plain, default "linear", words ["linear", "poisson"], under "rate";
-                OnlyOff(&["linear"]); "Even pacing, or Poisson arrivals";
+                Works; "Even pacing, or Poisson arrivals";
             RateCycle: "rate_cycle" | "ratecycle", Int, Milliseconds, default "1000", max 4294967295, under "rate";
-                OnlyOff(&["1000"]); "Averaging window for the minimum rates";
+                Works; "Averaging window for the minimum rates";
             RateIgnoreThinktime: "rate_ignore_thinktime", Bool, Plain, under "rate";
-                OnlyOff(&["0"]); "Catch up for time spent in thinktime";
+                Works; "Do not catch up for time spent in thinktime";
         }
         [Core; "io" / "latprof"] {
             MaxLatency: "max_latency", Time PerDirection, Microseconds, max 18446744073709551615;

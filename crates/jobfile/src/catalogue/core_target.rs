@@ -89,9 +89,9 @@ macro_rules! rows {
             Bsrange: "bsrange" | "blocksize_range", Range PerDirection, Bytes, under "rw";
                 Works; "Random block sizes between two bounds, in steps of the lower bound";
             Bssplit: "bssplit", Bssplit PerDirection, Bytes, under "rw";
-                NotYet; "Weighted list of block sizes, size/percent joined by colons; blank percents share the rest";
+                Works; "Weighted list of block sizes, size/percent joined by colons; blank percents share the rest";
             BsUnaligned: "bs_unaligned" | "blocksize_unaligned", Flag, Plain, under "rw";
-                OnlyOff(&["0"]); "Allow bsrange to give any byte size instead of multiples of the minimum";
+                Works; "Allow bsrange to give any byte size instead of multiples of the minimum";
             BsIsSeqRand: "bs_is_seq_rand", Bool, Plain, default "0", under "bs";
                 OnlyOff(&["0"]); "Use the read block size for sequential and the write one for random I/O";
         }

@@ -45,15 +45,15 @@ macro_rules! rows {
         }
         [Core; "io" / "zone"] {
             Zonemode: "zonemode", Enum, Plain, default "none", words ["none", "strided", "zbd"];
-                OnlyOff(&["none"]); "Meaning of the zone options";
+                OnlyOff(&["none", "strided"]); "Meaning of the zone options";
             Zonesize: "zonesize", Size, Bytes, default "0";
-                OnlyOff(&["0"]); "Bytes handled per zone, or zone size for zbd";
+                Works; "Bytes handled per zone, or zone size for zbd";
             Zonecapacity: "zonecapacity", Size, Bytes, default "0";
                 Unavailable(absent::ZONES); "Writable part of each emulated zone";
             Zonerange: "zonerange", Size, Bytes, default "0";
-                OnlyOff(&["0"]); "Spacing of strided zones";
+                Works; "Spacing of strided zones";
             Zoneskip: "zoneskip", SizeZone, Bytes, default "0";
-                OnlyOff(&["0"]); "Bytes skipped after each zone";
+                Works; "Bytes skipped after each zone";
         }
         [Core; "io" / "none"] {
             ReadBeyondWp: "read_beyond_wp", Bool, Plain, default "0";

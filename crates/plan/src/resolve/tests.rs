@@ -104,12 +104,10 @@ fn a_long_description_is_cut_between_characters() {
 }
 
 #[test]
-fn what_needs_zones_ranges_or_other_generators_is_refused() {
+fn what_needs_zones_or_other_generators_is_refused() {
     let job = "[a]\nioengine=null\n";
     let want = "option `size` in zones needs zonemode=zbd, which is not implemented yet";
     assert_eq!(refusals(&format!("{job}size=10z\n")), [want]);
-    let want = "option `filesize` with a range is not implemented yet";
-    assert_eq!(refusals(&format!("{job}filesize=4k-8k\n")), [want]);
     let want = "option `random_generator=lfsr` is not implemented yet";
     assert_eq!(refusals(&format!("{job}size=4k\nrandom_generator=lfsr\n")), [want]);
 }

@@ -1,3 +1,5 @@
+use ferrio_random::{DEFAULT_SEED, Generator, job_seeds, purpose};
+
 use super::*;
 
 const K: u64 = 1024;
@@ -13,6 +15,11 @@ const SIZING: Sizing = Sizing {
     lays_out: true,
 };
 
+/// The stream of the first job's sizes.
+fn stream() -> Stream {
+    Stream::new(Generator::Tausworthe32, job_seeds(DEFAULT_SEED, 1)[purpose::FILE_SIZE])
+}
+
 fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
     let file = |(at, &size): (usize, &Option<u64>)| Candidate {
         path: PathBuf::from(format!("f{at}")),
@@ -24,12 +31,12 @@ fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
 
 /// `(offset, size, real_size, extend)` of each file, and the job's size.
 fn sized(sizing: Sizing, clone: u32, sizes: &[Option<u64>]) -> (Vec<(u64, u64, u64, bool)>, u64) {
-    let found = regions("a", clone, &sizing, files(FileKind::Regular, sizes)).unwrap();
+    let found = regions("a", clone, &sizing, files(FileKind::Regular, sizes), &mut stream()).unwrap();
     (found.files.iter().map(|f| (f.offset, f.size, f.real_size, f.extend)).collect(), found.size)
 }
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
-    let error = regions("a", 0, &sizing, files(kind, sizes)).unwrap_err();
+    let error = regions("a", 0, &sizing, files(kind, sizes), &mut stream()).unwrap_err();
     (error.errno, error.message)
 }
 
@@ -51,7 +58,7 @@ fn a_remainder_larger_than_a_block_goes_to_the_first_files() {
 
 #[test]
 fn filesize_sets_each_file_and_size_caps_the_job() {
-    let sizing = Sizing { size: Some(Extent::Bytes(12 * K)), filesize: Some(8 * K), ..SIZING };
+    let sizing = Sizing { size: Some(Extent::Bytes(12 * K)), filesize: Some((8 * K, 8 * K)), ..SIZING };
     let (found, size) = sized(sizing, 0, &[None, Some(8 * K), Some(64 * K)]);
     assert_eq!(found, [(0, 8192, 8192, true), (0, 8192, 8192, false), (0, 8192, 65536, false)]);
     assert_eq!(size, 12 * K);
@@ -59,7 +66,7 @@ fn filesize_sets_each_file_and_size_caps_the_job() {
 
 #[test]
 fn filesize_counts_from_the_start_of_the_file() {
-    let sizing = Sizing { filesize: Some(16 * K), offset: Extent::Bytes(4 * K), ..SIZING };
+    let sizing = Sizing { filesize: Some((16 * K, 16 * K)), offset: Extent::Bytes(4 * K), ..SIZING };
     assert_eq!(sized(sizing, 0, &[Some(8 * K)]), (vec![(4096, 12288, 16384, true)], 12288));
     let far = Sizing { offset: Extent::Bytes(20 * K), ..sizing };
     let want = (0, "a: you need to specify valid offset=".to_owned());
@@ -84,7 +91,7 @@ fn a_share_of_the_file_is_cut_at_its_end_and_rounded_down_to_blocks() {
 
 #[test]
 fn a_share_of_a_given_file_size_does_not_look_at_the_file() {
-    let half = Sizing { size: Some(Extent::Percent(50)), filesize: Some(30 * K), ..SIZING };
+    let half = Sizing { size: Some(Extent::Percent(50)), filesize: Some((30 * K, 30 * K)), ..SIZING };
     assert_eq!(sized(half, 0, &[None]), (vec![(0, 12288, 12288, true)], 12288));
     assert_eq!(sized(half, 0, &[Some(64 * K)]).1, 12288);
     let late = Sizing { offset: Extent::Bytes(20 * K), ..half };
@@ -128,7 +135,7 @@ fn a_region_below_one_block_fails_without_an_error_number() {
 
 #[test]
 fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
-    let sizing = Sizing { offset: Extent::Bytes(8 * K), filesize: Some(8 * K), ..SIZING };
+    let sizing = Sizing { offset: Extent::Bytes(8 * K), filesize: Some((8 * K, 8 * K)), ..SIZING };
     let want = "fio: blocksize is larger than data set range";
     assert_eq!(refused(sizing, FileKind::Regular, &[None]).1, want);
     let capped = Sizing { size: Some(Extent::Bytes(8 * K)), ..sizing };
@@ -139,7 +146,7 @@ fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
 fn io_size_is_bytes_or_a_share_of_the_region() {
     let io_size = |io_size| {
         let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
-        regions("a", 0, &sizing, files(FileKind::Regular, &[None])).unwrap().io_size
+        regions("a", 0, &sizing, files(FileKind::Regular, &[None]), &mut stream()).unwrap().io_size
     };
     assert_eq!(io_size(Extent::Bytes(100 * K)), Some(100 * K));
     assert_eq!(io_size(Extent::Bytes(K)), Some(K));
@@ -150,7 +157,7 @@ fn io_size_is_bytes_or_a_share_of_the_region() {
 #[test]
 fn a_block_device_does_not_grow() {
     let sizing = Sizing { size: Some(Extent::Bytes(64 * K)), offset: Extent::Bytes(16 * K), ..SIZING };
-    let found = regions("a", 0, &sizing, files(FileKind::Block, &[Some(32 * K)])).unwrap();
+    let found = regions("a", 0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &mut stream()).unwrap();
     assert_eq!(
         (found.files[0].size, found.files[0].real_size, found.files[0].extend),
         (16 * K, 32 * K, false)
@@ -162,13 +169,14 @@ fn a_block_device_does_not_grow() {
 #[test]
 fn engines_without_files_take_their_size_from_the_job() {
     let sizing = Sizing { size: Some(Extent::Bytes(K * K)), lays_out: false, ..SIZING };
-    let found = regions("a", 0, &sizing, files(FileKind::Pretend, &[None])).unwrap();
+    let found = regions("a", 0, &sizing, files(FileKind::Pretend, &[None]), &mut stream()).unwrap();
     assert_eq!((found.files[0].size, found.files[0].real_size, found.files[0].extend), (K * K, K * K, false));
 }
 
 #[test]
 fn a_file_with_an_empty_region_is_told_about() {
-    let found = regions("a", 0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)])).unwrap();
+    let found =
+        regions("a", 0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &mut stream()).unwrap();
     assert_eq!(found.notes, ["file f1 may be ignored"]);
     assert_eq!(found.size, 8 * K);
 }
@@ -176,5 +184,33 @@ fn a_file_with_an_empty_region_is_told_about() {
 #[test]
 fn no_files_at_all_means_nothing_to_do() {
     let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), ..SIZING };
-    assert_eq!(regions("a", 0, &sizing, Vec::new()).unwrap(), Regions::default());
+    assert_eq!(regions("a", 0, &sizing, Vec::new(), &mut stream()).unwrap(), Regions::default());
+}
+
+/// Sizes of files in blocks of 4 KiB that a job of clone 0 gives them.
+fn drawn(range: (u64, u64), offset: u64, there: &[Option<u64>]) -> Vec<u64> {
+    let sizing = Sizing { filesize: Some(range), offset: Extent::Bytes(offset), ..SIZING };
+    sized(sizing, 0, there).0.iter().map(|f| f.1 / (4 * K)).collect()
+}
+
+#[test]
+fn sizes_between_bounds_are_drawn_as_fio_draws_them() {
+    assert_eq!(drawn((8 * K, 64 * K), 0, &[None; 8]), [4, 6, 6, 14, 12, 9, 10, 2]);
+    assert_eq!(drawn((8 * K, 64 * K), 8 * K, &[None; 4]), [2, 4, 4, 12]);
+    let small = Sizing { filesize: Some((8000, 65001)), min_block: K, ..SIZING };
+    let sizes: Vec<u64> = sized(small, 0, &[None; 8]).0.iter().map(|f| f.1 / K).collect();
+    assert_eq!(sizes, [15, 25, 24, 57, 50, 36, 40, 9]);
+}
+
+#[test]
+fn a_file_between_the_bounds_keeps_its_size_and_draws_nothing() {
+    assert_eq!(drawn((8 * K, 64 * K), 0, &[None, Some(16 * K), None, None]), [4, 4, 6, 6]);
+    assert_eq!(drawn((8 * K, 64 * K), 0, &[None, Some(128 * K), None, None]), [4, 6, 6, 14]);
+    assert_eq!(drawn((8 * K, 64 * K), 0, &[None, Some(0), None, None]), [4, 6, 6, 14]);
+}
+
+#[test]
+fn size_is_a_share_of_what_was_drawn() {
+    let half = Sizing { filesize: Some((8 * K, 64 * K)), size: Some(Extent::Percent(50)), ..SIZING };
+    assert_eq!(sized(half, 0, &[None; 4]).0.iter().map(|f| f.1 / (4 * K)).collect::<Vec<_>>(), [2, 3, 3, 7]);
 }

@@ -124,6 +124,19 @@ fn rate_limits_in_ios_are_plain_integers() {
 }
 
 #[test]
+fn minimum_rates_stand_before_the_limits() {
+    let mut spec = timed("a", ReadWrite::Mixed, 9);
+    spec.rates.min_iops.0 = [10, 20, 40];
+    let line = |spec: &JobSpec| {
+        live().update(&plan(vec![spec.clone()]), &look(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap()
+    };
+    assert_eq!(line(&spec), "Jobs: 1 (f=1), 30-0 IOPS\r");
+    spec.rates.min_bytes.0 = [1024, 1024, 0];
+    spec.rates.bytes.0 = [8192, 8192, 0];
+    assert_eq!(line(&spec), "Jobs: 1 (f=1), 2048B/s-16.0KiB/s\r");
+}
+
+#[test]
 fn letters_tell_what_a_job_does() {
     use ReadWrite::{
         Mixed, RandMixed, RandRead, RandTrim, RandTrimWrite, RandWrite, Read, Trim, TrimWrite, Write,

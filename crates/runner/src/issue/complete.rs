@@ -78,6 +78,7 @@ impl<E: Engine> Issuer<'_, E> {
         let unit = self.units[completion.unit as usize];
         let request = &unit.request;
         if !is_data(request.op) {
+            self.syncs_in_flight -= 1;
             self.record_sync(request, completion.result, unit.issued);
         } else if completion.result == i64::from(request.len) {
             self.record_completion(&unit);

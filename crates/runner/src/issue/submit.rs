@@ -37,7 +37,12 @@ impl<E: Engine> Issuer<'_, E> {
             // Taken late: waiting for the time of a paced I/O reaps others.
             let unit = self.free[self.free.len() - 1];
             match step {
-                Step::Io(io) => self.issue(unit, io),
+                Step::Io(io) => {
+                    self.issue(unit, io);
+                    if self.between.is_some() {
+                        self.between_ios();
+                    }
+                }
                 Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
                 Step::PassEnd => {
                     self.files_finished = true;
@@ -151,8 +156,14 @@ impl<E: Engine> Issuer<'_, E> {
                 self.stamp_start();
                 self.record_sync(&request, result, start);
             }
-            Submit::Queued => self.take(unit, Unit { request, direction: 0, start, issued: start }),
-            Submit::Full => self.hold_back(unit, Unit { request, direction: 0, start, issued: start }),
+            Submit::Queued => {
+                self.syncs_in_flight += 1;
+                self.take(unit, Unit { request, direction: 0, start, issued: start });
+            }
+            Submit::Full => {
+                self.syncs_in_flight += 1;
+                self.hold_back(unit, Unit { request, direction: 0, start, issued: start });
+            }
         }
     }
 

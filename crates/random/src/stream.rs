@@ -3,8 +3,6 @@
 //! T88 is L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), T258 its 64-bit companion (1999). The
 //! conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
 
-use ferrio_plan::Generator;
-
 /// Outputs thrown away after seeding.
 const WARM_UP: usize = 6;
 
@@ -13,13 +11,24 @@ const fn at_least(value: u64, minimum: u64) -> u64 {
     if value < minimum { value + minimum } else { value }
 }
 
+/// `random_generator`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    /// 32-bit combined Tausworthe (fio's default).
+    #[default]
+    Tausworthe32,
+    /// 64-bit combined Tausworthe.
+    Tausworthe64,
+}
+
 /// Three components of 32 bits, period 2^88.
 #[derive(Clone, Debug)]
-pub(crate) struct T88([u32; 3]);
+pub struct T88([u32; 3]);
 
 impl T88 {
     /// Seeds from the low 32 bits of `seed`.
-    pub(crate) fn new(seed: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         const K: u32 = 69069;
         let x = seed as u32;
         let component = |v: u32, minimum: u32| at_least(u64::from(v), u64::from(minimum)) as u32;
@@ -35,7 +44,7 @@ impl T88 {
 
     /// Next 32-bit output.
     #[inline]
-    pub(crate) fn draw(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         let [s1, s2, s3] = self.0;
         let s1 = ((s1 & !1) << 12) ^ (((s1 << 13) ^ s1) >> 19);
         let s2 = ((s2 & !7) << 4) ^ (((s2 << 2) ^ s2) >> 25);
@@ -47,11 +56,12 @@ impl T88 {
 
 /// Five components of 64 bits, period 2^258.
 #[derive(Clone, Debug)]
-pub(crate) struct T258([u64; 5]);
+pub struct T258([u64; 5]);
 
 impl T258 {
     /// Seeds from all of `seed`.
-    pub(crate) fn new(seed: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         const K: u64 = 6_906_969_069;
         let mut state = [0; 5];
         let mut previous = 53;
@@ -68,7 +78,7 @@ impl T258 {
 
     /// Next 64-bit output.
     #[inline]
-    pub(crate) fn draw(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         let [s1, s2, s3, s4, s5] = self.0;
         let s1 = ((s1 & !0x1) << 10) ^ (((s1 << 1) ^ s1) >> 53);
         let s2 = ((s2 & !0x1ff) << 5) ^ (((s2 << 24) ^ s2) >> 50);
@@ -91,7 +101,7 @@ impl T258 {
 /// `floor(n * (r / 2^w))` in doubles is the high word of the integer product `n * r`, unless rounding carries the double over
 /// to another integer. That takes a low word close to 0 or 2^w, which is seldom: only then is the formula itself evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     n: u64,
     /// Low words closer than this to 2^w (both generators) or to 0 (64 bits) decide nothing.
     margin: u64,
@@ -135,7 +145,7 @@ impl Scale {
 
 /// One random stream of a job.
 #[derive(Clone, Debug)]
-pub(crate) enum Stream {
+pub enum Stream {
     /// 32-bit outputs.
     T88(T88),
     /// 64-bit outputs.
@@ -144,7 +154,8 @@ pub(crate) enum Stream {
 
 impl Stream {
     /// Stream of the chosen width.
-    pub(crate) fn new(generator: Generator, seed: u64) -> Self {
+    #[must_use]
+    pub fn new(generator: Generator, seed: u64) -> Self {
         match generator {
             Generator::Tausworthe32 => Stream::T88(T88::new(seed)),
             Generator::Tausworthe64 => Stream::T258(T258::new(seed)),
@@ -152,7 +163,7 @@ impl Stream {
     }
 
     /// Starts again from `seed`, same width.
-    pub(crate) fn reseed(&mut self, seed: u64) {
+    pub fn reseed(&mut self, seed: u64) {
         match self {
             Stream::T88(generator) => *generator = T88::new(seed),
             Stream::T258(generator) => *generator = T258::new(seed),
@@ -160,7 +171,8 @@ impl Stream {
     }
 
     /// Prepares `n` for many draws below it.
-    pub(crate) fn scale(&self, n: u64) -> Scale {
+    #[must_use]
+    pub fn scale(&self, n: u64) -> Scale {
         match self {
             Stream::T88(_) => Scale::narrow(n),
             Stream::T258(_) => Scale::wide(n),
@@ -169,16 +181,34 @@ impl Stream {
 
     /// One draw below the prepared count (0 when that is 0).
     #[inline(always)]
-    pub(crate) fn below(&mut self, scale: Scale) -> u64 {
+    pub fn below(&mut self, scale: Scale) -> u64 {
         match self {
             Stream::T88(generator) => scale.pick_narrow(generator.draw()),
             Stream::T258(generator) => generator.below(scale),
         }
     }
 
+    /// One draw as it is.
+    #[inline]
+    pub fn draw(&mut self) -> u64 {
+        match self {
+            Stream::T88(generator) => u64::from(generator.draw()),
+            Stream::T258(generator) => generator.draw(),
+        }
+    }
+
+    /// The largest number that [`Stream::draw`] can give.
+    #[must_use]
+    pub fn largest(&self) -> u64 {
+        match self {
+            Stream::T88(_) => u64::from(u32::MAX),
+            Stream::T258(_) => u64::MAX,
+        }
+    }
+
     /// The product of two draws, which seeds buffer contents.
     #[inline]
-    pub(crate) fn seed_draw(&mut self) -> u64 {
+    pub fn seed_draw(&mut self) -> u64 {
         match self {
             Stream::T88(generator) => u64::from(generator.draw()).wrapping_mul(u64::from(generator.draw())),
             Stream::T258(generator) => generator.draw().wrapping_mul(generator.draw()),

@@ -1,0 +1,161 @@
+//! How large the I/Os of a job are: `bs`, `bsrange`, `bssplit`, `ba`.
+
+use std::array::from_fn;
+
+use ferrio_jobfile::{Diagnostic, Opt, Options, Split, Value};
+
+use crate::findings::Findings;
+use crate::resolve::value_origin;
+use crate::spec::{BlockShare, BlockSizes, Direction, PerDirection};
+
+/// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
+/// counts. A bound of 0 is no bound.
+pub(crate) fn sizes(options: &Options) -> PerDirection<BlockSizes> {
+    let fixed = options.rwt(Opt::Bs);
+    let aligned = options.rwt(Opt::Ba);
+    let bounds = bounds(options);
+    PerDirection(from_fn(|at| {
+        let bs = fixed[at].unwrap_or(4096);
+        let (low, high) = bounds[at];
+        let min = if low > 0 { low } else { bs };
+        let max = if high > 0 { high.max(min) } else { bs.max(min) };
+        BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
+    }))
+}
+
+/// `bs_unaligned`, with what there is to say about it.
+pub(crate) fn unaligned(options: &Options, findings: &mut Findings) -> bool {
+    let unaligned = options.switch(Opt::BsUnaligned).unwrap_or(false);
+    if unaligned && options.switch(Opt::Direct).unwrap_or(false) {
+        findings.note("bs_unaligned may not work with raw io".to_owned());
+    }
+    if unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
+        let message =
+            "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
+        findings.refuse(Diagnostic::error(message, value_origin(options, Opt::BsUnaligned)));
+    }
+    unaligned
+}
+
+/// The shares of `bssplit`, ascending and without entries that have none, in the form the I/O path draws from.
+pub(crate) fn shares(
+    options: &Options,
+    block: &PerDirection<BlockSizes>,
+    findings: &mut Findings,
+) -> PerDirection<Vec<BlockShare>> {
+    let splits = options.splits(Opt::Bssplit);
+    for (direction, split) in Direction::ALL.into_iter().zip(&splits) {
+        let smallest = split.iter().flatten().map(|entry| entry.bytes).min();
+        if let Some(bytes) = smallest.filter(|&bytes| bytes < block[direction].min) {
+            let min = block[direction].min;
+            let message =
+                format!("bssplit asks for {bytes} byte {}s, bsrange for at least {min}", direction.name());
+            let origin = value_origin(options, Opt::Bsrange);
+            findings.refuse(Diagnostic::error(message, origin).help("give one of the two"));
+        }
+    }
+    PerDirection(splits.map(|split| split.map_or_else(Vec::new, |entries| settle(&entries))))
+}
+
+fn bounds(options: &Options) -> [(u64, u64); 3] {
+    let mut bounds = [(0, 0); 3];
+    for given in options.all() {
+        let new = match (given.opt, &given.value) {
+            (Opt::Bsrange, Value::Ranges(ranges)) => *ranges,
+            (Opt::Bssplit, Value::Splits(splits)) => from_fn(|at| {
+                let bytes = || splits[at].iter().flatten().map(|entry| entry.bytes);
+                bytes().min().zip(bytes().max())
+            }),
+            _ => continue,
+        };
+        bounds = from_fn(|at| new[at].unwrap_or(bounds[at]));
+    }
+    bounds
+}
+
+/// Entries without a share take equal whole parts of what the others leave.
+fn settle(entries: &[Split]) -> Vec<BlockShare> {
+    let given: u32 = entries.iter().filter_map(|entry| entry.percent).map(u32::from).sum();
+    let blank = entries.iter().filter(|entry| entry.percent.is_none()).count() as u32;
+    if given > 100
+        && let Some(only) = entries.iter().find(|entry| entry.percent.is_none())
+    {
+        // fio refuses two blank ones here; the one blank entry takes everything.
+        return vec![BlockShare { bytes: only.bytes, percent: 100 }];
+    }
+    let rest = 100_u32.saturating_sub(given).checked_div(blank).unwrap_or(0);
+    let share =
+        |entry: &Split| BlockShare { bytes: entry.bytes, percent: entry.percent.map_or(rest, u32::from) };
+    let mut shares: Vec<_> = entries.iter().map(share).filter(|share| share.percent > 0).collect();
+    shares.sort_by_key(|share| share.percent);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::JobSpec;
+    use crate::testing::{plan_of, refusals, spec_of};
+
+    fn job(options: &str) -> JobSpec {
+        spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}\n"))
+    }
+
+    /// Smallest and largest block of each direction in KiB.
+    fn bounds(options: &str) -> [(u64, u64); 3] {
+        job(options).block.0.map(|block| (block.min >> 10, block.max >> 10))
+    }
+
+    /// The shares of reads, in KiB.
+    fn reads(options: &str) -> Vec<(u64, u32)> {
+        job(options).split.0[0].iter().map(|share| (share.bytes >> 10, share.percent)).collect()
+    }
+
+    #[test]
+    fn a_split_sets_the_smallest_and_largest_block_whatever_bs_says() {
+        let want = [(4, 64), (8, 8), (8, 8)];
+        assert_eq!(bounds("bssplit=4k/10:64k/50:32k/40,8k/100\nbs=16k"), want);
+        assert_eq!(bounds("bs=16k\nbssplit=4k/10:64k/50:32k/40,8k/100"), want);
+        assert_eq!(bounds("bs=16k\nbssplit=,4k/10:64k/90"), [(16, 16), (4, 64), (4, 64)]);
+        assert_eq!(bounds("bssplit=4k/0:8k/100"), [(4, 8); 3]);
+    }
+
+    #[test]
+    fn of_range_and_split_the_last_one_sets_the_bounds() {
+        assert_eq!(bounds("bsrange=8k-32k\nbssplit=4k/50:16k/50"), [(4, 16); 3]);
+        assert_eq!(bounds("bssplit=4k/50:16k/50\nbsrange=2k-12k"), [(2, 12); 3]);
+        let refused = refusals("[a]\nioengine=null\nsize=1m\nbssplit=4k/50:16k/50\nbsrange=,8k-12k\n");
+        let want = ["write", "trim"]
+            .map(|name| format!("bssplit asks for 4096 byte {name}s, bsrange for at least 8192"));
+        assert_eq!(refused, want);
+    }
+
+    #[test]
+    fn shares_ascend_and_blank_ones_share_the_rest() {
+        assert_eq!(reads("bssplit=4k/50:16k/30:64k/20"), [(64, 20), (16, 30), (4, 50)]);
+        assert_eq!(reads("bssplit=4k:8k:16k"), [(4, 33), (8, 33), (16, 33)]);
+        assert_eq!(reads("bssplit=4k/50:8k:16k"), [(8, 25), (16, 25), (4, 50)]);
+        assert_eq!(reads("bssplit=16k/50:4k/50"), [(16, 50), (4, 50)]);
+    }
+
+    #[test]
+    fn shares_may_add_up_to_more_or_less_than_all() {
+        assert_eq!(reads("bssplit=4k/60:8k/60"), [(4, 60), (8, 60)]);
+        assert_eq!(reads("bssplit=4k/20:8k/20"), [(4, 20), (8, 20)]);
+        assert_eq!(reads("bssplit=4k/100:8k"), [(4, 100)]);
+        assert_eq!(reads("bssplit=4k/70:8k/50:16k"), [(16, 100)]);
+    }
+
+    #[test]
+    fn unaligned_blocks_are_warned_of_or_refused_where_they_cannot_work() {
+        assert!(job("bsrange=4k-8k\nbs_unaligned").bs_unaligned);
+        let plan = plan_of("[a]\nioengine=null\nsize=1m\ndirect=1\nbs_unaligned\n").unwrap();
+        assert_eq!(plan.notes, ["bs_unaligned may not work with raw io"]);
+        let refused = refusals("[a]\nioengine=null\nsize=1m\nrw=write\nverify=md5\nbs_unaligned\n");
+        assert!(refused[0].starts_with("bs_unaligned and verify cannot be used together"), "{refused:?}");
+    }
+
+    #[test]
+    fn a_job_without_split_has_no_shares() {
+        assert_eq!(reads("bsrange=4k-16k"), []);
+    }
+}

@@ -1,0 +1,10 @@
+//! Every random choice of a job: fio's generators, the conversions of a draw to a number, and the seeds of a job's streams.
+//!
+//! Nothing here knows of jobs or files: a seed and a count go in, numbers come out, the same ones as fio's on every machine.
+#![forbid(unsafe_code)]
+
+mod seeds;
+mod stream;
+
+pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
+pub use stream::{Generator, Scale, Stream, T88, T258};
