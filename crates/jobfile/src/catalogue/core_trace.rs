@@ -45,7 +45,7 @@ macro_rules! rows {
         }
         [Core; "io" / "zone"] {
             Zonemode: "zonemode", Enum, Plain, default "none", words ["none", "strided", "zbd"];
-                OnlyOff(&["none", "strided"]); "Meaning of the zone options";
+                Works; "Meaning of the zone options";
             Zonesize: "zonesize", Size, Bytes, default "0";
                 Works; "Bytes handled per zone, or zone size for zbd";
             Zonecapacity: "zonecapacity", Size, Bytes, default "0";
