@@ -19,6 +19,8 @@ use crate::program::Program;
 const DENIED: u8 = 2;
 /// Status when a run would refuse to start, or a job of it would fail at once.
 const WRONG: u8 = 1;
+/// The word `check` is the first argument of the command line.
+const FIRST: u32 = 2;
 /// The option that only `check` has.
 const DENY: &str = "deny-warnings";
 
@@ -43,7 +45,7 @@ Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
 /// # Errors
 /// Everything that would stop a run before its first job.
 pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Result<u8, Stop> {
-    let scanned = arguments::read(words, &all_options());
+    let scanned = arguments::read(words, FIRST, &all_options());
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let mut items = scanned?;
     if items.iter().any(|item| is_program_option(item, "help")) {

@@ -262,3 +262,17 @@ fn every_job_of_the_repository_can_be_checked() {
     }
     assert_eq!(place.files(), []);
 }
+
+#[test]
+fn arguments_are_counted_from_the_word_check() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    for (words, place_named) in [
+        (&["check", job.as_str(), "--nonsense"][..], "argument 3"),
+        (&["check", "--name=a", "--rw", "raed"], "argument 3"),
+        (&["check", "--name=a", "--output-format=x"], "argument 3"),
+    ] {
+        let run = place.ferrio(words).run().ended_with(1);
+        assert!(run.stderr.contains(place_named), "{words:?}: {}", run.stderr);
+    }
+}
