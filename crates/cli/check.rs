@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
-use ferrio_check::{Facts, Report, Status};
+use ferrio_check::{Facts, Report, Status, Trigger};
 use ferrio_jobfile::Severity;
 use ferrio_plan::PlanOptions;
 
@@ -89,7 +89,15 @@ fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
-    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan)))
+    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), program.trigger.as_ref().map(trigger)))
+}
+
+fn trigger(trigger: &ferrio_runner::Trigger) -> Trigger {
+    Trigger {
+        file: trigger.file.clone(),
+        timeout_seconds: trigger.timeout.map(|timeout| timeout.as_secs_f64()),
+        command: trigger.command.clone(),
+    }
 }
 
 /// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.

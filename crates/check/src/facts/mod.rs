@@ -15,6 +15,7 @@ use ferrio_plan::{JobSpec, Plan};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
+use crate::logs;
 use crate::model::{Machine, Place};
 use devices::Devices;
 use mounts::Mount;
@@ -28,6 +29,17 @@ pub struct Facts {
     pub places: Vec<Place>,
     /// By path as jobs name it.
     pub files: HashMap<PathBuf, FileFacts>,
+    /// Log files by name.
+    pub logs: HashMap<PathBuf, LogFacts>,
+}
+
+/// Facts about a log file to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogFacts {
+    /// Where it is, as an index into [`Facts::places`].
+    pub place: Option<usize>,
+    /// Size of the file that is there.
+    pub size: Option<u64>,
 }
 
 /// Facts about one path.
@@ -67,6 +79,13 @@ impl Facts {
                 let facts = asking.file(&file.path);
                 asking.facts.files.insert(file.path.clone(), facts);
             }
+        }
+        for (path, _) in plan.jobs.iter().flat_map(|job| logs::files(&job.spec)) {
+            let facts = LogFacts {
+                place: asking.file(&path).place,
+                size: fs::metadata(&path).ok().map(|metadata| metadata.len()),
+            };
+            asking.facts.logs.insert(path, facts);
         }
         asking.facts
     }

@@ -151,7 +151,7 @@ mod tests {
             ..Device::default()
         };
         facts.places = vec![Place { device: Some(device), ..Place::default() }];
-        let report = crate::check(&set, &plan, &facts);
+        let report = crate::check(&set, &plan, &facts, None);
         report
             .risks
             .into_iter()
