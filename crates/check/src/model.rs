@@ -392,6 +392,8 @@ pub struct Place {
 pub struct Device {
     /// Its node.
     pub path: PathBuf,
+    /// Node of the whole disk, for a partition another than its own.
+    pub disk: PathBuf,
     /// Vendor and model, if it says.
     pub model: Option<String>,
     /// Bytes.

@@ -37,6 +37,7 @@ pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
 pub(crate) fn facts(plan: &Plan) -> Facts {
     let device = Device {
         path: PathBuf::from("/dev/nvme0n1"),
+        disk: PathBuf::from("/dev/nvme0n1"),
         model: Some("Fast 9000".to_owned()),
         size_bytes: 1 << 40,
         logical_block_bytes: 512,

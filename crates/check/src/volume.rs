@@ -70,6 +70,14 @@ pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
     used(spec).map(of).fold(0, u64::saturating_add)
 }
 
+/// I/Os that are made at most to move this: all of the smallest size; `None` when only time ends the job.
+pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
+    let of =
+        |direction: Direction, moved: Option<u64>| Some(moved?.div_ceil(spec.block[direction].min.max(1)));
+    let (read, write) = (of(Direction::Read, volume.read)?, of(Direction::Write, volume.write)?);
+    Some(read.saturating_add(write).saturating_add(of(Direction::Trim, volume.trim)?))
+}
+
 fn used(spec: &JobSpec) -> impl Iterator<Item = Direction> {
     Direction::ALL.into_iter().filter(|&direction| spec.does(direction))
 }

@@ -1,10 +1,12 @@
 //! What the machine says about the files of a plan, asked once; everything after this works on these plain data.
 //!
-//! Only `stat`, `statvfs`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev` are asked: nothing of a job is opened.
+//! Only `stat`, `statvfs`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev` are asked. No file of a job is opened; the
+//! first bytes of a device are read where udev does not say what is on it.
 
 mod devices;
 mod machine;
 mod mounts;
+mod signature;
 
 use std::collections::HashMap;
 use std::fs;
