@@ -42,12 +42,12 @@ pub(crate) fn report(
 ) -> Report {
     let timeout = trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
     let timeline = timeline::timeline(sections, timeout);
-    let exitall = plan.jobs.iter().any(|job| job.spec.life.exitall);
+    let company = life::Company::of(plan);
     let mut laid_out = HashMap::new();
     let mut jobs: Vec<Job> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
     for (section, job) in sections.iter().zip(&mut jobs) {
-        job.ends_others = life::ends_others(&section.spec().life, exitall && plan.jobs.len() > 1);
+        job.ends_others = company.ends_others(section.spec());
         job.never_starts = timeline.never_starts[section.index];
         if job.never_starts {
             job.volume = volume::nothing();

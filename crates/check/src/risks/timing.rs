@@ -77,7 +77,8 @@ fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// Size ends the job on almost any device before `runtime` does.
-fn runtime_unreached(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn runtime_unreached(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
     let job = section.instances.iter().find(|job| job.setup_error.is_none())?;
     let (spec, runtime) = (&job.spec, job.spec.limits.runtime.as_secs_f64());
     let ends_by_size =

@@ -54,7 +54,9 @@ pub(super) fn lines(job: &Job, places: &[Place], style: &Style) -> String {
             format!("once its {} is steady, after {early} at the earliest (steadystate)", steady.figure),
         );
     }
-    if let Some(text) = job.ends_others.map(|ends| others(ends, job.instances > 1)) {
+    if let Some(text) =
+        job.ends_others.filter(|_| !job.never_starts).map(|ends| others(ends, job.instances > 1))
+    {
         line("ends", text);
     }
     if let Some(command) = job.commands.iter().find(|one| one.option == "exec_postrun") {
