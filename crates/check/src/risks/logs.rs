@@ -27,12 +27,8 @@ const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
 /// Rows for single I/Os go to the disk whose I/O is measured.
 fn log_on_tested_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let (_, size) = large(run, section)?;
-    let (log, disk) = on_tested_disk(run, section)?;
-    let message = format!(
-        "a row for each I/O is written to {}, on {}, which the jobs measure: {size}",
-        log.path.display(),
-        disk.display()
-    );
+    let disk = on_tested_disk(run, section)?.display();
+    let message = format!("logs with a row for each I/O go to {disk}, which the jobs measure: {size}");
     Some(Told::new(message, "use log_avg_msec, or a prefix on another disk").blame(BLAME))
 }
 
@@ -88,8 +84,8 @@ fn large(run: &Run<'_>, section: &Section<'_>) -> Option<(usize, String)> {
     Some((logs, size))
 }
 
-/// The first log that lies on a disk which some job works on.
-fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<(&'a Log, &'a Path)> {
+/// The first disk with such a log which some job works on.
+fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<&'a Path> {
     let disk = |place: Option<usize>| {
         run.facts.places.get(place?)?.device.as_ref().map(|device| device.disk.as_path())
     };
@@ -100,7 +96,7 @@ fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<(&'a Log, 
             run.facts.files.get(&file.path).and_then(|facts| disk(facts.place)) == Some(wanted)
         })
     };
-    logs.filter_map(|log| Some((log, disk(log.place)?))).find(|(_, disk)| tested(disk))
+    logs.filter_map(|log| disk(log.place)).find(|disk| tested(disk))
 }
 
 #[cfg(test)]
@@ -111,7 +107,7 @@ mod tests {
     fn rows_for_single_ios_on_the_tested_disk_are_told() {
         let job = "[a]\nsize=1g\nwrite_lat_log=x\n";
         let found = risks(&report(job), "log-on-tested-device");
-        let want = "a row for each I/O is written to x_lat.1.log, on /dev/nvme0n1, which the jobs measure: at most 262144 rows, some 24MiB";
+        let want = "logs with a row for each I/O go to /dev/nvme0n1, which the jobs measure: at most 262144 rows, some 24MiB";
         assert_eq!(found[0].message, want);
         assert!(!has("log-on-tested-device", &format!("{job}log_avg_msec=500\n")));
         assert!(!has("log-on-tested-device", &job.replace("1g", "1m")) && !has("log-every-io", job));
