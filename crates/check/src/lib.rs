@@ -34,7 +34,7 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<Trigger>)
     let sections = section::sections(set, plan);
     let mut report = build::report(set, plan, facts, &sections, trigger);
     report.notes.clone_from(&plan.notes);
-    report.risks = risks::find(&risks::Run { set, facts, sections: &sections, report: &report });
+    report.risks = risks::find(&risks::Run::new(set, facts, &sections, &report));
     report.notes.retain(|note| !risks::covers(note, &report.risks));
     report.status = if !report.errors.is_empty() {
         Status::Errors

@@ -87,10 +87,11 @@ pub(crate) fn timeline(sections: &[Section<'_>], timeout: Option<f64>) -> Timeli
             over = later(over, &course.last);
         }
         over = limited(over, timeout);
-        never_starts.extend(group.iter().enumerate().map(|(at, section)| {
+        let ended = exits.end_before_start(group, &courses);
+        never_starts.extend((0..group.len()).map(|at| {
             cancelled
                 || timeout.is_some_and(|timeout| courses[at].start.least_seconds >= timeout)
-                || exits.ends_before_start(section, &courses[at], group, &courses)
+                || ended[at]
         }));
         rest_is_cancelled |= !cancelled && exits.on && group.iter().any(ends_all);
         let mut time = Span {
@@ -161,28 +162,39 @@ impl Exits {
         cut_again(group, lay(group, begin, delays, &ends(group, &cut)))
     }
 
-    /// A section waits, or is delayed, until a job has ended that takes it along.
-    fn ends_before_start(
-        &self,
-        section: &Section<'_>,
-        course: &Course,
-        group: &[Section<'_>],
-        courses: &[Course],
-    ) -> bool {
-        let reaches = |other: &Section<'_>| match other.spec().life.exit_what {
-            ExitWhat::Group => other.spec().group == section.spec().group,
-            ExitWhat::Stonewall => false,
-            ExitWhat::All => true,
+    /// For each section of a phase whether it waits, or is delayed, until a job has ended that takes it along.
+    fn end_before_start(&self, group: &[Section<'_>], courses: &[Course]) -> Vec<bool> {
+        let mut named: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
+        // Seconds after which somebody has surely ended who takes along: a report group, or all.
+        let mut of_group: HashMap<u32, f64> = HashMap::new();
+        let mut of_all = f64::INFINITY;
+        for (section, course) in group.iter().zip(courses) {
+            let spec = section.spec();
+            named.entry(spec.name.as_str()).or_default().push(section);
+            let end = course.first.most_seconds.unwrap_or(f64::INFINITY);
+            match spec.life.exit_what {
+                ExitWhat::Group => {
+                    let known = of_group.entry(spec.group).or_insert(f64::INFINITY);
+                    *known = known.min(end);
+                }
+                ExitWhat::Stonewall => {}
+                ExitWhat::All => of_all = of_all.min(end),
+            }
+        }
+        let never = |(section, course): (&Section<'_>, &Course)| {
+            let spec = section.spec();
+            let takes_along = |other: &&Section<'_>| match other.spec().life.exit_what {
+                ExitWhat::Group => other.spec().group == spec.group,
+                ExitWhat::Stonewall => false,
+                ExitWhat::All => true,
+            };
+            let awaited = section.wait_for().and_then(|name| named.get(name));
+            let end = of_all.min(of_group.get(&spec.group).copied().unwrap_or(f64::INFINITY));
+            self.on
+                && (awaited.is_some_and(|others| others.iter().any(takes_along))
+                    || (spec.limits.startdelay.0 > Duration::ZERO && end < course.start.least_seconds))
         };
-        let before = |(other, of_other): (&Section<'_>, &Course)| {
-            let awaited = section.wait_for() == Some(other.spec().name.as_str());
-            let delayed = section.spec().limits.startdelay.0 > Duration::ZERO
-                && of_other.first.most_seconds.is_some_and(|end| end <= course.start.least_seconds);
-            (awaited || delayed) && other.index != section.index && reaches(other)
-        };
-        // Only those that wait can be too late: all others are not compared with each other.
-        let waits = section.wait_for().is_some() || section.spec().limits.startdelay.0 > Duration::ZERO;
-        self.on && waits && group.iter().zip(courses).any(before)
+        group.iter().zip(courses).map(never).collect()
     }
 }
 

@@ -70,6 +70,11 @@ pub enum DirectIo {
 }
 
 impl Facts {
+    /// The whole disk below a place.
+    pub(crate) fn disk(&self, place: Option<usize>) -> Option<&Path> {
+        self.places.get(place?)?.device.as_ref().map(|device| device.disk.as_path())
+    }
+
     /// Asks about all files of a plan.
     #[must_use]
     pub fn ask(plan: &Plan) -> Facts {

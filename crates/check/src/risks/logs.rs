@@ -6,7 +6,7 @@ use ferrio_jobfile::Opt;
 
 use super::{Rule, Run, Told};
 use crate::model::{Job, Log, Severity};
-use crate::section::{Section, is_stored};
+use crate::section::Section;
 use crate::units::{bytes, count};
 use crate::volume;
 
@@ -86,17 +86,8 @@ fn large(run: &Run<'_>, section: &Section<'_>) -> Option<(usize, String)> {
 
 /// The first disk with such a log which some job works on.
 fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<&'a Path> {
-    let disk = |place: Option<usize>| {
-        run.facts.places.get(place?)?.device.as_ref().map(|device| device.disk.as_path())
-    };
     let logs = run.report.jobs.get(section.index)?.logs.iter().filter(|log| log.window_ms.is_none());
-    let tested = |wanted: &Path| {
-        let mut files = run.sections.iter().flat_map(Section::files).filter(|(_, file)| is_stored(file));
-        files.any(|(_, file)| {
-            run.facts.files.get(&file.path).and_then(|facts| disk(facts.place)) == Some(wanted)
-        })
-    };
-    logs.filter_map(|log| disk(log.place)).find(|disk| tested(disk))
+    logs.filter_map(|log| run.facts.disk(log.place)).find(|disk| run.tested.contains(disk))
 }
 
 #[cfg(test)]

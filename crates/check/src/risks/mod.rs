@@ -14,12 +14,13 @@ mod space;
 mod timing;
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use ferrio_jobfile::{Diagnostic, Given, JobSet, Opt, Origin, Sources};
 
 use crate::facts::Facts;
 use crate::model::{Report, Risk, Severity};
-use crate::section::Section;
+use crate::section::{Section, is_stored};
 use crate::spot;
 
 /// Everything a rule may look at.
@@ -29,6 +30,21 @@ pub(crate) struct Run<'a> {
     pub(crate) sections: &'a [Section<'a>],
     /// Without risks.
     pub(crate) report: &'a Report,
+    /// Disks that hold files of jobs.
+    tested: HashSet<&'a Path>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        set: &'a JobSet,
+        facts: &'a Facts,
+        sections: &'a [Section<'a>],
+        report: &'a Report,
+    ) -> Run<'a> {
+        let stored = sections.iter().flat_map(Section::files).filter(|(_, file)| is_stored(file));
+        let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
+        Run { set, facts, sections, report, tested }
+    }
 }
 
 /// One risk.
