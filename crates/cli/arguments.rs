@@ -135,12 +135,14 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("'--{name}'")).collect::<Vec<_>>().join(" ")
 }
 
-/// Takes the program's `arguments` (without its name) apart.
+/// Takes the program's `arguments` (without its name) apart; the first of them is argument number `first`, which is above 1 behind
+/// the word of a command.
 ///
 /// # Errors
 /// All arguments that make no sense.
 pub fn read(
     arguments: impl Iterator<Item = OsString>,
+    first: u32,
     program: &[ProgramOption],
 ) -> Result<Vec<Item>, Misread> {
     let mut garbled = Vec::new();
@@ -152,8 +154,8 @@ pub fn read(
             text
         })
     };
-    let texts: Vec<String> = (1..).zip(arguments).map(text).collect();
-    match scan(&texts, program) {
+    let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
+    match scan(&texts, first, program) {
         outcome if garbled.is_empty() => outcome,
         Ok(items) => Err(Misread { mistakes: garbled, items }),
         // What was scanned is not what was typed: the rest may be due to that.
@@ -161,12 +163,13 @@ pub fn read(
     }
 }
 
-/// Takes `arguments` apart.
+/// Takes `arguments` apart, of which the first has the number `first`.
 ///
 /// # Errors
 /// All arguments that make no sense.
-pub fn scan(arguments: &[String], program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
-    let mut scanner = Scanner { arguments, program, at: 0, items: Vec::new(), engines: Engines::default() };
+pub fn scan(arguments: &[String], first: u32, program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
+    let mut scanner =
+        Scanner { arguments, first, program, at: 0, items: Vec::new(), engines: Engines::default() };
     let mut mistakes = Vec::new();
     while let Some(argument) = scanner.next() {
         if argument == "--" {
@@ -197,6 +200,8 @@ pub fn scan(arguments: &[String], program: &[ProgramOption]) -> Result<Vec<Item>
 
 struct Scanner<'a> {
     arguments: &'a [String],
+    /// Number of the first of them.
+    first: u32,
     program: &'a [ProgramOption],
     /// The next argument.
     at: usize,
@@ -257,9 +262,9 @@ impl<'a> Scanner<'a> {
         Some(argument)
     }
 
-    /// Number of the argument looked at last, from 1.
+    /// Number of the argument looked at last.
     fn index(&self) -> u32 {
-        u32::try_from(self.at).unwrap_or(u32::MAX)
+        u32::try_from(self.at.saturating_sub(1)).unwrap_or(u32::MAX).saturating_add(self.first)
     }
 
     /// `--opt`, `--opt=value`. True when the rest of the line does not count.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
-use ferrio_check::{Facts, Report, Status};
+use ferrio_check::{Facts, Report, Status, Trigger};
 use ferrio_jobfile::Severity;
 use ferrio_plan::PlanOptions;
 
@@ -19,6 +19,8 @@ use crate::program::Program;
 const DENIED: u8 = 2;
 /// Status when a run would refuse to start, or a job of it would fail at once.
 const WRONG: u8 = 1;
+/// The word `check` is the first argument of the command line.
+const FIRST: u32 = 2;
 /// The option that only `check` has.
 const DENY: &str = "deny-warnings";
 
@@ -43,7 +45,7 @@ Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
 /// # Errors
 /// Everything that would stop a run before its first job.
 pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Result<u8, Stop> {
-    let scanned = arguments::read(words, &all_options());
+    let scanned = arguments::read(words, FIRST, &all_options());
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let mut items = scanned?;
     if items.iter().any(|item| is_program_option(item, "help")) {
@@ -87,7 +89,15 @@ fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
-    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan)))
+    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), program.trigger.as_ref().map(trigger)))
+}
+
+fn trigger(trigger: &ferrio_runner::Trigger) -> Trigger {
+    Trigger {
+        file: trigger.file.clone(),
+        timeout_seconds: trigger.timeout.map(|timeout| timeout.as_secs_f64()),
+        command: trigger.command.clone(),
+    }
 }
 
 /// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.

@@ -111,7 +111,7 @@ mod tests {
 
     fn jobs(words: &[&str]) -> Result<JobSet, Stop> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, &options::options())?;
+        let items = arguments::scan(&words, 1, &options::options())?;
         read(&items, &[], Reading::Ferrio)
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn an_odd_value_means_what_fio_makes_of_it_if_asked() {
         let words = ["--name=a".to_owned(), "--runtime=10sec".to_owned()];
-        let items = arguments::scan(&words, &options::options()).unwrap();
+        let items = arguments::scan(&words, 1, &options::options()).unwrap();
         let stop = read(&items, &[], Reading::Ferrio).unwrap_err().to_string();
         assert!(stop.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{stop}");
         let set = read(&items, &[], Reading::Fio).unwrap();

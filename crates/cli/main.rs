@@ -43,7 +43,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(command) = commands::read(&words) {
         return commands::run(command?, messages);
     }
-    let scanned = arguments::read(words.into_iter(), &options::options());
+    let scanned = arguments::read(words.into_iter(), 1, &options::options());
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
     let items = scanned?;
     let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;

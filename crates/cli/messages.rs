@@ -195,7 +195,7 @@ mod tests {
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        arguments::scan(&words, &options::options()).unwrap()
+        arguments::scan(&words, 1, &options::options()).unwrap()
     }
 
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {

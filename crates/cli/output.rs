@@ -174,7 +174,7 @@ mod tests {
 
     fn program(words: &[&str]) -> Program {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Program::read(&crate::arguments::scan(&words, &crate::options::options()).unwrap()).unwrap()
+        Program::read(&crate::arguments::scan(&words, 1, &crate::options::options()).unwrap()).unwrap()
     }
 
     fn opened(words: &[&str]) -> Result<Output, Stop> {

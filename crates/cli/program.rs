@@ -292,7 +292,7 @@ mod tests {
 
     fn read(words: &[&str]) -> Result<Program, ProgramError> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Program::read(&crate::arguments::scan(&words, &crate::options::options()).unwrap())
+        Program::read(&crate::arguments::scan(&words, 1, &crate::options::options()).unwrap())
     }
 
     fn refusal(words: &[&str]) -> String {

@@ -1,7 +1,9 @@
 //! `ferrio check`: says what a run would do and touches nothing.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 use ferrio_check::Severity;
 use serde_json::{Value, json};
@@ -25,6 +27,34 @@ stonewall
 rw=read
 bs=64k
 direct=1
+";
+
+/// Much of what can surround the work of a job.
+const SURROUNDED: &str = "\
+[global]
+ioengine=null
+size=64k
+exitall
+
+[load]
+numjobs=2
+exec_prerun=touch before
+exec_postrun=touch after
+thinktime=1ms
+write_lat_log=load
+write_bw_log=load
+log_avg_msec=10
+
+[shared]
+zonemode=strided
+zonesize=4k
+steadystate=iops:5%
+steadystate_duration=2
+new_group
+write_iops_log=all
+write_hist_log=all
+log_hist_msec=10
+per_job_logs=0
 ";
 
 /// The check of a job file as JSON.
@@ -136,8 +166,8 @@ fn json_has_what_is_documented() {
     assert_eq!(
         keys,
         [
-            "version", "program", "status", "totals", "phases", "jobs", "places", "machine", "notes",
-            "risks", "errors"
+            "version", "program", "status", "totals", "trigger", "phases", "jobs", "places", "machine",
+            "notes", "risks", "errors"
         ]
     );
     assert_eq!((number(&report, "/version"), text(&report, "/status")), (1, "warnings"));
@@ -174,6 +204,7 @@ fn keys_and_codes_are_documented() {
     let place = Place::new();
     let mut keys = Vec::new();
     collect_keys(&check(&place, JOB, &[]), &mut keys);
+    collect_keys(&check(&place, SURROUNDED, &["--trigger-timeout=9"]), &mut keys);
     keys.retain(|key| !document.contains(key.as_str()));
     assert_eq!(keys, Vec::<String>::new(), "keys that docs/check.md does not name");
 }
@@ -261,4 +292,94 @@ fn every_job_of_the_repository_can_be_checked() {
         place.ferrio(&["check", job.to_str().unwrap()]).run().succeeded();
     }
     assert_eq!(place.files(), []);
+}
+
+#[test]
+fn arguments_are_counted_from_the_word_check() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    for (words, place_named) in [
+        (&["check", job.as_str(), "--nonsense"][..], "argument 3"),
+        (&["check", "--name=a", "--rw", "raed"], "argument 3"),
+        (&["check", "--name=a", "--output-format=x"], "argument 3"),
+    ] {
+        let run = place.ferrio(words).run().ended_with(1);
+        assert!(run.stderr.contains(place_named), "{words:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn commands_are_shown_and_not_run() {
+    let place = Place::new();
+    let job = place.job(SURROUNDED);
+    let run =
+        place.ferrio(&["check", "--trigger-timeout=9", "--trigger=touch triggered", &job]).run().succeeded();
+    for shown in [
+        "before runs `touch before` (exec_prerun), what it says goes to load.prerun.txt",
+        "after  runs `touch after` (exec_postrun), what it says goes to load.postrun.txt",
+        "trigger  ends all jobs after 9s, then runs `touch triggered`",
+    ] {
+        assert!(run.stdout.contains(shown), "{}", run.stdout);
+    }
+    assert_eq!(place.files(), []);
+}
+
+#[test]
+fn a_run_writes_the_logs_that_a_check_names() {
+    let place = Place::new();
+    let text = SURROUNDED.replace("exec_", ";exec_").replace("steady", ";steady");
+    let report = check(&place, &text, &[]);
+    let logs = report["jobs"].as_array().unwrap().iter().flat_map(|job| job["logs"].as_array().unwrap());
+    let mut named: Vec<_> = logs.map(|log| text_of(&log["path"])).collect();
+    named.sort();
+    place.ferrio(&[&place.job(&text)]).run().succeeded();
+    let written: Vec<_> = place.files().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(written, named);
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// A loop device over a file, taken down at the end.
+struct Loop(String);
+
+impl Loop {
+    /// `None` where there can be none.
+    fn over(file: &Path) -> Option<Loop> {
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+        let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (output.status.success() && !name.is_empty()).then_some(Loop(name))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}
+
+#[test]
+fn what_is_on_a_device_is_told_before_it_is_written_to() {
+    let place = Place::new();
+    let image = place.beside("image");
+    fs::write(&image, vec![0; 4 << 20]).unwrap();
+    let Some(device) = Loop::over(&image) else {
+        eprintln!("SKIPPED: no loop device can be had here (needs root and losetup)");
+        return;
+    };
+    let job = format!("[a]\nfilename={}\nrw=write\nbs=64k\ndirect=1\n", device.0);
+    let empty = check(&place, &job, &[]);
+    assert!(codes(&empty).contains(&"write-to-device"), "{empty}");
+    assert!(text(&empty, "/places/0/device/model").starts_with("loop over "), "{empty}");
+    // The superblock of XFS begins so.
+    let mut disk = fs::OpenOptions::new().write(true).open(&device.0).unwrap();
+    disk.write_all(b"XFSB").unwrap();
+    disk.sync_all().unwrap();
+    let used = check(&place, &job, &[]);
+    if !Path::new("/run/udev").exists() {
+        assert!(codes(&used).contains(&"write-to-used-device"), "{used}");
+        assert_eq!(used["places"][0]["device"]["holds"], json!(["xfs signature"]));
+    }
+    assert_eq!(number(&used, "/places/0/device/size_bytes"), 4 << 20);
 }

@@ -7,9 +7,12 @@ use ferrio_jobfile::{JobSet, Sources};
 use ferrio_plan::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
 
 use crate::facts::{Facts, FileFacts};
-use crate::model::{Action, BlockSizes, File, FileKind, Job, Problem, Report, Span, Status, Totals, VERSION};
+use crate::model::{
+    Action, BlockSizes, Certainty, File, FileKind, Job, Problem, Report, Span, Status, Totals, Trigger,
+    VERSION, Zones,
+};
 use crate::section::{Asks, Section, end};
-use crate::{spot, timeline, volume};
+use crate::{life, logs, spot, timeline, volume};
 
 /// A report that says nothing yet.
 pub(crate) fn empty() -> Report {
@@ -18,6 +21,7 @@ pub(crate) fn empty() -> Report {
         program: format!("ferrio {}", env!("CARGO_PKG_VERSION")),
         status: Status::Clean,
         totals: Totals::default(),
+        trigger: None,
         phases: Vec::new(),
         jobs: Vec::new(),
         places: Vec::new(),
@@ -29,17 +33,35 @@ pub(crate) fn empty() -> Report {
 }
 
 /// Everything but notes and risks.
-pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Section<'_>]) -> Report {
-    let (phases, time) = timeline::phases(sections);
+pub(crate) fn report(
+    set: &JobSet,
+    plan: &Plan,
+    facts: &Facts,
+    sections: &[Section<'_>],
+    trigger: Option<Trigger>,
+) -> Report {
+    let timeout = trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
+    let timeline = timeline::timeline(sections, timeout);
+    let company = life::Company::of(plan);
     let mut laid_out = HashMap::new();
-    let jobs: Vec<Job> =
+    let mut jobs: Vec<Job> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
+    for (section, job) in sections.iter().zip(&mut jobs) {
+        job.ends_others = company.ends_others(section.spec());
+        job.never_starts = timeline.never_starts[section.index];
+        if job.never_starts {
+            job.volume = volume::nothing();
+            job.time = Span { most_seconds: Some(0.0), ..Span::default() };
+        } else if trigger.is_some() || timeline.cut[section.index] {
+            job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
+        }
+    }
     let totals = Totals {
         jobs: jobs.len(),
         instances: plan.jobs.len(),
         volume: jobs.iter().map(|job| job.volume).fold(volume::nothing(), volume::plus),
         create_bytes: jobs.iter().map(|job| job.create_bytes).fold(0, u64::saturating_add),
-        time,
+        time: timeline.whole,
     };
     let mut places = facts.places.clone();
     for (place, bytes) in needed(sections, facts) {
@@ -47,7 +69,8 @@ pub(crate) fn report(set: &JobSet, plan: &Plan, facts: &Facts, sections: &[Secti
     }
     Report {
         totals,
-        phases,
+        trigger,
+        phases: timeline.phases,
         jobs,
         places,
         machine: Some(facts.machine),
@@ -96,6 +119,9 @@ fn job<'a>(
         group: spec.group,
         phase: section.phase,
         wait_for: section.wait_for().map(str::to_owned),
+        never_starts: false,
+        ends_others: None,
+        commands: life::commands(spec),
         startdelay_seconds: [seconds(low), seconds(high)],
         instances: spec.clones,
         thread: spec.thread,
@@ -109,6 +135,10 @@ fn job<'a>(
         volume: sum,
         create_bytes,
         rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
+        pauses: life::pauses(spec),
+        zones: spec.zones.map(|zones| Zones { size: zones.size, range: zones.range, skip: zones.skip }),
+        steady_state: life::steady_state(&section.instances[0]),
+        logs: logs::of(section, facts),
         time: section.instances.iter().map(timeline::of).reduce(longest).unwrap_or_default(),
         setup_error: setup_error(section),
     }

@@ -6,6 +6,8 @@
 
 mod build;
 mod facts;
+mod life;
+mod logs;
 pub mod model;
 mod risks;
 mod section;
@@ -20,19 +22,19 @@ use ferrio_jobfile::{self as jobfile, Diagnostic, JobSet, Origin, Problems, Sour
 use ferrio_plan::Plan;
 
 pub use facts::{DirectIo, Facts, FileFacts};
-pub use model::{Report, Severity, Status};
+pub use model::{Report, Severity, Status, Trigger};
 pub use risks::codes;
 pub use text::text;
 
 use model::{Problem, Spot};
 
-/// What a run of `plan`, made from `set`, would do on a machine like `facts`.
+/// What a run of `plan`, made from `set`, would do on a machine like `facts`; `trigger` is what ends it from outside.
 #[must_use]
-pub fn check(set: &JobSet, plan: &Plan, facts: &Facts) -> Report {
+pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<Trigger>) -> Report {
     let sections = section::sections(set, plan);
-    let mut report = build::report(set, plan, facts, &sections);
+    let mut report = build::report(set, plan, facts, &sections, trigger);
     report.notes.clone_from(&plan.notes);
-    report.risks = risks::find(&risks::Run { set, facts, sections: &sections, report: &report });
+    report.risks = risks::find(&risks::Run::new(set, facts, &sections, &report));
     report.notes.retain(|note| !risks::covers(note, &report.risks));
     report.status = if !report.errors.is_empty() {
         Status::Errors

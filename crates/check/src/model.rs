@@ -20,6 +20,8 @@ pub struct Report {
     pub status: Status,
     /// Sums over all jobs.
     pub totals: Totals,
+    /// What ends the run from outside.
+    pub trigger: Option<Trigger>,
     /// What starts together, in order.
     pub phases: Vec<Phase>,
     /// Sections of the job files and jobs of the command line, in order.
@@ -108,6 +110,12 @@ pub struct Job {
     pub phase: usize,
     /// The job whose instances must all have ended (`wait_for`).
     pub wait_for: Option<String>,
+    /// It is ended by other jobs, or by the trigger, before it could start.
+    pub never_starts: bool,
+    /// Whom it ends when it ends itself.
+    pub ends_others: Option<EndsOthers>,
+    /// Shell commands around it; a check runs none of them.
+    pub commands: Vec<Command>,
     /// Least and most seconds after the start of the run (`startdelay`).
     pub startdelay_seconds: [f64; 2],
     /// Clones.
@@ -134,10 +142,117 @@ pub struct Job {
     pub create_bytes: u64,
     /// Bytes per second that all instances are held to, all directions.
     pub rate_bytes_per_second: Option<u64>,
+    /// Pauses between I/Os (`thinktime`).
+    pub pauses: Option<Pauses>,
+    /// Zones it goes through (`zonemode=strided`).
+    pub zones: Option<Zones>,
+    /// What may end it early (`steadystate`).
+    pub steady_state: Option<SteadyState>,
+    /// Log files of all instances.
+    pub logs: Vec<Log>,
     /// How long one instance runs from its start.
     pub time: Span,
     /// Why it cannot run.
     pub setup_error: Option<String>,
+}
+
+/// What ends a run from outside (`--trigger-file`, `--trigger-timeout`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Trigger {
+    /// The run ends when this file appears.
+    pub file: Option<PathBuf>,
+    /// The run ends this long after its start.
+    pub timeout_seconds: Option<f64>,
+    /// Shell command that a run executes then; a check does not.
+    pub command: Option<String>,
+}
+
+/// Whom a job ends (`exitall`, `exitall_on_error`, `exit_what`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct EndsOthers {
+    /// At which end.
+    pub when: EndsWhen,
+    /// Which jobs.
+    pub which: EndsWhich,
+}
+
+/// Which end of a job ends others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndsWhen {
+    /// Every one.
+    End,
+    /// One with an error.
+    Error,
+}
+
+/// Which jobs a job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndsWhich {
+    /// Those of its report group, also before they start.
+    Group,
+    /// All that run.
+    Running,
+    /// All, also before they start.
+    All,
+}
+
+/// A shell command of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Command {
+    /// `exec_prerun` or `exec_postrun`.
+    pub option: &'static str,
+    /// What the shell is given.
+    pub command: String,
+    /// File that its output goes to.
+    pub output: PathBuf,
+}
+
+/// Pauses between I/Os.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Pauses {
+    /// Length of one.
+    pub seconds: f64,
+    /// One after so many I/Os.
+    pub after_ios: Option<u32>,
+    /// One after so much time without one.
+    pub after_seconds: Option<f64>,
+}
+
+/// Zones of a file, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Zones {
+    /// Done in a zone before the next one.
+    pub size: u64,
+    /// Length of a zone.
+    pub range: u64,
+    /// Gap between two zones.
+    pub skip: u64,
+}
+
+/// When a job's figures have settled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SteadyState {
+    /// `iops`, `bw` or `lat`.
+    pub figure: &'static str,
+    /// Earliest end by it, from the start of the job.
+    pub least_seconds: f64,
+}
+
+/// A log file of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Log {
+    /// Its name.
+    pub path: PathBuf,
+    /// Time between two rows, 0 when there are none; `None` for a row for every I/O.
+    pub window_ms: Option<u32>,
+    /// Rows are added to what is there, by several jobs.
+    pub shared: bool,
+    /// Size of the file that is there.
+    pub existing_bytes: Option<u64>,
+    /// Index into `places`.
+    pub place: Option<usize>,
 }
 
 /// Smallest and largest block, `None` for a direction that is not used.
@@ -277,6 +392,8 @@ pub struct Place {
 pub struct Device {
     /// Its node.
     pub path: PathBuf,
+    /// Node of the whole disk, for a partition another than its own.
+    pub disk: PathBuf,
     /// Vendor and model, if it says.
     pub model: Option<String>,
     /// Bytes.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ferrio_jobfile::{Builder, Environment, JobSet};
 use ferrio_plan::{Plan, PlanOptions};
 
+use crate::facts::LogFacts;
 use crate::model::{Device, Machine, Place, Report, Risk};
 use crate::{Facts, FileFacts};
 
@@ -36,6 +37,7 @@ pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
 pub(crate) fn facts(plan: &Plan) -> Facts {
     let device = Device {
         path: PathBuf::from("/dev/nvme0n1"),
+        disk: PathBuf::from("/dev/nvme0n1"),
         model: Some("Fast 9000".to_owned()),
         size_bytes: 1 << 40,
         logical_block_bytes: 512,
@@ -69,7 +71,11 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         file_size_bytes: None,
         kernel: [6, 18],
     };
-    Facts { machine, places: vec![place], files: files.collect() }
+    let logs = plan.jobs.iter().flat_map(|job| crate::logs::files(&job.spec)).map(|(path, _)| {
+        let facts = LogFacts { place: Some(0), size: None };
+        (path, facts)
+    });
+    Facts { machine, places: vec![place], files: files.collect(), logs: logs.collect() }
 }
 
 /// The report on one job file on that machine, changed by `change`.
@@ -77,7 +83,7 @@ pub(crate) fn report_with(text: &str, change: impl FnOnce(&mut Facts)) -> Report
     let (set, plan) = plan_of(text);
     let mut facts = facts(&plan);
     change(&mut facts);
-    crate::check(&set, &plan, &facts)
+    crate::check(&set, &plan, &facts, None)
 }
 
 /// The report on one job file on that machine.

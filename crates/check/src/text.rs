@@ -3,7 +3,7 @@
 mod job;
 
 use crate::model::{
-    Barrier, Certainty, Phase, Place, Problem, Report, Risk, Severity, Span, Spot, Totals, Volume,
+    Barrier, Certainty, Phase, Place, Problem, Report, Risk, Severity, Span, Spot, Totals, Trigger, Volume,
 };
 use crate::units::{bytes, count, time};
 
@@ -13,7 +13,7 @@ pub fn text(report: &Report, colour: bool) -> String {
     let style = Style { colour };
     let mut out = String::new();
     if !report.jobs.is_empty() {
-        out.push_str(&totals(&report.totals, report.phases.len()));
+        out.push_str(&totals(&report.totals, report.phases.len(), report.trigger.as_ref()));
         for phase in &report.phases {
             out.push_str(&format!("\n{}\n", style.bold(&header(phase))));
             for job in phase.jobs.iter().filter_map(|&at| report.jobs.get(at)) {
@@ -74,7 +74,7 @@ pub(crate) fn aligned(lines: Vec<[String; 2]>) -> String {
     lines.iter().map(|[first, rest]| format!("  {first:width$}  {rest}\n")).collect()
 }
 
-fn totals(totals: &Totals, phases: usize) -> String {
+fn totals(totals: &Totals, phases: usize, trigger: Option<&Trigger>) -> String {
     let mut what = count(totals.jobs, "job");
     if totals.instances > totals.jobs {
         what.push_str(&format!(" in {} instances", totals.instances));
@@ -93,7 +93,17 @@ fn totals(totals: &Totals, phases: usize) -> String {
         let timed = totals.volume.certainty == Certainty::Unknown;
         lines.push(["moves".to_owned(), if timed { format!("{moves} until time is up") } else { moves }]);
     }
+    lines.extend(trigger.map(|trigger| ["trigger".to_owned(), triggered(trigger)]));
     aligned(lines)
+}
+
+fn triggered(trigger: &Trigger) -> String {
+    let file =
+        trigger.file.as_ref().map(|file| format!("when {} appears", clean(&file.display().to_string())));
+    let timeout = trigger.timeout_seconds.map(|seconds| format!("after {}", time(seconds)));
+    let when: Vec<String> = timeout.into_iter().chain(file).collect();
+    let command = trigger.command.as_ref().map(|command| format!(", then runs `{}`", clean(command)));
+    format!("ends all jobs {}{}", when.join(" or "), command.unwrap_or_default())
 }
 
 fn header(phase: &Phase) -> String {

@@ -1,26 +1,54 @@
-//! When phases start and how long they last, by stonewalls, `wait_for`, start delays, run times and rates.
+//! When phases start and how long they last, by stonewalls, `wait_for`, start delays, run times, rates and pauses, and by whom else
+//! ends jobs: other jobs (`exitall`) and the trigger.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ferrio_plan::PlannedJob;
+use ferrio_plan::{ExitWhat, PlannedJob};
 
 use crate::model::{Barrier, Phase, Span};
 use crate::section::{Asks, Section};
 use crate::units::bytes;
 use crate::volume;
 
-/// How long one clone runs from its start.
+/// What is known of the course of a run before it.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    pub(crate) phases: Vec<Phase>,
+    /// The whole run.
+    pub(crate) whole: Span,
+    /// For each section whether something else ends it before it can start.
+    pub(crate) never_starts: Vec<bool>,
+    /// For each section whether something else may end it before its own end.
+    pub(crate) cut: Vec<bool>,
+}
+
+/// One section between its first start and its last end.
+#[derive(Clone, Debug)]
+struct Course {
+    start: Span,
+    /// End of the instance that ends first.
+    first: Span,
+    /// End of the instance that ends last.
+    last: Span,
+}
+
+/// How long one clone runs from its start, if nothing else ends it.
 pub(crate) fn of(job: &PlannedJob) -> Span {
     let spec = &job.spec;
     let limits = &spec.limits;
     if job.setup_error.is_some() || !spec.works() {
-        return Span { most_seconds: Some(0.0), ..Span::default() };
+        return now();
     }
     let planned = limits.runtime.saturating_add(limits.ramp_time).as_secs_f64();
-    let least = volume::least_seconds(spec);
+    let settled = settled(job);
+    let least = volume::least_seconds(spec).min(settled);
     if limits.time_based {
-        return Span { least_seconds: planned, most_seconds: Some(planned), unbounded_because: None };
+        return Span {
+            least_seconds: planned.min(settled),
+            most_seconds: Some(planned),
+            unbounded_because: None,
+        };
     }
     if !limits.runtime.is_zero() {
         return Span {
@@ -37,51 +65,225 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
     Span { least_seconds: least, most_seconds: None, unbounded_because: Some(because) }
 }
 
-/// All phases, and the whole run.
-pub(crate) fn phases(sections: &[Section<'_>]) -> (Vec<Phase>, Span) {
-    let mut ends: HashMap<&str, Span> = HashMap::new();
+/// Seconds from the start of a job after which its figures may be found steady at the earliest; infinite if nobody looks.
+pub(crate) fn settled(job: &PlannedJob) -> f64 {
+    let ramp = job.spec.limits.ramp_time;
+    let steady = job.spec.steadystate;
+    steady.map_or(f64::INFINITY, |steady| (ramp + steady.ramp + steady.duration).as_secs_f64())
+}
+
+/// All phases, and the whole run; `timeout` is that of the trigger, in seconds.
+pub(crate) fn timeline(sections: &[Section<'_>], timeout: Option<f64>) -> Timeline {
+    let exits = Exits::of(sections);
     let mut over = now();
     let mut phases: Vec<Phase> = Vec::new();
+    let mut never_starts = Vec::new();
+    let mut rest_is_cancelled = false;
     for group in sections.chunk_by(|one, next| one.phase == next.phase) {
         let begin = over.clone();
-        for section in group {
-            let mut start = begin.clone();
-            if let Some(end) = section.wait_for().and_then(|name| ends.get(name)) {
-                start = later(start, end);
-            }
-            for job in section.instances {
-                let (low, high) = job.spec.limits.startdelay;
-                let start = later(start.clone(), &between(low, high));
-                let end = after(&start, &of(job));
-                let of_name = ends.entry(section.spec().name.as_str()).or_insert_with(now);
-                *of_name = later(of_name.clone(), &end);
-                over = later(over, &end);
-            }
+        let cancelled = rest_is_cancelled || timeout.is_some_and(|timeout| begin.least_seconds >= timeout);
+        let courses = if cancelled { Vec::new() } else { exits.lay(group, &begin, true) };
+        for course in &courses {
+            over = later(over, &course.last);
+        }
+        over = limited(over, timeout);
+        let ended = exits.end_before_start(group, &courses);
+        never_starts.extend((0..group.len()).map(|at| {
+            cancelled
+                || timeout.is_some_and(|timeout| courses[at].start.least_seconds >= timeout)
+                || ended[at]
+        }));
+        rest_is_cancelled |= !cancelled && exits.on && group.iter().any(ends_all);
+        let mut time = Span {
+            least_seconds: (over.least_seconds - begin.least_seconds).max(0.0),
+            most_seconds: over
+                .most_seconds
+                .zip(begin.most_seconds)
+                .map(|(end, begin)| (end - begin).max(0.0)),
+            unbounded_because: over.unbounded_because.clone(),
+        };
+        // A phase of known length after one of unknown length has its own length still. Start delays count from the start of the
+        // run and are over by then or not, which nobody knows.
+        if begin.most_seconds.is_none() && !cancelled {
+            let own = exits.lay(group, &now(), false).iter().fold(now(), |end, one| later(end, &one.last));
+            time = limited(own, timeout);
+        } else if cancelled {
+            time = now();
         }
         phases.push(Phase {
             number: phases.len() + 1,
             waits_because: (!phases.is_empty()).then(|| barrier(&group[0])),
             jobs: group.iter().map(|section| section.index).collect(),
-            time: Span {
-                least_seconds: (over.least_seconds - begin.least_seconds).max(0.0),
-                most_seconds: over.most_seconds.zip(begin.most_seconds).map(|(end, begin)| end - begin),
-                unbounded_because: over.unbounded_because.clone(),
-            },
+            time,
         });
-        let last = phases.len() - 1;
-        // A phase of known length after one of unknown length has its own length still.
-        if over.most_seconds.is_none() && begin.most_seconds.is_none() {
-            phases[last].time = phases_own(group);
-        }
     }
-    (phases, over)
+    let cut = sections.iter().map(|section| exits.may_cut(section)).collect();
+    Timeline { phases, whole: over, never_starts, cut }
 }
 
-/// A phase by itself, its start delays taken from its own start: they count from the start of the run and are over by then or
-/// not, which nobody knows.
-fn phases_own(group: &[Section<'_>]) -> Span {
-    let jobs = group.iter().flat_map(|section| section.instances);
-    jobs.map(of).fold(now(), |end, span| later(end, &span))
+/// Which jobs end which others when they end, counted in instances.
+struct Exits {
+    on: bool,
+    /// Of each report group, those that end it.
+    of_group: HashMap<u32, usize>,
+    /// Those that end jobs of other groups too.
+    beyond: usize,
+}
+
+impl Exits {
+    fn of(sections: &[Section<'_>]) -> Exits {
+        let mut exits = Exits { on: false, of_group: HashMap::new(), beyond: 0 };
+        for section in sections {
+            let (spec, instances) = (section.spec(), section.instances.len());
+            exits.on |= spec.life.exitall;
+            match spec.life.exit_what {
+                ExitWhat::Group => *exits.of_group.entry(spec.group).or_default() += instances,
+                ExitWhat::Stonewall | ExitWhat::All => exits.beyond += instances,
+            }
+        }
+        exits
+    }
+
+    /// Somebody else may end an instance of the section.
+    fn may_cut(&self, section: &Section<'_>) -> bool {
+        let of_group = self.of_group.get(&section.spec().group).copied().unwrap_or(0);
+        // Every instance is counted for itself.
+        self.on && of_group + self.beyond > 1
+    }
+
+    /// The sections of a phase that begins at `begin`.
+    fn lay(&self, group: &[Section<'_>], begin: &Span, delays: bool) -> Vec<Course> {
+        let natural = lay(group, begin, delays, &HashMap::new());
+        if !self.on {
+            return natural;
+        }
+        // Once more for those that wait for a job which is ended before its own end.
+        let cut = cut(group, natural);
+        cut_again(group, lay(group, begin, delays, &ends(group, &cut)))
+    }
+
+    /// For each section of a phase whether it waits, or is delayed, until a job has ended that takes it along.
+    fn end_before_start(&self, group: &[Section<'_>], courses: &[Course]) -> Vec<bool> {
+        let mut named: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
+        // Seconds after which somebody has surely ended who takes along: a report group, or all.
+        let mut of_group: HashMap<u32, f64> = HashMap::new();
+        let mut of_all = f64::INFINITY;
+        for (section, course) in group.iter().zip(courses) {
+            let spec = section.spec();
+            named.entry(spec.name.as_str()).or_default().push(section);
+            let end = course.first.most_seconds.unwrap_or(f64::INFINITY);
+            match spec.life.exit_what {
+                ExitWhat::Group => {
+                    let known = of_group.entry(spec.group).or_insert(f64::INFINITY);
+                    *known = known.min(end);
+                }
+                ExitWhat::Stonewall => {}
+                ExitWhat::All => of_all = of_all.min(end),
+            }
+        }
+        let never = |(section, course): (&Section<'_>, &Course)| {
+            let spec = section.spec();
+            let takes_along = |other: &&Section<'_>| match other.spec().life.exit_what {
+                ExitWhat::Group => other.spec().group == spec.group,
+                ExitWhat::Stonewall => false,
+                ExitWhat::All => true,
+            };
+            let awaited = section.wait_for().and_then(|name| named.get(name));
+            let end = of_all.min(of_group.get(&spec.group).copied().unwrap_or(f64::INFINITY));
+            self.on
+                && (awaited.is_some_and(|others| others.iter().any(takes_along))
+                    || (spec.limits.startdelay.0 > Duration::ZERO && end < course.start.least_seconds))
+        };
+        group.iter().zip(courses).map(never).collect()
+    }
+}
+
+fn ends_all(section: &Section<'_>) -> bool {
+    section.spec().life.exit_what == ExitWhat::All
+}
+
+/// Courses of sections that nothing else ends; a section waits until the `known` end of another, else until its own.
+fn lay(group: &[Section<'_>], begin: &Span, delays: bool, known: &HashMap<&str, Span>) -> Vec<Course> {
+    let mut ended: HashMap<&str, Span> = HashMap::new();
+    let mut courses = Vec::with_capacity(group.len());
+    for section in group {
+        let awaited = section.wait_for().and_then(|name| known.get(name).or_else(|| ended.get(name)));
+        let start = awaited.map_or_else(|| begin.clone(), |end| later(begin.clone(), end));
+        let mut course: Option<Course> = None;
+        for job in section.instances {
+            let (low, high) = job.spec.limits.startdelay;
+            let start = if delays { later(start.clone(), &between(low, high)) } else { start.clone() };
+            let end = after(&start, &of(job));
+            course = Some(match course {
+                None => Course { start, first: end.clone(), last: end },
+                Some(one) => Course {
+                    start: sooner(one.start, &start),
+                    first: sooner(one.first, &end),
+                    last: later(one.last, &end),
+                },
+            });
+        }
+        let course =
+            course.unwrap_or(Course { start: begin.clone(), first: begin.clone(), last: begin.clone() });
+        let name = section.spec().name.as_str();
+        let end = ended.remove(name).unwrap_or_else(now);
+        ended.insert(name, later(end, &course.last));
+        courses.push(course);
+    }
+    courses
+}
+
+fn ends<'a>(group: &[Section<'a>], courses: &[Course]) -> HashMap<&'a str, Span> {
+    let mut ends: HashMap<&str, Span> = HashMap::new();
+    for (section, course) in group.iter().zip(courses) {
+        let end = ends.remove(section.spec().name.as_str()).unwrap_or_else(now);
+        ends.insert(&section.spec().name, later(end, &course.last));
+    }
+    ends
+}
+
+/// The first job that ends takes others with it, and they take others.
+fn cut(group: &[Section<'_>], courses: Vec<Course>) -> Vec<Course> {
+    cut_again(group, cut_again(group, courses))
+}
+
+fn cut_again(group: &[Section<'_>], mut courses: Vec<Course>) -> Vec<Course> {
+    let mut of_group: HashMap<u32, Span> = HashMap::new();
+    let (mut of_all, mut of_running): (Option<Span>, Option<Span>) = (None, None);
+    let sooner_of = |known: Option<Span>, end: &Span| match known {
+        Some(known) => sooner(known, end),
+        None => end.clone(),
+    };
+    for (section, course) in group.iter().zip(&courses) {
+        let spec = section.spec();
+        match spec.life.exit_what {
+            ExitWhat::Group => {
+                let known = of_group.remove(&spec.group);
+                of_group.insert(spec.group, sooner_of(known, &course.first));
+            }
+            ExitWhat::Stonewall => of_running = Some(sooner_of(of_running, &course.first)),
+            ExitWhat::All => of_all = Some(sooner_of(of_all, &course.first)),
+        }
+    }
+    for (section, course) in group.iter().zip(&mut courses) {
+        let starts_late = section.wait_for().is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
+        let of_running = of_running.clone().map(|end| match starts_late {
+            // It may not run yet, and then it goes its whole length.
+            true => Span { most_seconds: None, ..end },
+            false => end,
+        });
+        for end in of_group.get(&section.spec().group).into_iter().chain(&of_all).chain(&of_running) {
+            course.first = sooner(course.first.clone(), end);
+            course.last = sooner(course.last.clone(), end);
+        }
+    }
+    courses
+}
+
+fn limited(span: Span, timeout: Option<f64>) -> Span {
+    let Some(timeout) = timeout else { return span };
+    let limit = Span { least_seconds: timeout, most_seconds: Some(timeout), unbounded_because: None };
+    sooner(span, &limit)
 }
 
 fn barrier(section: &Section<'_>) -> Barrier {
@@ -110,6 +312,19 @@ fn later(one: Span, other: &Span) -> Span {
     }
 }
 
+/// When one of them is over.
+fn sooner(one: Span, other: &Span) -> Span {
+    let most_seconds = match (one.most_seconds, other.most_seconds) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+    Span {
+        least_seconds: one.least_seconds.min(other.least_seconds),
+        most_seconds,
+        unbounded_because: one.unbounded_because.filter(|_| most_seconds.is_none()),
+    }
+}
+
 /// One after the other.
 fn after(start: &Span, length: &Span) -> Span {
     Span {
@@ -127,8 +342,13 @@ mod tests {
 
     fn times(text: &str) -> (Vec<(f64, Option<f64>)>, Span) {
         let (set, plan) = plan_of(&format!("[global]\nioengine=null\nsize=1m\n{text}"));
-        let (phases, whole) = phases(&sections(&set, &plan));
+        let Timeline { phases, whole, .. } = timeline(&sections(&set, &plan), None);
         (phases.iter().map(|phase| (phase.time.least_seconds, phase.time.most_seconds)).collect(), whole)
+    }
+
+    fn never(text: &str, timeout: Option<f64>) -> Vec<bool> {
+        let (set, plan) = plan_of(&format!("[global]\nioengine=null\nsize=1m\ntime_based\n{text}"));
+        timeline(&sections(&set, &plan), timeout).never_starts
     }
 
     #[test]
@@ -157,8 +377,49 @@ mod tests {
     fn a_further_file_is_a_barrier_of_its_own() {
         let job = "[a]\nioengine=null\nsize=4k\n";
         let (set, plan) = plan_of_files(&[job, job, &format!("{job}stonewall\n")]);
-        let (phases, _) = phases(&sections(&set, &plan));
+        let phases = timeline(&sections(&set, &plan), None).phases;
         let why: Vec<_> = phases.iter().map(|phase| phase.waits_because).collect();
         assert_eq!(why, [None, Some(Barrier::NextFile), Some(Barrier::Stonewall)]);
+    }
+
+    #[test]
+    fn a_steady_state_may_end_a_job_early() {
+        let steady = "steadystate=iops:5%\nsteadystate_duration=10\nsteadystate_ramp_time=5\n";
+        let (each, _) = times(&format!("time_based\n[a]\nruntime=60\nramp_time=2\n{steady}"));
+        assert_eq!(each, [(17.0, Some(62.0))]);
+    }
+
+    #[test]
+    fn with_exitall_the_first_end_is_that_of_its_group() {
+        let (each, _) =
+            times("time_based\nexitall\n[a]\nruntime=2\n[b]\nruntime=9\n[c]\nnew_group\nruntime=4\n");
+        assert_eq!(each, [(4.0, Some(4.0))]);
+        let (each, _) = times("[a]\nexitall\ntime_based\nruntime=2\n[b]\n");
+        assert_eq!(each, [(0.0, Some(2.0))], "b may be done before");
+        let (each, _) =
+            times("time_based\nexitall\n[a]\nruntime=2\nexit_what=all\n[b]\nnew_group\nruntime=9\n");
+        assert_eq!(each, [(2.0, Some(2.0))]);
+    }
+
+    #[test]
+    fn what_waits_for_a_job_that_ends_all_never_starts() {
+        let waits = "[a]\nruntime=2\n[b]\nruntime=2\nwait_for=a\n";
+        assert_eq!(never(waits, None), [false, false]);
+        assert_eq!(never(&format!("exitall\n{waits}"), None), [false, true]);
+        let walled = "exitall\n[a]\nruntime=2\n[b]\nstonewall\nruntime=2\n";
+        assert_eq!(never(walled, None), [false, false], "another report group");
+        assert_eq!(never(&format!("exit_what=all\n{walled}"), None), [false, true]);
+        let delayed = "exitall\nruntime=2\n[a]\n[b]\nstartdelay=3\n[c]\nstartdelay=1\n";
+        assert_eq!(never(delayed, None), [false, true, false]);
+    }
+
+    #[test]
+    fn a_trigger_ends_the_run() {
+        let text = "[a]\nruntime=4\n[b]\nstonewall\nruntime=4\n[c]\nstonewall\nruntime=4\n";
+        assert_eq!(never(text, Some(6.0)), [false, false, true]);
+        let (set, plan) = plan_of(&format!("[global]\nioengine=null\nsize=1m\ntime_based\n{text}"));
+        let line = timeline(&sections(&set, &plan), Some(6.0));
+        let ends: Vec<_> = line.phases.iter().map(|phase| phase.time.most_seconds).collect();
+        assert_eq!((ends, line.whole.most_seconds), (vec![Some(4.0), Some(2.0), Some(0.0)], Some(6.0)));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn nothing() -> Volume {
     Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact }
 }
 
-/// Least seconds that rates make the job last.
+/// Least seconds that rates and pauses make the job last.
 pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
     let of = |direction: Direction| {
         let bytes = share(spec, direction) as f64;
@@ -49,7 +49,51 @@ pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
         let by_ios = if iops > 0.0 { bytes / block / iops } else { 0.0 };
         by_bytes.max(by_ios)
     };
-    Direction::ALL.into_iter().filter(|&direction| spec.does(direction)).map(of).fold(0.0, f64::max)
+    used(spec).map(of).fold(pauses(spec), f64::max)
+}
+
+/// Least seconds that a job pauses (`thinktime`) when only its work ends it; what time alone makes it pause is not known.
+fn pauses(spec: &JobSpec) -> f64 {
+    let Some(blocks) = spec.think.blocks.filter(|_| !spec.think.time.is_zero()) else { return 0.0 };
+    // What is in flight when a pause begins may count for this one or the next.
+    let most_between = match spec.depth.iodepth {
+        1 => u64::from(blocks),
+        depth => u64::from(blocks).saturating_add(u64::from(depth)),
+    };
+    let pauses = least_ios(spec).saturating_sub(1) / most_between.max(1);
+    pauses as f64 * spec.think.time.as_secs_f64()
+}
+
+/// I/Os that the job makes at least when only its work ends it: all of the largest size.
+pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
+    let of = |direction: Direction| share(spec, direction) / spec.block[direction].max.max(1);
+    used(spec).map(of).fold(0, u64::saturating_add)
+}
+
+/// I/Os that are made at most to move this: all of the smallest size; `None` when only time ends the job.
+pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
+    let of =
+        |direction: Direction, moved: Option<u64>| Some(moved?.div_ceil(spec.block[direction].min.max(1)));
+    let (read, write) = (of(Direction::Read, volume.read)?, of(Direction::Write, volume.write)?);
+    Some(read.saturating_add(write).saturating_add(of(Direction::Trim, volume.trim)?))
+}
+
+fn used(spec: &JobSpec) -> impl Iterator<Item = Direction> {
+    Direction::ALL.into_iter().filter(|&direction| spec.does(direction))
+}
+
+/// Mean size of an I/O: that of the shares of `bssplit`, else the middle of the range.
+fn mean_block(spec: &JobSpec, direction: Direction) -> u64 {
+    let (block, split) = (&spec.block[direction], &spec.split[direction]);
+    let mut left = 100_u64;
+    let mut sum = 0_u64;
+    for (at, share) in split.iter().enumerate() {
+        // The last entry takes what the others leave.
+        let percent = if at + 1 == split.len() { left } else { u64::from(share.percent).min(left) };
+        left -= percent;
+        sum = sum.saturating_add(share.bytes.saturating_mul(percent));
+    }
+    if split.is_empty() { block.min / 2 + block.max / 2 + (block.min & block.max & 1) } else { sum / 100 }
 }
 
 /// Bytes per second that rates allow in one direction.
@@ -77,7 +121,7 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(loops);
     let counted = match limits.number_ios {
         0 => whole,
-        ios => whole.min(ios.saturating_mul(loops).saturating_mul(spec.block[direction].max)),
+        ios => whole.min(ios.saturating_mul(loops).saturating_mul(mean_block(spec, direction))),
     };
     if !spec.rw.is_mixed() {
         return counted;
@@ -88,7 +132,7 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
 }
 
 fn certainty(spec: &JobSpec) -> Certainty {
-    let used = || Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
+    let used = || used(spec);
     if spec.limits.time_based {
         return if used().all(|direction| rate(spec, direction).is_some()) {
             Certainty::AtMost
@@ -100,7 +144,7 @@ fn certainty(spec: &JobSpec) -> Certainty {
         let block = &spec.block[direction];
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
-    if !spec.limits.runtime.is_zero() {
+    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() {
         Certainty::AtMost
     } else if spec.rw.is_mixed() || uneven {
         Certainty::About
@@ -144,6 +188,26 @@ mod tests {
         let written = volume("rw=write\nverify=md5\n");
         assert_eq!((written.read, written.write, written.verify), (Some(0), Some(1 << 20), Some(1 << 20)));
         assert_eq!(volume("rw=write\nverify=md5\ndo_verify=0\n").verify, Some(0));
+    }
+
+    #[test]
+    fn split_sizes_count_by_their_shares() {
+        let read = volume("size=1g\nbssplit=4k/75:64k/25\nnumber_ios=100\n");
+        assert_eq!((read.read, read.certainty), (Some(100 * 19 * 1024), Certainty::About));
+        assert_eq!(volume("size=1g\nbsrange=4k-12k\nnumber_ios=100\n").read, Some(100 * 8192));
+    }
+
+    #[test]
+    fn pauses_set_the_least_time() {
+        let seconds = |options: &str| {
+            let (_, plan) = plan_of(&format!("[a]\nioengine=null\nsize=400k\n{options}"));
+            least_seconds(&plan.jobs[0].spec)
+        };
+        assert_eq!(seconds("thinktime=1s\n"), 99.0);
+        assert_eq!(seconds("thinktime=1s\nthinktime_blocks=25\n"), 3.0);
+        assert_eq!(seconds("thinktime=1s\nrate_iops=1\n"), 100.0);
+        assert_eq!(seconds("thinktime=1s\niodepth=16\nthinktime_blocks=4\n"), 4.0);
+        assert_eq!(seconds("thinktime=1s\nthinktime_iotime=1s\n"), 0.0);
     }
 
     #[test]

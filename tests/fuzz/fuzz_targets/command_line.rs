@@ -17,7 +17,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
     let words: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let Ok(items) = arguments::scan(&words, &program::options()) else { return };
+    let Ok(items) = arguments::scan(&words, 1, &program::options()) else { return };
     let _ = program::Program::read(&items);
     let mut builder = Builder::new(shared::environment(&[]));
     for item in &items {

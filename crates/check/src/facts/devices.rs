@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{major, minor};
 
 use super::mounts::Mount;
+use super::signature;
 use crate::model::Device;
 
 /// Major and minor number.
@@ -48,13 +49,14 @@ fn read(device: Number, mounts: &[Mount]) -> Option<Device> {
     let logical = queue("logical_block_size").filter(|&bytes| bytes > 0).unwrap_or(512);
     Some(Device {
         path: node(&here)?,
+        disk: node(&disk)?,
         model: model(&disk),
         size_bytes: figure(here.join("size")).unwrap_or(0).saturating_mul(512),
         logical_block_bytes: logical,
         physical_block_bytes: queue("physical_block_size").unwrap_or(logical),
         rotational: queue("rotational") == Some(1),
         trims: queue("discard_max_bytes").is_some_and(|bytes| bytes > 0),
-        holds: holds(device, &here, mounts),
+        holds: holds(device, &here, mounts, 0),
     })
 }
 
@@ -66,6 +68,9 @@ fn node(sys: &Path) -> Option<PathBuf> {
 }
 
 fn model(disk: &Path) -> Option<String> {
+    if let Some(file) = word(&disk.join("loop/backing_file")) {
+        return Some(format!("loop over {file}"));
+    }
     let model = word(&disk.join("device/model"))?;
     // ATA disks say only that they are ATA; NVMe vendors are numbers.
     let vendor =
@@ -73,8 +78,11 @@ fn model(disk: &Path) -> Option<String> {
     Some(vendor.map(|vendor| format!("{vendor} {model}")).unwrap_or(model))
 }
 
-/// Whatever would be lost if the device were written to.
-fn holds(device: Number, here: &Path, mounts: &[Mount]) -> Vec<String> {
+/// Devices stacked deeper than this are not looked at.
+const DEEPEST: u32 = 8;
+
+/// Whatever would be lost if the device were written to, also what is on its partitions and on devices built on it.
+fn holds(device: Number, here: &Path, mounts: &[Mount], depth: u32) -> Vec<String> {
     let on_it = mounts.iter().filter(|mount| mount.device() == device);
     let mut holds: Vec<String> =
         on_it.map(|mount| format!("{} mounted at {}", mount.file_system, mount.point.display())).collect();
@@ -84,23 +92,58 @@ fn holds(device: Number, here: &Path, mounts: &[Mount]) -> Vec<String> {
         names.sort();
         names
     };
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let with_its_own = |what: String, path: &Path| {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let inner = match numbers(&path).filter(|_| depth < DEEPEST) {
+            Some(device) => self::holds(device, &path, mounts, depth + 1),
+            None => Vec::new(),
+        };
+        if inner.is_empty() { what } else { format!("{what} ({})", inner.join(", ")) }
+    };
     let parts: Vec<_> = below(here).into_iter().filter(|path| path.join("partition").exists()).collect();
-    holds.extend(parts.iter().map(|part| format!("partition {}", name(part))));
-    holds.extend(
-        below(&here.join("holders")).iter().map(|holder| format!("device {} built on it", name(holder))),
-    );
+    holds.extend(parts.iter().map(|part| with_its_own(format!("partition {}", name(part)), part)));
+    let built = below(&here.join("holders"));
+    holds.extend(built.iter().map(|holder| with_its_own(format!("{} built on it", stacked(holder)), holder)));
     if is_swap(&fs::read_to_string("/proc/swaps").unwrap_or_default(), here) {
         holds.push("swap in use".to_owned());
     }
-    let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1)).unwrap_or_default();
-    if let Some(signature) = udev.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE="))
-        && !holds.iter().any(|held| held.starts_with(signature))
+    let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1));
+    let signature = match &udev {
+        Ok(said) => said.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned),
+        // Nobody has looked at the device: a look of our own, where nothing else says that it is in use.
+        Err(_) if holds.is_empty() => node(here).and_then(|node| signature::read(&node)).map(str::to_owned),
+        Err(_) => None,
+    };
+    if let Some(signature) = signature
+        && !holds.iter().any(|held| held.starts_with(&signature))
     {
         holds.push(format!("{signature} signature"));
     }
     holds.dedup();
     holds
+}
+
+/// What is built on a device, by the kind of its builder.
+fn stacked(holder: &Path) -> String {
+    let named = word(&holder.join("dm/name")).unwrap_or_else(|| name(holder));
+    let kind = match word(&holder.join("dm/uuid")).unwrap_or_default() {
+        uuid if uuid.starts_with("LVM-") => "LVM volume",
+        uuid if uuid.starts_with("mpath-") => "multipath device",
+        uuid if uuid.starts_with("CRYPT-") => "encrypted device",
+        _ if holder.join("md").exists() => "RAID array",
+        _ => "device",
+    };
+    format!("{kind} {named}")
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn numbers(sys: &Path) -> Option<Number> {
+    let text = word(&sys.join("dev"))?;
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn is_swap(swaps: &str, here: &Path) -> bool {

@@ -1,10 +1,12 @@
 //! What the machine says about the files of a plan, asked once; everything after this works on these plain data.
 //!
-//! Only `stat`, `statvfs`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev` are asked: nothing of a job is opened.
+//! Only `stat`, `statvfs`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev` are asked. No file of a job is opened; the
+//! first bytes of a device are read where udev does not say what is on it.
 
 mod devices;
 mod machine;
 mod mounts;
+mod signature;
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,6 +17,7 @@ use ferrio_plan::{JobSpec, Plan};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
+use crate::logs;
 use crate::model::{Machine, Place};
 use devices::Devices;
 use mounts::Mount;
@@ -28,6 +31,17 @@ pub struct Facts {
     pub places: Vec<Place>,
     /// By path as jobs name it.
     pub files: HashMap<PathBuf, FileFacts>,
+    /// Log files by name.
+    pub logs: HashMap<PathBuf, LogFacts>,
+}
+
+/// Facts about a log file to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogFacts {
+    /// Where it is, as an index into [`Facts::places`].
+    pub place: Option<usize>,
+    /// Size of the file that is there.
+    pub size: Option<u64>,
 }
 
 /// Facts about one path.
@@ -56,6 +70,11 @@ pub enum DirectIo {
 }
 
 impl Facts {
+    /// The whole disk below a place.
+    pub(crate) fn disk(&self, place: Option<usize>) -> Option<&Path> {
+        self.places.get(place?)?.device.as_ref().map(|device| device.disk.as_path())
+    }
+
     /// Asks about all files of a plan.
     #[must_use]
     pub fn ask(plan: &Plan) -> Facts {
@@ -67,6 +86,13 @@ impl Facts {
                 let facts = asking.file(&file.path);
                 asking.facts.files.insert(file.path.clone(), facts);
             }
+        }
+        for (path, _) in plan.jobs.iter().flat_map(|job| logs::files(&job.spec)) {
+            let facts = LogFacts {
+                place: asking.file(&path).place,
+                size: fs::metadata(&path).ok().map(|metadata| metadata.len()),
+            };
+            asking.facts.logs.insert(path, facts);
         }
         asking.facts
     }

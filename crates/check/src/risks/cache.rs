@@ -16,6 +16,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::section("cached-reads", Severity::Warning, cached_reads),
     Rule::section("buffered-writes", Severity::Warning, buffered_writes),
     Rule::section("sparse-reads", Severity::Warning, sparse_reads),
+    Rule::section("zero-data", Severity::Info, zero_data),
     Rule::section("memory-device", Severity::Info, memory_device),
 ];
 
@@ -91,6 +92,16 @@ fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     )
 }
 
+/// Blocks of zeroes may be stored as less than they are.
+fn zero_data(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
+    (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
+        let message = "writes zeroes only, which devices and file systems may compress or not store at all";
+        Told::new(message, "take zero_buffers out unless that is what is measured").blame(&[Opt::ZeroBuffers])
+    })
+}
+
 /// The file lies in memory.
 fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
@@ -109,7 +120,20 @@ fn comes_back(spec: &JobSpec) -> bool {
     let limits = &spec.limits;
     let again =
         limits.time_based || limits.loops > 1 || limits.io_size.is_some_and(|bytes| bytes > limits.size);
-    again || (spec.rw.is_random() && !spec.random_map)
+    again || goes_round(spec) || (spec.rw.is_random() && !spec.random_map)
+}
+
+/// True when zones are met again: they cover less than the job does.
+fn goes_round(spec: &JobSpec) -> bool {
+    let covered = spec.files.iter().map(|file| covered(spec, file)).fold(0, u64::saturating_add);
+    spec.zones.is_some() && spec.limits.io_size.unwrap_or(spec.limits.size) > covered
+}
+
+/// Bytes of a file that the job comes to, of zones only what is done in each.
+fn covered(spec: &JobSpec, file: &FileSpec) -> u64 {
+    let Some(zones) = spec.zones else { return file.size };
+    let length = file.real_size.saturating_sub(file.offset);
+    length.div_ceil(zones.range.saturating_add(zones.skip).max(1)).saturating_mul(zones.range.min(zones.size))
 }
 
 /// Bytes that all clones work on, each file once.
@@ -164,6 +188,22 @@ mod tests {
         let report = report(&job("loops=2\nnumjobs=2\n"));
         let want = "buffered reads: 2GiB read more than once fit into 8GiB of memory";
         assert_eq!(risks(&report, "cached-reads")[0].message, want);
+    }
+
+    #[test]
+    fn zones_that_are_met_again_come_from_the_cache() {
+        let zones = "zonemode=strided\nzonesize=1m\nzonerange=2m\n";
+        assert!(has("cached-reads", &job(zones)), "half of the file, twice");
+        assert!(!has("cached-reads", &job(&format!("{zones}io_size=512m\n"))));
+        assert!(!has("cached-reads", &job("zonemode=strided\nzonesize=1m\n")));
+    }
+
+    #[test]
+    fn zeroes_are_no_usual_data() {
+        assert!(
+            has("zero-data", &job("rw=write\nzero_buffers\n")) && !has("zero-data", &job("zero_buffers\n"))
+        );
+        assert!(!has("zero-data", &job("rw=write\n")));
     }
 
     #[test]

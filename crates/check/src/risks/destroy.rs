@@ -3,17 +3,21 @@
 use std::path::Path;
 
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, FileKind, FileSpec};
+use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec};
 
 use super::{Rule, Run, Told};
 use crate::build::action;
 use crate::model::{Action, Device, Severity};
 use crate::section::{Asks, Section};
-use crate::units::bytes;
+use crate::units::{bytes, time};
+
+/// Bytes from which going over a device takes its time.
+const LARGE: u64 = 64 << 30;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::section("write-to-used-device", Severity::Warning, write_to_used_device),
     Rule::section("write-to-device", Severity::Warning, write_to_device),
+    Rule::section("whole-device", Severity::Info, whole_device),
     Rule::section("missing-device", Severity::Warning, missing_device),
     Rule::section("overwrite-existing", Severity::Info, overwrite_existing),
     Rule::section("replace-existing", Severity::Warning, replace_existing),
@@ -45,6 +49,24 @@ fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         Told::new(message, "data on it will be lost: make sure that it is the device you mean")
             .blame(&[Opt::Filename]),
     )
+}
+
+/// All of a large device, however long that takes.
+fn whole_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let all = |(spec, file): &(&JobSpec, &FileSpec)| {
+        let whole = file.offset == 0 && file.size == file.real_size && file.size >= LARGE;
+        let done = spec.limits.io_size.is_none_or(|bytes| bytes >= file.size) && spec.limits.number_ios == 0;
+        file.kind == FileKind::Block && whole && done && spec.limits.runtime.is_zero() && spec.works()
+    };
+    let (_, file) = section.files().find(all)?;
+    let seconds = file.size as f64 / f64::from(1 << 20) / 500.0;
+    let message = format!(
+        "goes over all {} of {}: {} at 500MiB/s, and small blocks are slower",
+        bytes(file.size),
+        file.path.display(),
+        time(seconds)
+    );
+    Some(Told::new(message, "give a size, or time_based with runtime").blame(&[Opt::Size, Opt::Filename]))
 }
 
 /// There is no such device: a regular file of that name would be made, in memory.
@@ -144,6 +166,7 @@ mod tests {
         let mut facts = crate::testing::facts(&plan);
         for file in plan.jobs.iter_mut().flat_map(|job| &mut job.spec.files) {
             file.kind = FileKind::Block;
+            file.real_size = file.size;
         }
         let device = Device {
             model: Some("Fast 9000".to_owned()),
@@ -151,7 +174,7 @@ mod tests {
             ..Device::default()
         };
         facts.places = vec![Place { device: Some(device), ..Place::default() }];
-        let report = crate::check(&set, &plan, &facts);
+        let report = crate::check(&set, &plan, &facts, None);
         report
             .risks
             .into_iter()
@@ -169,6 +192,14 @@ mod tests {
         let want = "trims the device d (Fast 9000, 1MiB), and it holds swap in use, partition d1".to_owned();
         let held = ["swap in use", "partition d1"];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
+    }
+
+    #[test]
+    fn all_of_a_large_device_takes_its_time() {
+        let want = "goes over all 1TiB of d: 34m57s at 500MiB/s, and small blocks are slower".to_owned();
+        assert_eq!(on_device("[a]\nfilename=d\nsize=1t\n", &[]), [("whole-device", want)]);
+        assert_eq!(on_device("[a]\nfilename=d\nsize=1t\nruntime=60\n", &[]), []);
+        assert_eq!(on_device("[a]\nfilename=d\nsize=32g\n", &[]), []);
     }
 
     #[test]

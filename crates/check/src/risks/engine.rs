@@ -1,19 +1,26 @@
 //! Engines that cannot do what the rest of the job asks for.
 
 use ferrio_jobfile::Opt;
-use ferrio_plan::{EngineKind, JobSpec, LibaioBackend};
+use ferrio_plan::{Direction, EngineKind, JobSpec, LibaioBackend};
 
 use super::{Rule, Run, Told};
 use crate::model::Severity;
 use crate::section::{Asks, Section, is_stored};
+use crate::units::count;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::section("iodepth-sync-engine", Severity::Warning, iodepth_sync_engine)
         .instead_of("note: both iodepth >= 1 and synchronous I/O engine"),
     Rule::section("libaio-buffered", Severity::Warning, libaio_buffered),
     Rule::section("sync-without-file", Severity::Info, sync_without_file),
+    Rule::section("fsync-with-queue", Severity::Info, fsync_with_queue),
+    Rule::whole("polling-without-cpus", Severity::Warning, polling_without_cpus),
+    Rule::section("reports-one-by-one", Severity::Info, reports_one_by_one),
     Rule::whole("more-jobs-than-cpus", Severity::Info, more_jobs_than_cpus),
 ];
+
+/// Clones from which one report is easier to read than that of each.
+const MANY: u32 = 8;
 
 /// A deep queue, and an engine that has one I/O at a time.
 fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
@@ -50,6 +57,47 @@ fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
             Opt::FsyncOnClose,
             Opt::Sync,
         ])
+    })
+}
+
+/// A sync is queued like a write, and what is in flight beside it is not part of it.
+fn fsync_with_queue(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.running().next()?;
+    let syncs = spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
+    let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
+    (syncs && queues && !spec.engine.is_diskless()).then(|| {
+        let message = "fsync with iodepth above 1 covers only the writes that are done by then";
+        Told::new(message, "use iodepth=1 to measure a write that is made durable before the next")
+            .blame(&[Opt::Fsync, Opt::Fdatasync])
+    })
+}
+
+/// Each polling thread of the kernel takes a CPU beside the one of its job.
+fn polling_without_cpus(run: &Run<'_>) -> Vec<Told> {
+    let cpus = run.facts.machine.cpus;
+    let polls = |spec: &JobSpec| {
+        spec.engine == EngineKind::IoUring && spec.engine_options.sqthread_poll && spec.works()
+    };
+    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let short = phases.filter_map(|phase| {
+        let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
+        let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
+        (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
+            let message = format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
+            Told::new(message, "each of them keeps a CPU busy, and they wait for each other: fewer jobs, or no sqthread_poll")
+                .blame(&[Opt::SqthreadPollIoUring, Opt::Numjobs])
+                .sections(polling.iter().map(|section| section.index).collect())
+        })
+    });
+    short.collect()
+}
+
+/// Many clones, and a report for each.
+fn reports_one_by_one(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let spec = section.spec();
+    (spec.clones >= MANY && !spec.group_reporting && spec.works()).then(|| {
+        let message = format!("{} instances are reported one by one", spec.clones);
+        Told::new(message, "group_reporting makes one report of them").blame(&[Opt::Numjobs])
     })
 }
 
@@ -120,5 +168,28 @@ mod tests {
         assert_eq!(found[0].jobs, ["b", "c"]);
         assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\nrate=1m\n"));
         assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\ndirect=1\n"));
+    }
+
+    #[test]
+    fn a_sync_in_a_queue_covers_what_is_done() {
+        let job = "[a]\nsize=1g\nrw=write\nfsync=1\nioengine=io_uring\n";
+        assert!(has("fsync-with-queue", &format!("{job}iodepth=8\n")) && !has("fsync-with-queue", job));
+        assert!(!has("fsync-with-queue", &format!("{job}iodepth=8\nrw=read\n")));
+    }
+
+    #[test]
+    fn polling_threads_want_cpus_of_their_own() {
+        let job = "[a]\nsize=1g\nioengine=io_uring\nsqthread_poll\n";
+        assert!(!has("polling-without-cpus", &format!("{job}numjobs=2\n")));
+        let report = report(&format!("{job}numjobs=3\n"));
+        let want = "sqthread_poll: 3 jobs and as many polling threads on 4 CPUs";
+        assert_eq!(risks(&report, "polling-without-cpus")[0].message, want);
+    }
+
+    #[test]
+    fn many_clones_want_one_report() {
+        let job = "[a]\nioengine=null\nsize=1g\nnumjobs=8\n";
+        assert!(has("reports-one-by-one", job) && !has("reports-one-by-one", &job.replace('8', "7")));
+        assert!(!has("reports-one-by-one", &format!("{job}group_reporting\n")));
     }
 }

@@ -6,16 +6,21 @@ mod cache;
 mod destroy;
 mod direct;
 mod engine;
+mod life;
 mod limits;
+mod logs;
 mod sharing;
 mod space;
 mod timing;
 
-use ferrio_jobfile::{Diagnostic, JobSet, Opt, Origin, Sources};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use ferrio_jobfile::{Diagnostic, Given, JobSet, Opt, Origin, Sources};
 
 use crate::facts::Facts;
 use crate::model::{Report, Risk, Severity};
-use crate::section::Section;
+use crate::section::{Section, is_stored};
 use crate::spot;
 
 /// Everything a rule may look at.
@@ -25,6 +30,21 @@ pub(crate) struct Run<'a> {
     pub(crate) sections: &'a [Section<'a>],
     /// Without risks.
     pub(crate) report: &'a Report,
+    /// Disks that hold files of jobs.
+    tested: HashSet<&'a Path>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        set: &'a JobSet,
+        facts: &'a Facts,
+        sections: &'a [Section<'a>],
+        report: &'a Report,
+    ) -> Run<'a> {
+        let stored = sections.iter().flat_map(Section::files).filter(|(_, file)| is_stored(file));
+        let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
+        Run { set, facts, sections, report, tested }
+    }
 }
 
 /// One risk.
@@ -89,15 +109,17 @@ impl Rule {
     }
 }
 
-const FAMILIES: [&[Rule]; 8] = [
+const FAMILIES: [&[Rule]; 10] = [
     destroy::RULES,
     space::RULES,
     direct::RULES,
     sharing::RULES,
     timing::RULES,
+    life::RULES,
     cache::RULES,
     engine::RULES,
     limits::RULES,
+    logs::RULES,
 ];
 
 /// Risks that do not come from rules: what the job file reader and the planner say.
@@ -191,21 +213,46 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
 fn said(run: &Run<'_>) -> Vec<Risk> {
     let [_, (without_effect, info)] = SAID;
     let notices = run.set.warnings.iter().map(|diagnostic| notice(diagnostic, &run.set.sources));
-    let idle = run.report.notes.iter().filter(|note| is_without_effect(note)).map(|note| {
-        let name = note.split('`').nth(1).unwrap_or_default();
-        let users = run.sections.iter().filter_map(|section| {
-            let given = section.job.options.all().rfind(|given| given.opt.row().name == name)?;
-            Some((section.spec().name.clone(), given))
-        });
-        let (mut jobs, mut origins) = (Vec::new(), Vec::new());
-        for (job, given) in users {
-            add_once(&mut jobs, job);
-            spot(&given.origin, &run.set.sources).into_iter().for_each(|spot| add_once(&mut origins, spot));
+    notices.chain(idle(run, without_effect, info)).collect()
+}
+
+/// Options that change nothing in any of the jobs they hold for, each with its place: a global option that matters in one job is
+/// none of them.
+fn idle(run: &Run<'_>, code: &'static str, severity: Severity) -> Vec<Risk> {
+    let mut found: Vec<(&Given, &'static str, Vec<String>)> = Vec::new();
+    let mut places: HashMap<(Opt, &Origin), usize> = HashMap::new();
+    let mut used: HashSet<(Opt, &Origin)> = HashSet::new();
+    for section in run.sections {
+        let reasons: HashMap<Opt, &str> = ferrio_plan::without_effect(section.job).into_iter().collect();
+        for given in section.job.options.all() {
+            let key = (given.opt, &given.origin);
+            let Some(reason) = reasons.get(&given.opt) else {
+                used.insert(key);
+                continue;
+            };
+            let at = *places.entry(key).or_insert_with(|| {
+                found.push((given, reason, Vec::new()));
+                found.len() - 1
+            });
+            add_once(&mut found[at].2, section.spec().name.clone());
         }
-        let advice = "take it out".to_owned();
-        Risk { code: without_effect, severity: info, jobs, origins, message: note.clone(), advice }
-    });
-    notices.chain(idle).collect()
+    }
+    let mut risks: Vec<Risk> = Vec::new();
+    for (given, reason, names) in
+        found.into_iter().filter(|(given, ..)| !used.contains(&(given.opt, &given.origin)))
+    {
+        let message = format!("option `{}` has no effect here: {reason}", given.opt.row().name);
+        let at = risks.iter().position(|risk| risk.message == message).unwrap_or_else(|| {
+            let (jobs, origins, advice) = (Vec::new(), Vec::new(), "take it out".to_owned());
+            risks.push(Risk { code, severity, jobs, origins, message, advice });
+            risks.len() - 1
+        });
+        names.into_iter().for_each(|name| add_once(&mut risks[at].jobs, name));
+        spot(&given.origin, &run.set.sources)
+            .into_iter()
+            .for_each(|spot| add_once(&mut risks[at].origins, spot));
+    }
+    risks
 }
 
 #[cfg(test)]
@@ -232,6 +279,21 @@ mod tests {
         assert_eq!(found[0].jobs, ["a", "b"]);
         assert_eq!(found[0].origins[0].line, Some(4));
         assert_eq!(report.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_option_is_told_of_in_each_job_that_it_does_nothing_in() {
+        let report = report(
+            "[global]\nsize=4k\nioengine=null\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\nverify_dump=1\n[c]\nthinktime_blocks=2\n",
+        );
+        let found = risks(&report, "option-without-effect");
+        let told: Vec<_> = found.iter().map(|risk| (&*risk.origins[0].text, &risk.jobs[..])).collect();
+        assert_eq!(
+            told,
+            [("verify_dump=1", &["b".to_owned()][..]), ("thinktime_blocks=2", &["c".to_owned()][..])]
+        );
+        let want = "option `thinktime_blocks` has no effect here: there are no pauses without `thinktime`";
+        assert_eq!((found[1].message.as_str(), found[1].origins[0].line), (want, Some(11)));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::section("verify-never-runs", Severity::Warning, verify_never_runs)
         .instead_of("verification read phase will never start"),
     Rule::section("startdelay-over", Severity::Warning, startdelay_over),
+    Rule::section("runtime-unreached", Severity::Info, runtime_unreached),
     Rule::section("short-run", Severity::Warning, short_run),
     Rule::section("few-ios", Severity::Info, few_ios),
     Rule::section("long-run", Severity::Info, long_run),
@@ -23,6 +24,9 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Fewer I/Os than this say little beyond their mean.
 const FEW: u64 = 1000;
+/// Almost every device is faster than both of these, per second.
+const SLOW_BYTES: f64 = 50.0 * 1024.0 * 1024.0;
+const SLOW_IOS: f64 = 2000.0;
 /// Seconds from which a rate makes a job surprisingly long.
 const LONG: f64 = 86_400.0;
 
@@ -72,6 +76,29 @@ fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     })
 }
 
+/// Size ends the job on almost any device before `runtime` does.
+fn runtime_unreached(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
+    let job = section.instances.iter().find(|job| job.setup_error.is_none())?;
+    let (spec, runtime) = (&job.spec, job.spec.limits.runtime.as_secs_f64());
+    let ends_by_size =
+        spec.works() && !spec.limits.time_based && runtime >= 1.0 && spec.steadystate.is_none();
+    let volume = volume::of(job);
+    let moved = [volume.read, volume.write, volume.trim].into_iter().flatten().fold(0, u64::saturating_add);
+    let (bytes_needed, ios_needed) = (moved as f64 / runtime, volume::least_ios(spec) as f64 / runtime);
+    let slow = bytes_needed < SLOW_BYTES && ios_needed < SLOW_IOS;
+    (ends_by_size && slow && moved > 0 && volume::least_seconds(spec) < runtime / 2.0).then(|| {
+        let message = format!(
+            "ends when its {} are done, at {}/s in less than its runtime of {}",
+            bytes(moved),
+            bytes(bytes_needed.ceil() as u64),
+            time(runtime)
+        );
+        Told::new(message, "runtime is only the longest it may take: add time_based to use all of it")
+            .blame(&[Opt::Runtime])
+    })
+}
+
 /// A run of less than a second is mostly start and end.
 fn short_run(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
@@ -91,12 +118,7 @@ fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     if job.volume.certainty == Certainty::Unknown || !spec.works() {
         return None;
     }
-    let of = |direction: Direction, moved: Option<u64>| {
-        moved.unwrap_or(0).div_ceil(spec.block[direction].min.max(1))
-    };
-    let ios = of(Direction::Read, job.volume.read)
-        .saturating_add(of(Direction::Write, job.volume.write))
-        .saturating_add(of(Direction::Trim, job.volume.trim));
+    let ios = volume::most_ios(spec, &job.volume).unwrap_or(0);
     if ios == 0 || ios >= FEW {
         return None;
     }
@@ -168,6 +190,19 @@ mod tests {
         };
         assert!(has("startdelay-over", &second("9")) && !has("startdelay-over", &second("10")));
         assert!(!has("startdelay-over", &null("startdelay=1\n")));
+    }
+
+    #[test]
+    fn a_runtime_that_size_cuts_short_is_worth_knowing() {
+        let has = |options: &str| has("runtime-unreached", &null(&format!("bs=1m\n{options}")));
+        assert!(has("runtime=60\n") && has("runtime=60\nrate=100m\n"));
+        assert!(
+            !has("")
+                && !has("runtime=60\ntime_based\n")
+                && !has("runtime=10\n")
+                && !has("runtime=60\nrate=20m\n")
+        );
+        assert!(!has("runtime=60\nbs=4k\n"), "a slow disk needs all of it");
     }
 
     #[test]

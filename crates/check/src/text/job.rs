@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use super::{Style, clean, moves, short};
-use crate::model::{Action, Certainty, File, FileKind, Job, Place, Span};
+use crate::model::{
+    Action, Certainty, Command, EndsOthers, EndsWhen, EndsWhich, File, FileKind, Job, Log, Pauses, Place,
+    Span, Zones,
+};
 use crate::units::{block, bytes, time};
 
 /// Name and kind of work on the first line, then one line for each thing to know.
@@ -15,23 +18,112 @@ pub(super) fn lines(job: &Job, places: &[Place], style: &Style) -> String {
         line("fails", clean(error));
         return out;
     }
-    if let Some(start) = start(job) {
+    if job.never_starts {
+        line("starts", "never: the run, or the jobs of its group, are ended before".to_owned());
+    }
+    if let Some(start) = start(job).filter(|_| !job.never_starts) {
         line("starts", start);
+    }
+    if let Some(command) = job.commands.iter().find(|one| one.option == "exec_prerun") {
+        line("before", ran(command));
     }
     for text in files(&job.files, places) {
         line("on", text);
     }
-    let time = length(&job.time);
+    if let Some(zones) = &job.zones {
+        line("in", zoned(zones));
+    }
+    let lasts = length(&job.time);
     let timed = job.volume.certainty == Certainty::Unknown;
     line(
         "does",
         match moves(&job.volume) {
+            None if job.never_starts => "nothing".to_owned(),
             None => "no I/O: files are laid out only".to_owned(),
-            Some(moves) if timed => format!("{moves} for {time}"),
-            Some(moves) => format!("{moves}{}, {time}", rate(job)),
+            Some(moves) if timed => format!("{moves} for {lasts}"),
+            Some(moves) => format!("{moves}{}, {lasts}", rate(job)),
         },
     );
+    if let Some(pauses) = &job.pauses {
+        line("pauses", paused(pauses));
+    }
+    if let Some(steady) = &job.steady_state {
+        let early = time(steady.least_seconds);
+        line(
+            "ends",
+            format!("once its {} is steady, after {early} at the earliest (steadystate)", steady.figure),
+        );
+    }
+    if let Some(text) =
+        job.ends_others.filter(|_| !job.never_starts).map(|ends| others(ends, job.instances > 1))
+    {
+        line("ends", text);
+    }
+    if let Some(command) = job.commands.iter().find(|one| one.option == "exec_postrun") {
+        line("after", ran(command));
+    }
+    if let Some(text) = logs(&job.logs) {
+        line("logs", text);
+    }
     out
+}
+
+/// A command is not run by a check: it is shown as it is written.
+fn ran(command: &Command) -> String {
+    let output = clean(&command.output.display().to_string());
+    format!("runs `{}` ({}), what it says goes to {output}", clean(&command.command), command.option)
+}
+
+fn zoned(zones: &Zones) -> String {
+    let gap =
+        if zones.skip > 0 { format!(", {} left out between two", bytes(zones.skip)) } else { String::new() };
+    match zones.size == zones.range {
+        true => format!("zones of {}{gap}", bytes(zones.range)),
+        false => format!("zones of {}, {} done in each{gap}", bytes(zones.range), bytes(zones.size)),
+    }
+}
+
+fn paused(pauses: &Pauses) -> String {
+    let ios = pauses.after_ios.map(|ios| match ios {
+        1 => "after each I/O".to_owned(),
+        ios => format!("after {ios} I/Os"),
+    });
+    let while_busy = pauses.after_seconds.map(|seconds| format!("after {} of I/O", time(seconds)));
+    let when: Vec<String> = ios.into_iter().chain(while_busy).collect();
+    format!("{} {} (thinktime)", time(pauses.seconds), when.join(" or "))
+}
+
+fn others(ends: EndsOthers, clones: bool) -> String {
+    let whom = match ends.which {
+        EndsWhich::Group if clones => "its other instances and all other jobs of its group",
+        EndsWhich::Group => "all other jobs of its group",
+        EndsWhich::Running => "all jobs that run",
+        EndsWhich::All => "all other jobs, also those that have not started",
+    };
+    match ends.when {
+        EndsWhen::End => format!("{whom} when it ends (exitall)"),
+        EndsWhen::Error => format!("{whom} if it fails (exitall_on_error)"),
+    }
+}
+
+/// Files on one line, then how often they grow.
+fn logs(logs: &[Log]) -> Option<String> {
+    const NAMED: usize = 3;
+    let first = logs.first()?;
+    let names: Vec<String> =
+        logs.iter().take(NAMED).map(|log| clean(&log.path.display().to_string())).collect();
+    let more = logs.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let rows = match first.window_ms {
+        _ if logs.iter().any(|log| log.window_ms != first.window_ms) => {
+            "rows at several intervals".to_owned()
+        }
+        None => "a row for each I/O".to_owned(),
+        Some(0) => "no rows".to_owned(),
+        Some(ms) => format!("a row every {}", time(f64::from(ms) / 1000.0)),
+    };
+    let shared = if first.shared { ", added to what is there" } else { "" };
+    Some(format!("{}{more}: {rows}{shared}", names.join(", ")))
 }
 
 /// What people call a place.

@@ -15,6 +15,22 @@ fn a_run_of_two_phases_reads_like_a_plan() {
 }
 
 #[test]
+fn what_surrounds_the_work_of_a_job_is_told() {
+    let text = text(
+        &report(
+            "[global]\nioengine=io_uring\ndirect=1\nsize=64m\nexitall\n\
+             [load]\nrw=randwrite\nnumjobs=2\nruntime=30\ntime_based\nthinktime=10ms\nthinktime_blocks=64\n\
+             exec_prerun=sync\nexec_postrun=df -h\nwrite_lat_log=x\nlog_avg_msec=500\n\
+             [after]\nwait_for=load\n\
+             [zones]\nnew_group\nzonemode=strided\nzonesize=64k\nzonerange=1m\nzoneskip=4m\n\
+             steadystate=bw:5%\nsteadystate_duration=10\nruntime=60\n",
+        ),
+        false,
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn risks_name_place_and_advice() {
     let text = text(&report("[a]\nsize=64k\niodepth=8\nrw=write\nfilename=a\\:b\n"), false);
     insta::assert_snapshot!(text);

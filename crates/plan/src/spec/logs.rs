@@ -52,6 +52,15 @@ impl Logs {
         self.bw.is_some() || self.lat.is_some() || self.iops.is_some() || self.hist.is_some()
     }
 
+    /// Name of the file of one kind of log (`bw`, `clat_hist`) of the job with this number.
+    #[must_use]
+    pub fn file_name(&self, number: u32, prefix: &str, kind: &str) -> String {
+        match self.shared {
+            true => format!("{prefix}_{kind}.log"),
+            false => format!("{prefix}_{kind}.{number}.log"),
+        }
+    }
+
     /// True when rows are made from single I/Os, so that each must be handed to the writer.
     #[must_use]
     pub fn every_io(&self) -> bool {

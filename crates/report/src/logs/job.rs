@@ -43,10 +43,7 @@ struct RateLog {
 
 /// Name of the file of one kind of log.
 pub(super) fn file_name(spec: &JobSpec, prefix: &str, kind: &str) -> String {
-    match spec.logs.shared {
-        true => format!("{prefix}_{kind}.log"),
-        false => format!("{prefix}_{kind}.{}.log", spec.number),
-    }
+    spec.logs.file_name(spec.number, prefix, kind)
 }
 
 impl JobLogs {

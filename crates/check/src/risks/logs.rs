@@ -1,0 +1,129 @@
+//! Log files: what they cost, and what becomes of those of an earlier run.
+
+use std::path::Path;
+
+use ferrio_jobfile::Opt;
+
+use super::{Rule, Run, Told};
+use crate::model::{Job, Log, Severity};
+use crate::section::Section;
+use crate::units::{bytes, count};
+use crate::volume;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::section("log-on-tested-device", Severity::Warning, log_on_tested_device),
+    Rule::section("log-every-io", Severity::Info, log_every_io),
+    Rule::section("log-exists", Severity::Info, log_exists),
+];
+
+/// Bytes of a usual row: time, value, direction, block size, offset, priority.
+const ROW: u64 = 32;
+/// Rates to give an idea of a size that is not known.
+const BUSY: u64 = 100_000;
+/// Rows of one log that are no matter.
+const FEW: u64 = 100_000;
+const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
+
+/// Rows for single I/Os go to the disk whose I/O is measured.
+fn log_on_tested_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (_, size) = large(run, section)?;
+    let disk = on_tested_disk(run, section)?.display();
+    let message = format!("logs with a row for each I/O go to {disk}, which the jobs measure: {size}");
+    Some(Told::new(message, "use log_avg_msec, or a prefix on another disk").blame(BLAME))
+}
+
+/// Rows for single I/Os make large files.
+fn log_every_io(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let (logs, size) = large(run, section)?;
+    if on_tested_disk(run, section).is_some() {
+        return None;
+    }
+    let message = format!("a row for each I/O in {}: {size}", count(logs, "log file"));
+    Some(Told::new(message, "log_avg_msec=500 writes two rows a second").blame(BLAME))
+}
+
+/// Logs of an earlier run are emptied, or added to.
+fn log_exists(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let there = |log: &&Log| log.existing_bytes.is_some_and(|size| size > 0);
+    let mut logs = run.report.jobs.get(section.index)?.logs.iter().filter(there);
+    let log = logs.next()?;
+    let more = match logs.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let path = log.path.display();
+    let told = match log.shared {
+        true => Told::new(
+            format!("rows are added to {path}{more}, which is there already"),
+            "remove it, or two runs are in one file",
+        ),
+        false => Told::new(
+            format!("the log {path}{more} is there already and is overwritten"),
+            "move it away to keep it",
+        ),
+    };
+    Some(told.blame(&[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog]))
+}
+
+/// Number of logs that have a row for each I/O, and how large they become; `None` if that is no matter.
+fn large(run: &Run<'_>, section: &Section<'_>) -> Option<(usize, String)> {
+    let job: &Job = run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
+    let logs = job.logs.iter().filter(|log| log.window_ms.is_none()).count();
+    let spec = section.running().next().filter(|_| logs > 0)?;
+    let size = match volume::most_ios(spec, &job.volume) {
+        Some(ios) if ios < FEW => return None,
+        Some(ios) => {
+            let clones = section.instances.len().max(1);
+            let kinds = (logs / clones).max(1) as u64;
+            format!("at most {ios} rows, some {}", bytes(ios.saturating_mul(ROW).saturating_mul(kinds)))
+        }
+        None => {
+            format!("how many is not known, {BUSY} I/Os a second make {}/s in each log", bytes(BUSY * ROW))
+        }
+    };
+    Some((logs, size))
+}
+
+/// The first disk with such a log which some job works on.
+fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<&'a Path> {
+    let logs = run.report.jobs.get(section.index)?.logs.iter().filter(|log| log.window_ms.is_none());
+    logs.filter_map(|log| run.facts.disk(log.place)).find(|disk| run.tested.contains(disk))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{has, report, report_with, risks};
+
+    #[test]
+    fn rows_for_single_ios_on_the_tested_disk_are_told() {
+        let job = "[a]\nsize=1g\nwrite_lat_log=x\n";
+        let found = risks(&report(job), "log-on-tested-device");
+        let want = "logs with a row for each I/O go to /dev/nvme0n1, which the jobs measure: at most 262144 rows, some 24MiB";
+        assert_eq!(found[0].message, want);
+        assert!(!has("log-on-tested-device", &format!("{job}log_avg_msec=500\n")));
+        assert!(!has("log-on-tested-device", &job.replace("1g", "1m")) && !has("log-every-io", job));
+    }
+
+    #[test]
+    fn an_unknown_number_of_rows_is_said_to_be_unknown() {
+        let report =
+            report("[a]\nioengine=null\nsize=1m\ntime_based\nruntime=9\nwrite_bw_log\nwrite_iops_log\n");
+        let want = "a row for each I/O in 2 log files: how many is not known, 100000 I/Os a second make 3.1MiB/s in each log";
+        assert_eq!(risks(&report, "log-every-io")[0].message, want);
+    }
+
+    #[test]
+    fn logs_of_an_earlier_run_are_told() {
+        let told = |more: &str| {
+            let text = format!("[a]\nioengine=null\nsize=1m\nwrite_bw_log=x\nlog_avg_msec=100\n{more}");
+            let report = report_with(&text, |facts| {
+                facts.logs.values_mut().for_each(|log| log.size = Some(10));
+            });
+            risks(&report, "log-exists")[0].message.clone()
+        };
+        assert_eq!(told(""), "the log x_bw.1.log is there already and is overwritten");
+        assert_eq!(told("numjobs=3\n"), "the log x_bw.1.log and 2 more is there already and is overwritten");
+        assert_eq!(told("per_job_logs=0\n"), "rows are added to x_bw.log, which is there already");
+        assert!(!has("log-exists", "[a]\nioengine=null\nsize=1m\nwrite_bw_log=x\n"));
+    }
+}
