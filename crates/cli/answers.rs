@@ -48,6 +48,10 @@ pub fn answer(question: &Question) -> Result<u8, Stop> {
 pub fn printed(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Stop> {
     let mut stdout = io::stdout();
     let written = write(&mut stdout).and_then(|good| stdout.flush().map(|()| good));
+    // Whoever reads, `head` say, has seen enough.
+    if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return Ok(0);
+    }
     let good = written.map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error })?;
     Ok(u8::from(!good))
 }

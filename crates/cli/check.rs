@@ -83,7 +83,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
 fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     let set = jobs::read(items, &program.sections, program.strict)?;
     if set.jobs.is_empty() {
-        return Err(Stop::NoJobs);
+        return Err(Stop::no_jobs(items, &program.sections));
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;

@@ -7,6 +7,13 @@ use crate::job_arguments::whole_command;
 /// Where the script for bash learns what stands before the word to complete.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
 
+/// Where the script for bash offers all options, and the commands, for the first word.
+const FIRST: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then\n";
+
+/// With nothing typed yet it is files that are wanted, not hundreds of options.
+const BEGUN: &str =
+    "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
+
 /// For bash the `=` of `--rw=read` is a word of its own.
 const BEHIND_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
         cur=\"\"
@@ -25,7 +32,9 @@ pub fn script(shell: Shell) -> String {
     clap_complete::generate(shell, &mut whole_command(), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
-        Shell::Bash => script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1),
+        Shell::Bash => script
+            .replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1)
+            .replacen(FIRST, BEGUN, 1),
         _ => script,
     }
 }
@@ -35,8 +44,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_for_bash_looks_behind_equals_signs() {
-        assert!(script(Shell::Bash).contains(BEHIND_EQUALS));
+    fn the_script_for_bash_looks_behind_equals_signs_and_offers_files_first() {
+        let script = script(Shell::Bash);
+        assert!(script.contains(BEHIND_EQUALS) && script.contains(BEGUN));
     }
 
     #[test]

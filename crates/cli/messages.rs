@@ -125,6 +125,8 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
         Item::Program { value, origin, .. } => {
             let error = Program::read(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
+                // No value would make it better.
+                _ if matches!(error, ProgramError::Refused(..)) => origin.name_origin(),
                 Some(value) if !value.is_empty() => origin.value_origin(value),
                 _ => origin.origin(),
             };
@@ -160,16 +162,19 @@ fn value(error: &clap::Error, place: Origin) -> Diagnostic {
     let name = context(ContextKind::InvalidArg);
     let name = name.split([' ', '=']).next().unwrap_or(&name);
     let given = context(ContextKind::InvalidValue);
-    let message = format!("invalid value `{given}` for option `{name}`");
+    let message = match given.as_str() {
+        "" => format!("option `{name}` has an empty value"),
+        given => format!("invalid value `{given}` for option `{name}`"),
+    };
     let choices = context(ContextKind::ValidValue);
     match error.kind() {
         ErrorKind::ValueValidation => {
             let label = error.source().map(ToString::to_string).unwrap_or_default();
-            Diagnostic::error(message, place).code("invalid-value").label(label)
+            let code = if given.is_empty() { "empty-value" } else { "invalid-value" };
+            Diagnostic::error(message, place).code(code).label(label)
         }
         ErrorKind::InvalidValue if given.is_empty() => {
-            let diagnostic = Diagnostic::error(format!("option `{name}` has an empty value"), place);
-            diagnostic.code("empty-value").label("a value is expected")
+            Diagnostic::error(message, place).code("empty-value").label("a value is expected")
         }
         ErrorKind::InvalidValue => {
             let near = ferrio_jobfile::nearest(&given, choices.split(", "));
