@@ -12,7 +12,9 @@ use crate::{program, values};
 
 /// Options of the program, job options as long options, commands.
 pub fn whole_command() -> Command {
-    let command = program::command().mut_args(offered).arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
+    let command = program::command()
+        .mut_args(offered)
+        .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
     let mut taken: HashSet<String> =
         command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
     // A name that several engines have stands for one option here.

@@ -39,6 +39,21 @@ impl Messages {
         self.print(&self.told(severity, code, line));
     }
 
+    /// Says that something asked for by name does not exist.
+    pub fn complain(self, line: &str) {
+        self.tell(Severity::Error, "not-found", &format!("{line}\n"));
+    }
+
+    /// What makes a line of `--debug` one of this format.
+    #[must_use]
+    pub fn debug_form(self) -> fn(String) -> String {
+        if self.json {
+            |line| Messages { json: true }.told(Severity::Note, "debug", &line)
+        } else {
+            |line| line
+        }
+    }
+
     /// Says something that only helps people.
     pub fn explain(self, text: &str) {
         if !self.json {
@@ -239,5 +254,9 @@ mod tests {
         assert_eq!(object["code"], "no-effect");
         assert_eq!(object["message"], "--max-jobs has no effect");
         assert_eq!(object["file"], serde_json::Value::Null);
+        assert_eq!(Messages { json: false }.debug_form()(line.to_owned()), line);
+        let object: serde_json::Value =
+            serde_json::from_str(&Messages { json: true }.debug_form()("io 1 queue\n".to_owned())).unwrap();
+        assert_eq!((&object["code"], &object["message"]), (&"debug".into(), &"io 1 queue".into()));
     }
 }

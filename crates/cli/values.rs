@@ -53,10 +53,7 @@ fn formats(text: &str) -> Result<Formats, String> {
             _ => {
                 let meant = nearest(word, FORMATS.into_iter());
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-                return Err(format!(
-                    "invalid output format {word}: there are {}{meant}",
-                    FORMATS.join(", ")
-                ));
+                return Err(format!("invalid output format {word}: there are {}{meant}", FORMATS.join(", ")));
             }
         }
     }

@@ -79,7 +79,10 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
             "Bytes; k, m, g, t and p multiply by powers of 1024, kib, mib and so on by powers of 1000. kb_base=1000 turns \
              that round.",
         ),
-        Item("Times", "A number with d, h, m, s, ms or us behind it; without one the option's own unit counts."),
+        Item(
+            "Times",
+            "A number with d, h, m, s, ms or us behind it; without one the option's own unit counts.",
+        ),
         Item("Lists", "Up to three values, joined by commas, are for reads, writes and trims: bs=4k,64k."),
         Item("Expressions", "stand in parentheses: size=(4*16m)."),
         Text(

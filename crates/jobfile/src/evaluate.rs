@@ -191,7 +191,11 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
         }
     };
     let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
-    Diagnostic { help: unset.or(fault.help).or_else(|| punctuation(text)), suggestion: fault.suggestion.map(str::to_owned), ..diagnostic }
+    Diagnostic {
+        help: unset.or(fault.help).or_else(|| punctuation(text)),
+        suggestion: fault.suggestion.map(str::to_owned),
+        ..diagnostic
+    }
 }
 
 /// Advice on signs that shells know and job files do not.

@@ -141,8 +141,7 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
         Ok(found) if !found.is_file() => Ok(()),
         Ok(_) => {
             debug!(target: "file", "remove {} before laying it out", path.display());
-            fs::remove_file(path)
-                .map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
+            fs::remove_file(path).map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
         }
     }
 }
