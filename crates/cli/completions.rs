@@ -37,9 +37,10 @@ pub fn script(shell: Shell) -> String {
     clap_complete::generate(shell, &mut whole_command(), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
-        Shell::Bash => {
-            script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1).replacen(FIRST, BEGUN, 1)
-        }
+        Shell::Bash => script
+            .replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1)
+            .replacen(FIRST, BEGUN, 1)
+            .replacen(CHECK, "", 1),
         Shell::Fish => fish(&script),
         _ => script,
     }

@@ -34,13 +34,16 @@ fn without_a_job_there_is_the_usage_and_1() {
     let place = Place::new();
     for words in [&[][..], &["--ioengine=null", "--size=4k"], &["--max-jobs=2"], &["--readonly"]] {
         let run = place.ferrio(words).run().ended_with(1);
-        assert!(run.stderr.starts_with("No job(s) defined\n"), "{}", run.stderr);
+        assert!(run.stderr.starts_with("error: No job(s) defined\n"), "{}", run.stderr);
         assert!(run.stderr.contains("--output") && run.stderr.contains("--parse-only"), "{}", run.stderr);
         place.fio(words).run().ended_with(1);
     }
     let empty = place.job("[global]\nbs=4k\n");
     let run = place.ferrio(&[&empty]).run().ended_with(1);
-    assert!(run.stderr.contains("No job(s) defined"), "{}", run.stderr);
+    assert!(run.stderr.contains("No job(s) defined") && run.stderr.contains("test.fio"), "{}", run.stderr);
+    assert!(!run.stderr.contains("--parse-only"), "the file is at fault, not the usage: {}", run.stderr);
+    let run = place.ferrio(&["--section=nosuch", "--name=a", "--size=4k"]).run().ended_with(1);
+    assert!(run.stderr.contains("--section asks for `nosuch`"), "{}", run.stderr);
 }
 
 #[test]
