@@ -353,3 +353,11 @@ fn what_fio_makes_of_a_long_value_is_told_in_part() {
 fn an_include_outside_of_a_section_is_marked_from_its_first_letter() {
     assert!(problems("  include i\n").contains("j.fio:1:3"));
 }
+
+#[test]
+fn a_job_named_like_the_globals_is_warned_of() {
+    let set = jobs("[Global]\nbs=8k\n[globally]\n[a]\n");
+    assert_eq!(names(&set), ["Global", "a"]);
+    let warnings: Vec<_> = set.warnings.iter().map(|warning| (warning.code, &warning.message)).collect();
+    assert_eq!(warnings, [("global-in-capitals", &"section [Global] is a job".to_owned())]);
+}
