@@ -82,7 +82,7 @@ impl Stop {
             _ => None,
         });
         let files: Vec<String> = files.collect();
-        match (&sections[..], &files[..]) {
+        match (sections, &files[..]) {
             ([], []) => Stop::NoJobs,
             ([], files) => Stop::NoJobsIn(format!(
                 "a job is a section with a name other than global: there is none in {}",

@@ -37,7 +37,12 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
                 Ok(text) => builder.file(name, &text),
                 Err(error) => {
                     let message = format!("unable to open '{name}' job file: {}", reason(&error));
-                    builder.problem(Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file"));
+                    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
+                    // Nobody's job file is called `rw=read`.
+                    let option =
+                        name.split_once('=').is_some_and(|(word, _)| Opt::named(word).next().is_some());
+                    let help = option.then(|| format!("options begin with dashes: --{name}"));
+                    builder.problem(Diagnostic { help, ..diagnostic });
                 }
             }
         }
@@ -145,6 +150,13 @@ mod tests {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
         let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory\n\n";
         assert_eq!(stop.to_string(), want);
+    }
+
+    #[test]
+    fn an_option_without_dashes_is_told_from_a_job_file() {
+        let told = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
+        assert!(told("rw=read").contains("options begin with dashes: --rw=read"));
+        assert!(!told("no=such.fio").contains("dashes"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Messages {
         if self.json {
             diagnostics_json(diagnostics, sources)
         } else {
-            diagnostics_render(diagnostics, sources, colour())
+            diagnostics_render(diagnostics, sources, colour(&io::stderr()))
         }
     }
 
@@ -84,9 +84,12 @@ impl Messages {
     }
 }
 
-/// True when diagnostics may be coloured.
-fn colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// True when text for `stream` may be coloured.
+#[must_use]
+pub fn colour(stream: &impl IsTerminal) -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    stream.is_terminal() && !unwanted
 }
 
 /// Problems that no job file is to blame for.

@@ -105,7 +105,10 @@ pub const BACK: &[Chapter] = &[
     },
     Chapter {
         heading: "ENVIRONMENT",
-        paragraphs: &[Item("NO_COLOR", "If it is set to anything, messages on a terminal have no colours.")],
+        paragraphs: &[
+            Item("NO_COLOR", "If it is set to anything, text on a terminal has no colours."),
+            Item("TERM", "Colours are not used on a terminal that is called dumb."),
+        ],
     },
     Chapter {
         heading: "FILES",

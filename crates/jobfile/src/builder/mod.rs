@@ -264,7 +264,7 @@ impl Builder {
 
     /// A section that looks like globals and is a job.
     fn warn_of_name(&mut self, section: &Section) {
-        if section.name.to_ascii_lowercase() == "global" {
+        if section.name.eq_ignore_ascii_case("global") {
             let message = format!("section [{}] is a job", section.name);
             let warning = Diagnostic::warning(message, section.origin.clone()).code("global-in-capitals");
             let label = "only `[global]` in small letters sets defaults for other jobs";
