@@ -39,8 +39,7 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
                     let message = format!("unable to open '{name}' job file: {}", reason(&error));
                     let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
                     // Nobody's job file is called `rw=read`.
-                    let option =
-                        name.split_once('=').is_some_and(|(word, _)| Opt::named(word).next().is_some());
+                    let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
                     let help = option.then(|| format!("options begin with dashes: --{name}"));
                     builder.problem(Diagnostic { help, ..diagnostic });
                 }
