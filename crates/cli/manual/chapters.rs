@@ -67,7 +67,7 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
              options that switch something on.",
         ),
         Text(
-            "Everything behind ; or # is a comment. Blanks around lines and before the equals sign do not count. include FILE \
+            "Everything behind ; or # is a comment. Blanks around lines and equals signs do not count. include FILE \
              inserts the lines of another file.",
         ),
         Text(
@@ -84,7 +84,7 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
             "A number with d, h, m, s, ms or us behind it; without one the option's own unit counts.",
         ),
         Item("Lists", "Up to three values, joined by commas, are for reads, writes and trims: bs=4k,64k."),
-        Item("Expressions", "stand in parentheses: size=(4*16m)."),
+        Item("Sums", "Arithmetic stands in parentheses: size=(4*16m)."),
         Text(
             "Jobs run at the same time. stonewall makes a job wait until all before it have ended; the first job of the second and \
              every later file waits so, too. numjobs=N runs N copies of a job.",
