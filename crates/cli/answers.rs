@@ -17,7 +17,7 @@ use crate::selftest;
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn answer(question: &Question) -> Result<u8, Stop> {
+pub fn answer(question: &Question, messages: Messages) -> Result<u8, Stop> {
     let help = match question {
         Question::Version => Help::found(format!("{}\n", version(called_fio()))),
         // As with fio, not finding an option is no failure; not finding an engine is.
@@ -30,13 +30,14 @@ pub fn answer(question: &Question) -> Result<u8, Stop> {
             enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
         }
         Question::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
-        Question::Checksums(names) => return printed(|out| selftest::checksums(names.as_deref(), out)),
-        Question::Copies(names) => return printed(|out| selftest::copies(names.as_deref(), out)),
+        Question::Checksums(names) => {
+            return printed(|out| selftest::checksums(names.as_deref(), out, messages));
+        }
+        Question::Copies(names) => return printed(|out| selftest::copies(names.as_deref(), out, messages)),
         Question::Clocks => return printed(selftest::clocks),
     };
     if let Some(complaint) = &help.complaint {
-        // Nothing is left to be done about a closed stderr.
-        let _ = writeln!(io::stderr(), "{complaint}");
+        complaint.lines().for_each(|line| messages.complain(line));
     }
     printed(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
 }
@@ -48,6 +49,10 @@ pub fn answer(question: &Question) -> Result<u8, Stop> {
 pub fn printed(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Stop> {
     let mut stdout = io::stdout();
     let written = write(&mut stdout).and_then(|good| stdout.flush().map(|()| good));
+    // Whoever reads, `head` say, has seen enough.
+    if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return Ok(0);
+    }
     let good = written.map_err(|error| Stop::WriteOutput { name: "standard output".to_owned(), error })?;
     Ok(u8::from(!good))
 }
@@ -57,7 +62,7 @@ pub fn debug(messages: Messages, options: &DebugOptions) {
     for line in options.said() {
         messages.tell(Severity::Note, "debug", &format!("{line}\n"));
     }
-    start_debug(options);
+    start_debug(options, messages.debug_form());
 }
 
 /// Tells what is odd about options, on standard error.

@@ -1,7 +1,7 @@
 //! `ferrio check`: what a run of the same arguments would do, and what speaks against it. Nothing is run.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use ferrio_check::{Facts, Report, Status, Trigger};
 use ferrio_jobfile::Severity;
@@ -10,7 +10,7 @@ use ferrio_plan::PlanOptions;
 use crate::arguments::{self, Item, ProgramOption, Takes};
 use crate::exit::Stop;
 use crate::jobs;
-use crate::messages::Messages;
+use crate::messages::{Messages, colour};
 use crate::options;
 use crate::output::Output;
 use crate::program::Program;
@@ -85,7 +85,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
 fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     let set = jobs::read(items, &program.sections, program.strict)?;
     if set.jobs.is_empty() {
-        return Err(Stop::NoJobs);
+        return Err(Stop::no_jobs(items, &program.sections));
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
@@ -104,16 +104,12 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> Trigger {
 fn write(messages: Messages, program: &Program, report: &Report, as_text: bool) -> Result<(), Stop> {
     let mut output = Output::open(program, messages)?;
     if program.formats.normal && as_text {
-        output.write(&ferrio_check::text(report, program.output.is_none() && colour()));
+        output.write(&ferrio_check::text(report, program.output.is_none() && colour(&io::stdout())));
     }
     if program.formats.json {
         output.write(&ferrio_check::json(report));
     }
     output.close()
-}
-
-fn colour() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn all_options() -> Vec<ProgramOption> {

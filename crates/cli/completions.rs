@@ -7,6 +7,18 @@ use crate::job_arguments::whole_command;
 /// Where the script for bash learns what stands before the word to complete.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
 
+/// Where the script for bash offers all options, and the commands, for the first word.
+const FIRST: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then\n";
+
+/// With nothing typed yet it is files that are wanted, not hundreds of options.
+const BEGUN: &str = "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
+
+/// Where the script for bash comes to know that it is `check` whose arguments are typed. They are those of a run, so it better does not.
+const CHECK: &str = "            ferrio,check)
+                cmd=\"ferrio__subcmd__check\"
+                ;;
+";
+
 /// For bash the `=` of `--rw=read` is a word of its own.
 const BEHIND_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
         cur=\"\"
@@ -25,9 +37,30 @@ pub fn script(shell: Shell) -> String {
     clap_complete::generate(shell, &mut whole_command(), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
-        Shell::Bash => script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1),
+        Shell::Bash => script
+            .replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1)
+            .replacen(FIRST, BEGUN, 1)
+            .replacen(CHECK, "", 1),
+        Shell::Fish => fish(&script),
         _ => script,
     }
+}
+
+/// For fish options are offered only while there is no command, and an option still without its value makes the test for that
+/// fail. Commands come first or not at all here, so options need no such test; and the words behind commands are missing.
+fn fish(script: &str) -> String {
+    let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
+        option
+            if option.starts_with("complete -c ferrio -s ")
+                || option.starts_with("complete -c ferrio -l ") =>
+        {
+            option
+        }
+        _ => line.to_owned(),
+    };
+    let lines: Vec<String> = script.lines().map(untested).collect();
+    let shells = "complete -c ferrio -n \"__fish_seen_subcommand_from completions\" -f -a \"bash zsh fish\"";
+    format!("{}\n{shells}\n", lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -35,8 +68,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_for_bash_looks_behind_equals_signs() {
-        assert!(script(Shell::Bash).contains(BEHIND_EQUALS));
+    fn the_script_for_bash_looks_behind_equals_signs_and_offers_files_first() {
+        let script = script(Shell::Bash);
+        assert!(script.contains(BEHIND_EQUALS) && script.contains(BEGUN) && !script.contains(CHECK));
+    }
+
+    #[test]
+    fn the_script_for_fish_offers_values_behind_blanks_and_shells() {
+        let script = script(Shell::Fish);
+        assert!(script.contains("complete -c ferrio -l rw -l readwrite "));
+        assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));
+        assert!(script.ends_with("-a \"bash zsh fish\"\n"));
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub enum Stop {
     /// Help was asked for: clap's own text.
     #[error("{0}")]
     Help(Box<clap::Error>),
+    /// There is nothing to run, although files or sections were named.
+    #[error("No job(s) defined")]
+    NoJobsIn(String),
     /// There is nothing to run.
     #[error("No job(s) defined")]
     NoJobs,
@@ -71,11 +74,32 @@ impl Stop {
         }
     }
 
+    /// There is nothing to run in the job files among `items`, or nothing in the wanted `sections`.
+    #[must_use]
+    pub fn no_jobs(items: &[Item], sections: &[String]) -> Self {
+        let files = items.iter().filter_map(|item| match item {
+            Item::File(name) => Some(format!("`{name}`")),
+            _ => None,
+        });
+        let files: Vec<String> = files.collect();
+        match (sections, &files[..]) {
+            ([], []) => Stop::NoJobs,
+            ([], files) => Stop::NoJobsIn(format!(
+                "a job is a section with a name other than global: there is none in {}",
+                files.join(", ")
+            )),
+            (sections, _) => {
+                let sections: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
+                Stop::NoJobsIn(format!("--section asks for {}: no job has that name", sections.join(" or ")))
+            }
+        }
+    }
+
     /// The kind of mistake, as in [`Diagnostic`].
     fn code(&self) -> &'static str {
         match self {
             Stop::Problems(_) | Stop::Help(_) => "invalid-job",
-            Stop::NoJobs => NO_JOBS,
+            Stop::NoJobs | Stop::NoJobsIn(_) => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
             Stop::Command(_) => "invalid-command",
             Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
@@ -102,6 +126,8 @@ pub fn code(outcome: Result<u8, Stop>, messages: Messages) -> ExitCode {
         Ok(status) => return ExitCode::from(status),
         Err(Stop::Help(answer)) => match answer.print() {
             Ok(()) => return ExitCode::SUCCESS,
+            // Whoever reads, `head` say, has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Err(error) => Stop::WriteOutput { name: "standard output".to_owned(), error },
         },
         Err(stop) => stop,
@@ -110,8 +136,11 @@ pub fn code(outcome: Result<u8, Stop>, messages: Messages) -> ExitCode {
         messages.show(&problems.diagnostics, &problems.sources);
     } else {
         let diagnostic = Diagnostic::error(stop.to_string(), Origin::Builtin).code(stop.code());
-        let help =
-            (stop.code() == NO_JOBS).then(|| "name a job file, or begin a job with --name=".to_owned());
+        let help = match &stop {
+            Stop::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
+            Stop::NoJobsIn(why) => Some(why.clone()),
+            _ => None,
+        };
         messages.show(&[Diagnostic { help, ..diagnostic }], &Sources::default());
     }
     if let Stop::NoJobs = stop {
@@ -164,6 +193,18 @@ mod tests {
         assert_eq!(status_of(&[Some(5), Some(5)], Some(15)), 130);
         assert_eq!(status_of(&vec![Some(5); 256], None), 127);
         assert_eq!(status_of(&vec![Some(5); 256], Some(2)), 255);
+    }
+
+    #[test]
+    fn who_named_files_or_sections_is_told_what_they_lack() {
+        let help = |items: &[Item], sections: &[String]| match Stop::no_jobs(items, sections) {
+            Stop::NoJobsIn(why) => why,
+            stop => stop.to_string(),
+        };
+        let files = [Item::File("a.fio".to_owned()), Item::File("-".to_owned())];
+        assert_eq!(help(&[], &[]), "No job(s) defined");
+        assert!(help(&files, &[]).ends_with("there is none in `a.fio`, `-`"));
+        assert_eq!(help(&files, &["x".to_owned()]), "--section asks for `x`: no job has that name");
     }
 
     #[test]

@@ -4,14 +4,17 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_jobfile::{Kind, Opt, Row, choice_text, is_listed, rows};
+use ferrio_jobfile::{Kind, Opt, Row, Scope, choice_text, is_listed, rows};
 use ferrio_plan::ENGINES;
+use ferrio_report::DEBUG_CLASSES;
 
-use crate::program;
+use crate::{program, values};
 
 /// Options of the program, job options as long options, commands.
 pub fn whole_command() -> Command {
-    let command = program::command().arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
+    let command = program::command()
+        .mut_args(offered)
+        .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
     let mut taken: HashSet<String> =
         command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
     // A name that several engines have stands for one option here.
@@ -26,6 +29,24 @@ pub fn whole_command() -> Command {
         .subcommand(Command::new("completions").about("Print shell completions").arg(shell))
         .subcommand(Command::new("man").about("Print the manual page"))
         .disable_help_subcommand(true)
+}
+
+/// An option of the program with the words its value may have.
+fn offered(argument: Arg) -> Arg {
+    let argument = argument.hide_possible_values(false);
+    match argument.get_id().as_str() {
+        "output-format" => argument.value_parser(values::FORMATS),
+        "strict" => argument.value_parser(["ferrio", "fio"]),
+        "debug" => argument.value_parser(DEBUG_CLASSES.map(|class| class.name)),
+        "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),
+        "aux-path" => argument.value_hint(ValueHint::DirPath),
+        "section" | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {
+            argument.value_hint(ValueHint::Other)
+        }
+        "cmdhelp" => argument.value_parser(names()),
+        "enghelp" => argument.value_parser(ENGINES.map(|engine| engine.name())),
+        _ => argument,
+    }
 }
 
 fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
@@ -50,6 +71,12 @@ fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
     };
     let words = words(row);
     Some(if words.is_empty() { argument } else { argument.value_parser(words) })
+}
+
+/// Names of the options that every job has.
+fn names() -> Vec<PossibleValue> {
+    let common = rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row));
+    common.map(|row| PossibleValue::new(row.name)).collect()
 }
 
 /// Words to choose from; none if other values are as good.

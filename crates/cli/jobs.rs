@@ -9,6 +9,7 @@ use ferrio_plan::Machine;
 
 use crate::arguments::Item;
 use crate::exit::{Stop, reason};
+use crate::options::OPTIONS;
 
 /// The jobs of a command line and the files it names, with values read as `reading` says; `sections` keeps only jobs of
 /// these names.
@@ -36,12 +37,16 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
                 Ok(text) => builder.file(name, &text),
                 Err(error) => {
                     let message = format!("unable to open '{name}' job file: {}", reason(&error));
-                    builder.problem(Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file"));
+                    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
+                    // Nobody's job file is called `rw=read`.
+                    let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
+                    let help = option.then(|| format!("options begin with dashes: --{name}"));
+                    builder.problem(Diagnostic { help, ..diagnostic });
                 }
             }
         }
     }
-    let set = builder.finish().map_err(Stop::Problems)?;
+    let set = builder.finish().map_err(|problems| Stop::Problems(with_program_options(problems)))?;
     let reads_stdin = items.iter().any(|item| matches!(item, Item::File(name) if name == STDIN));
     let rivals: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(rival).collect();
     if rivals.is_empty() {
@@ -49,6 +54,19 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
     } else {
         Err(Stop::Problems(Problems { diagnostics: rivals, sources: set.sources }))
     }
+}
+
+/// Says of unknown options of job files that they are options of the program, where they are.
+fn with_program_options(mut problems: Problems) -> Problems {
+    for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
+        let name = wrong.message.split('`').nth(1).unwrap_or_default();
+        if OPTIONS.iter().any(|entry| entry.name == name) {
+            wrong.label = "an option of the command line".to_owned();
+            wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
+            wrong.suggestion = None;
+        }
+    }
+    problems
 }
 
 /// The name of standard input.
@@ -131,6 +149,22 @@ mod tests {
         let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
         let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory\n\n";
         assert_eq!(stop.to_string(), want);
+    }
+
+    #[test]
+    fn an_option_without_dashes_is_told_from_a_job_file() {
+        let told = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
+        assert!(told("rw=read").contains("options begin with dashes: --rw=read"));
+        assert!(!told("no=such.fio").contains("dashes"));
+    }
+
+    #[test]
+    fn an_option_of_the_program_in_a_job_file_is_told_as_such() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("j.fio");
+        fs::write(&file, "[b]\nsize=4k\noutput-format=json\n").unwrap();
+        let told = jobs(&[file.to_str().unwrap()]).unwrap_err().to_string();
+        assert!(told.contains("write --output-format on the command line"), "{told}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let items = scanned?;
     let program = Program::read(&items).map_err(|error| Stop::program(error, &items))?;
     if let Some(question) = &program.question {
-        return answers::answer(question);
+        return answers::answer(question, *messages);
     }
     answers::debug(*messages, &program.debug);
     let set = jobs::read(&items, &program.sections, program.strict)?;
@@ -57,7 +57,11 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         return answers::show(*messages, &program, &set);
     }
     if set.jobs.is_empty() {
-        return if program.merge_blktrace_only { Ok(0) } else { Err(Stop::NoJobs) };
+        return if program.merge_blktrace_only {
+            Ok(0)
+        } else {
+            Err(Stop::no_jobs(&items, &program.sections))
+        };
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;

@@ -123,7 +123,8 @@ fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
 
 /// Help, type, range, unit, default and what does not work, in one paragraph.
 fn facts(row: &Row) -> String {
-    let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
+    let mut facts =
+        vec![format!("{}.", row.help), format!("Type: {}.", type_text(row).replace(" (opt=bla)", ""))];
     // The help's -1 is an open end.
     let range = range_text(row).map(|range| range.replace(", max=-1", ""));
     facts.extend(range.map(|range| format!("Range: {range}.")));

@@ -39,6 +39,21 @@ impl Messages {
         self.print(&self.told(severity, code, line));
     }
 
+    /// Says that something asked for by name does not exist.
+    pub fn complain(self, line: &str) {
+        self.tell(Severity::Error, "not-found", &format!("{line}\n"));
+    }
+
+    /// What makes a line of `--debug` one of this format.
+    #[must_use]
+    pub fn debug_form(self) -> fn(String) -> String {
+        if self.json {
+            |line| Messages { json: true }.told(Severity::Note, "debug", &line)
+        } else {
+            |line| line
+        }
+    }
+
     /// Says something that only helps people.
     pub fn explain(self, text: &str) {
         if !self.json {
@@ -50,7 +65,7 @@ impl Messages {
         if self.json {
             diagnostics_json(diagnostics, sources)
         } else {
-            diagnostics_render(diagnostics, sources, colour())
+            diagnostics_render(diagnostics, sources, colour(&io::stderr()))
         }
     }
 
@@ -69,9 +84,12 @@ impl Messages {
     }
 }
 
-/// True when diagnostics may be coloured.
-fn colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// True when text for `stream` may be coloured.
+#[must_use]
+pub fn colour(stream: &impl IsTerminal) -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    stream.is_terminal() && !unwanted
 }
 
 /// Problems that no job file is to blame for.
@@ -125,6 +143,8 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
         Item::Program { value, origin, .. } => {
             let error = Program::read(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
+                // No value would make it better.
+                _ if matches!(error, ProgramError::Refused(..)) => origin.name_origin(),
                 Some(value) if !value.is_empty() => origin.value_origin(value),
                 _ => origin.origin(),
             };
@@ -160,16 +180,19 @@ fn value(error: &clap::Error, place: Origin) -> Diagnostic {
     let name = context(ContextKind::InvalidArg);
     let name = name.split([' ', '=']).next().unwrap_or(&name);
     let given = context(ContextKind::InvalidValue);
-    let message = format!("invalid value `{given}` for option `{name}`");
+    let message = match given.as_str() {
+        "" => format!("option `{name}` has an empty value"),
+        given => format!("invalid value `{given}` for option `{name}`"),
+    };
     let choices = context(ContextKind::ValidValue);
     match error.kind() {
         ErrorKind::ValueValidation => {
             let label = error.source().map(ToString::to_string).unwrap_or_default();
-            Diagnostic::error(message, place).code("invalid-value").label(label)
+            let code = if given.is_empty() { "empty-value" } else { "invalid-value" };
+            Diagnostic::error(message, place).code(code).label(label)
         }
         ErrorKind::InvalidValue if given.is_empty() => {
-            let diagnostic = Diagnostic::error(format!("option `{name}` has an empty value"), place);
-            diagnostic.code("empty-value").label("a value is expected")
+            Diagnostic::error(message, place).code("empty-value").label("a value is expected")
         }
         ErrorKind::InvalidValue => {
             let near = ferrio_jobfile::nearest(&given, choices.split(", "));
@@ -234,5 +257,9 @@ mod tests {
         assert_eq!(object["code"], "no-effect");
         assert_eq!(object["message"], "--max-jobs has no effect");
         assert_eq!(object["file"], serde_json::Value::Null);
+        assert_eq!(Messages { json: false }.debug_form()(line.to_owned()), line);
+        let object: serde_json::Value =
+            serde_json::from_str(&Messages { json: true }.debug_form()("io 1 queue\n".to_owned())).unwrap();
+        assert_eq!((&object["code"], &object["message"]), (&"debug".into(), &"io 1 queue".into()));
     }
 }

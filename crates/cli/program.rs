@@ -21,13 +21,17 @@ pub const MESSAGE_FORMAT: &str = "message-format";
 /// Options that may be given several times, each adding to the others; of all others the last counts.
 const REPEATED: [&str; 2] = ["debug", "section"];
 
+/// Columns of the help text where no terminal says how many there are.
+const COLUMNS: usize = 80;
+
 /// fio's built-in profiles.
 const PROFILES: [&str; 2] = ["act", "tiobench"];
 
 /// What `--help` ends with.
 const AFTER_HELP: &str = "\
-Job options are written --option=value; those before the first --name hold for all jobs. --cmdhelp lists them.
-Options may be cut short while they stay unambiguous, and written with one dash. A job file named - is standard input.
+Job options are written --option=value; those before the first --name hold for
+all jobs. --cmdhelp lists them. Options may be cut short while they stay
+unambiguous, and written with one dash. A job file named - is standard input.
 
 Commands, where they are the first word:
   check              Say what a run of the same arguments would do, and run nothing
@@ -188,6 +192,7 @@ pub fn command() -> Command {
         ))
         .after_help(AFTER_HELP)
         .disable_help_flag(true)
+        .term_width(COLUMNS)
         .args_override_self(true)
         .args(OPTIONS.iter().map(argument))
 }
@@ -348,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_told_before_the_option_is_refused() {
-        assert!(refusal(&["--terse-version=9"]).contains("9 is not in 2..=5"));
+        assert!(refusal(&["--terse-version=9"]).contains("possible values: 2, 3, 4, 5"));
         assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
         assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
         assert!(refusal(&["--profile=nosuch"]).contains("profile 'nosuch' not found"));

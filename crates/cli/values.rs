@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
-use ferrio_jobfile::Reading;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
+use ferrio_jobfile::{Reading, nearest};
 use ferrio_report::Formats;
 
 use crate::program::{Eta, MESSAGE_FORMAT};
@@ -27,13 +27,17 @@ pub fn parser(name: &str) -> ValueParser {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
         }),
-        "terse-version" => ValueParser::from(clap::value_parser!(u32).range(2..=5)),
+        "terse-version" => PossibleValuesParser::new(["2", "3", "4", "5"]).into(),
         "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
         "idle-prof" => PossibleValuesParser::new(["system", "percpu", "calibrate"]).into(),
+        "output" | "section" | "trigger-file" | "aux-path" => NonEmptyStringValueParser::new().into(),
         _ => ValueParser::string(),
     }
 }
+
+/// Words of `--output-format`.
+pub const FORMATS: [&str; 3] = ["normal", "json", "json+"];
 
 /// `normal,json`: all formats wanted.
 fn formats(text: &str) -> Result<Formats, String> {
@@ -46,12 +50,16 @@ fn formats(text: &str) -> Result<Formats, String> {
             "terse" | "minimal" | "csv" => {
                 return Err(format!("output format {word} is not implemented yet"));
             }
-            _ => return Err(format!("invalid output format {word}: there are normal, json, json+")),
+            _ => {
+                let meant = nearest(word, FORMATS.into_iter());
+                let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+                return Err(format!("invalid output format {word}: there are {}{meant}", FORMATS.join(", ")));
+            }
         }
     }
     match formats {
         Formats { normal: false, json: false, .. } => {
-            Err("a format is expected: normal, json, json+".to_owned())
+            Err(format!("a format is expected: {}", FORMATS.join(", ")))
         }
         _ => Ok(formats),
     }
@@ -93,6 +101,7 @@ mod tests {
         assert_eq!(formats("json+"), Ok(Formats { normal: false, json: true, json_plus: true }));
         assert_eq!(formats("terse").unwrap_err(), "output format terse is not implemented yet");
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
+        assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
         assert!(formats("").is_err() && formats(",").is_err());
     }
 

@@ -179,3 +179,11 @@ fn the_clock_test_speaks_for_every_cpu() {
     let passed = run.stdout.ends_with("cs: Pass!\n");
     run.ended_with(i32::from(!passed));
 }
+
+#[test]
+fn help_fits_a_screen_of_80_columns() {
+    let place = Place::new();
+    let run = place.ferrio(&["--help"]).run().succeeded();
+    let wide: Vec<_> = run.stdout.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(wide, [""; 0]);
+}

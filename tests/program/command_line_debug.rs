@@ -137,3 +137,29 @@ fn options_without_effect_are_told_when_debugging() {
     let run = place.ferrio(&words).run().succeeded();
     assert_eq!(run.stderr.matches("--alloc-size has no effect").count(), 1, "{}", run.stderr);
 }
+
+#[test]
+fn messages_for_programs_are_json_with_debugging_too() {
+    let place = Place::new();
+    let run = place.ferrio(&words(&["--debug=all", "--message-format=json"])).run().succeeded();
+    let keys = |line: &str| -> Vec<String> {
+        let object: serde_json::Value = serde_json::from_str(line).expect(line);
+        object.as_object().unwrap().keys().cloned().collect()
+    };
+    let first = keys(run.stderr.lines().next().unwrap());
+    assert!(run.stderr.lines().count() > 20 && run.stderr.lines().all(|line| keys(line) == first));
+    let asked = ["--message-format=json", "--enghelp=nosuch"];
+    let run = place.ferrio(&asked).run().ended_with(1);
+    assert!(run.stderr.lines().all(|line| keys(line) == first), "{}", run.stderr);
+}
+
+#[test]
+fn debug_lines_are_words_for_people() {
+    let place = Place::new();
+    let run = place.ferrio(&words(&["--debug=all"])).run().succeeded();
+    assert!(lines_of(&run.stderr, "parse").contains(&"size=16k: size is 16384 bytes"), "{}", run.stderr);
+    assert!(lines_of(&run.stderr, "process").contains(&"job 1: ready -> running"), "{}", run.stderr);
+    for word in ["Some(", "Word(", "NotCreated", "Regular"] {
+        assert!(!run.stderr.contains(word), "{}", run.stderr);
+    }
+}

@@ -40,7 +40,10 @@ fn without_a_job_there_is_the_usage_and_1() {
     }
     let empty = place.job("[global]\nbs=4k\n");
     let run = place.ferrio(&[&empty]).run().ended_with(1);
-    assert!(run.stderr.contains("No job(s) defined"), "{}", run.stderr);
+    assert!(run.stderr.contains("No job(s) defined") && run.stderr.contains("test.fio"), "{}", run.stderr);
+    assert!(!run.stderr.contains("--parse-only"), "the file is at fault, not the usage: {}", run.stderr);
+    let run = place.ferrio(&["--section=nosuch", "--name=a", "--size=4k"]).run().ended_with(1);
+    assert!(run.stderr.contains("--section asks for `nosuch`"), "{}", run.stderr);
 }
 
 #[test]

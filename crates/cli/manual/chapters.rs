@@ -67,7 +67,7 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
              options that switch something on.",
         ),
         Text(
-            "Everything behind ; or # is a comment. Blanks around lines and before the equals sign do not count. include FILE \
+            "Everything behind ; or # is a comment. Blanks around lines and equals signs do not count. include FILE \
              inserts the lines of another file.",
         ),
         Text(
@@ -76,12 +76,15 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
         ),
         Item(
             "Sizes",
-            "are in bytes; k, m, g, t and p multiply by powers of 1024, kib, mib and so on by powers of 1000. kb_base=1000 turns \
+            "Bytes; k, m, g, t and p multiply by powers of 1024, kib, mib and so on by powers of 1000. kb_base=1000 turns \
              that round.",
         ),
-        Item("Times", "have the suffix d, h, m, s, ms or us; without one the option's own unit counts."),
-        Item("Lists", "of up to three values, joined by commas, are for reads, writes and trims: bs=4k,64k."),
-        Item("Expressions", "stand in parentheses: size=(4*16m)."),
+        Item(
+            "Times",
+            "A number with d, h, m, s, ms or us behind it; without one the option's own unit counts.",
+        ),
+        Item("Lists", "Up to three values, joined by commas, are for reads, writes and trims: bs=4k,64k."),
+        Item("Sums", "Arithmetic stands in parentheses: size=(4*16m)."),
         Text(
             "Jobs run at the same time. stonewall makes a job wait until all before it have ended; the first job of the second and \
              every later file waits so, too. numjobs=N runs N copies of a job.",
@@ -102,7 +105,10 @@ pub const BACK: &[Chapter] = &[
     },
     Chapter {
         heading: "ENVIRONMENT",
-        paragraphs: &[Item("NO_COLOR", "If it is set to anything, messages on a terminal have no colours.")],
+        paragraphs: &[
+            Item("NO_COLOR", "If it is set to anything, text on a terminal has no colours."),
+            Item("TERM", "Colours are not used on a terminal that is called dumb."),
+        ],
     },
     Chapter {
         heading: "FILES",
@@ -120,8 +126,8 @@ pub const BACK: &[Chapter] = &[
         paragraphs: &[
             Text("Random reads of 4 KiB for ten seconds, 32 at a time, past the page cache:"),
             Example(
-                "ferrio --name=reads --rw=randread --bs=4k --size=1g --direct=1 --ioengine=io_uring --iodepth=32 \\\n    \
-                 --time_based --runtime=10s",
+                "ferrio --name=reads --rw=randread --bs=4k --size=1g --direct=1 \\\n    \
+                 --ioengine=io_uring --iodepth=32 --time_based --runtime=10s",
             ),
             Text("The same as a job file:"),
             Example(

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use ferrio_verify::{Digest, Method};
 
-use super::{asks_for_names, bytes, chosen, complain, speed};
+use super::{asks_for_names, bytes, chosen, speed};
+use crate::messages::Messages;
 
 /// Functions in the order they are measured.
 const METHODS: [Method; 14] = [
@@ -39,7 +40,7 @@ const SPAN: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn checksums(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
+pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) -> io::Result<bool> {
     let words = chosen(list);
     if asks_for_names(&words) {
         return names(out).map(|()| false);
@@ -48,11 +49,11 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
     let methods: Vec<Method> = METHODS.into_iter().filter(wanted).collect();
     for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.name() == **word)) {
         if ABSENT.contains(word) {
-            complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));
+            messages.complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));
         } else if methods.is_empty() {
-            complain(&format!("fio: unknown hash `{word}`. Available:"));
+            messages.complain(&format!("fio: unknown hash `{word}`. Available:"));
         } else {
-            complain(&format!("fio: unknown hash `{word}`"));
+            messages.complain(&format!("fio: unknown hash `{word}`"));
         }
     }
     if methods.is_empty() {
@@ -85,7 +86,7 @@ mod tests {
 
     fn told(list: Option<&str>) -> (String, bool) {
         let mut out = Vec::new();
-        let good = checksums(list, &mut out).unwrap();
+        let good = checksums(list, &mut out, Messages::default()).unwrap();
         (String::from_utf8(out).unwrap(), good)
     }
 

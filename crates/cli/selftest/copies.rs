@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::{asks_for_names, bytes, chosen, complain, speed};
+use super::{asks_for_names, bytes, chosen, speed};
+use crate::messages::Messages;
 
 /// One way to copy within `memory`: `length` bytes from the start of its second half to its start.
 struct Way {
@@ -35,7 +36,7 @@ const SHORT: usize = 64;
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn copies(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
+pub fn copies(list: Option<&str>, out: &mut dyn Write, messages: Messages) -> io::Result<bool> {
     let words = chosen(list);
     if asks_for_names(&words) {
         return names(out).map(|()| false);
@@ -46,7 +47,10 @@ pub fn copies(list: Option<&str>, out: &mut dyn Write) -> io::Result<bool> {
     for word in
         words.iter().filter(|word| length(word).is_none() && !WAYS.iter().any(|way| way.name == **word))
     {
-        complain(&format!("fio: unknown way to copy `{word}`.{}", if nothing { " Available:" } else { "" }));
+        messages.complain(&format!(
+            "fio: unknown way to copy `{word}`.{}",
+            if nothing { " Available:" } else { "" }
+        ));
     }
     if nothing {
         return names(out).map(|()| false);
@@ -111,7 +115,7 @@ mod tests {
 
     fn told(list: &str) -> (String, bool) {
         let mut out = Vec::new();
-        let good = copies(Some(list), &mut out).unwrap();
+        let good = copies(Some(list), &mut out, Messages::default()).unwrap();
         (String::from_utf8(out).unwrap(), good)
     }
 

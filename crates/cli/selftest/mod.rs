@@ -7,7 +7,6 @@ mod clocks;
 mod copies;
 
 use std::hint::black_box;
-use std::io;
 use std::time::{Duration, Instant};
 
 pub use checksums::checksums;
@@ -21,12 +20,6 @@ fn chosen(list: Option<&str>) -> Vec<&str> {
 
 fn asks_for_names(words: &[&str]) -> bool {
     words.iter().any(|word| ["help", "list"].contains(word))
-}
-
-/// A line for standard error. Nothing is left to be done if that is closed.
-fn complain(line: &str) {
-    use io::Write as _;
-    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// MiB per second of `work`, which handles `bytes` each time, done again and again for at least `span`.

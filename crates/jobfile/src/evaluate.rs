@@ -12,6 +12,7 @@ use crate::environment::Environment;
 use crate::options::Given;
 use crate::reading::Reading;
 use crate::suggest::nearest;
+use crate::value::describe::describe;
 use crate::value::{Fault, Piece, Value, evaluate, fio, parse, read};
 
 /// The settings that later assignments are read by.
@@ -92,7 +93,7 @@ pub(crate) fn assignment(
         (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
-    debug!(target: "parse", "{}={}: {}, {:?}, read as {value:?}", line.name, text.as_deref().unwrap_or_default(), row.name, row.kind);
+    debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
     let notice = (row.kind == Kind::Ignored).then(|| {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         Diagnostic::warning(message, line.origin.clone()).code("deprecated-option")
@@ -139,6 +140,9 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     }
     let diagnostic =
         Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone()).code("unknown-option");
+    if let Some(meant) = separated(line, engine) {
+        return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
+    }
     let known_engine = Opt::Ioengine.row().choices.contains(&engine);
     match suggest.then(|| nearest(name, pool(engine))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
@@ -149,9 +153,16 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
             Some((word, owner)) => {
                 diagnostic.label(format!("did you mean `{word}`, an option of engine {owner}?")).suggest(word)
             }
-            None => diagnostic,
+            None => diagnostic.label("no such option"),
         },
     }
+}
+
+/// `rw=read` for a line like `rw read` or `rw: read`, which has no equals sign between a name and its value.
+fn separated(line: &Assignment, engine: &str) -> Option<String> {
+    let (name, value) = line.name.split_once([' ', '\t', ':']).filter(|_| line.value.is_none())?;
+    let value = value.trim_start_matches([' ', '\t', ':']);
+    (!value.is_empty() && Opt::from_name(name, engine).is_some()).then(|| format!("{name}={value}"))
 }
 
 /// The private option that `name` is likely to be a misspelling of, with an engine that has it.
@@ -180,7 +191,20 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
         }
     };
     let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
-    Diagnostic { help: unset.or(fault.help), suggestion: fault.suggestion.map(str::to_owned), ..diagnostic }
+    Diagnostic {
+        help: unset.or(fault.help).or_else(|| punctuation(text)),
+        suggestion: fault.suggestion.map(str::to_owned),
+        ..diagnostic
+    }
+}
+
+/// Advice on signs that shells know and job files do not.
+fn punctuation(text: &str) -> Option<String> {
+    let unquoted = |sign| text.strip_prefix(sign)?.strip_suffix(sign).filter(|inner| !inner.is_empty());
+    if let Some(inner) = unquoted('"').or_else(|| unquoted('\'')) {
+        return Some(format!("quotes belong to the value: write `{inner}`"));
+    }
+    text.contains("${").then(|| "a variable ends with `}`: `${NAME}`".to_owned())
 }
 
 /// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,

@@ -101,7 +101,7 @@ impl Library {
                         let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
                         splice.include(&name, origin, lines);
                     }
-                    None => wrong.push(outside(&format!("include {name}"), origin)),
+                    None => wrong.push(outside(&format!("include {name}"), self.line_of(origin))),
                 },
                 Entry::Assignment(line) => match sections.last_mut() {
                     Some(section) => section.lines.push(line),
@@ -113,6 +113,19 @@ impl Library {
             }
         }
         sections
+    }
+
+    /// All of the line that a place of a job file stands in, up to the end of the place.
+    fn line_of(&self, place: Origin) -> Origin {
+        match place {
+            Origin::File { source, line, column, length } => {
+                let blanks = |sign: &char| sign.is_whitespace();
+                let indent = self.sources.line(source, line).chars().take_while(blanks).count() as u32;
+                let length = (column + length).saturating_sub(indent + 1);
+                Origin::File { source, line, column: indent + 1, length }
+            }
+            place => place,
+        }
     }
 }
 

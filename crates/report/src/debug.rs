@@ -127,10 +127,10 @@ pub fn debug_words() -> String {
     DEBUG_CLASSES.map(|class| class.name).join(",")
 }
 
-/// From now on messages of the chosen classes are printed. Only the first call of a process counts.
-pub fn start_debug(options: &DebugOptions) {
+/// From now on messages of the chosen classes are printed, each line as `form` makes it. Only the first call of a process counts.
+pub fn start_debug(options: &DebugOptions, form: fn(String) -> String) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
-    let printer = PRINTER.get_or_init(|| Printer { options: options.clone() });
+    let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), form });
     if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
         log::set_max_level(LevelFilter::Debug);
     }
@@ -138,6 +138,7 @@ pub fn start_debug(options: &DebugOptions) {
 
 struct Printer {
     options: DebugOptions,
+    form: fn(String) -> String,
 }
 
 impl Log for Printer {
@@ -148,7 +149,7 @@ impl Log for Printer {
     fn log(&self, record: &Record<'_>) {
         if let Some(line) = line(&self.options, record) {
             // Nothing is left to be done about a closed stderr. One call, so that lines of several workers do not mix.
-            let _ = std::io::stderr().write_all(line.as_bytes());
+            let _ = std::io::stderr().write_all((self.form)(line).as_bytes());
         }
     }
 

@@ -78,7 +78,7 @@ impl JobControl {
     pub fn set_state(&self, state: JobState) {
         let index = STATES.iter().position(|&s| s == state).unwrap_or_default();
         let before = STATES[usize::from(self.state.swap(index as u8, Relaxed)).min(STATES.len() - 1)];
-        debug!(target: "process", job = self.number; "job {}: {before:?} -> {state:?}", self.number);
+        debug!(target: "process", job = self.number; "job {}: {} -> {}", self.number, before.word(), state.word());
     }
 
     /// The state announced last.

@@ -72,6 +72,25 @@ pub enum JobState {
     Failed,
 }
 
+impl JobState {
+    /// The state in words, for people.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            JobState::NotCreated => "not started",
+            JobState::Initialized => "ready",
+            JobState::SettingUp => "setting up",
+            JobState::Ramp => "ramp",
+            JobState::Running => "running",
+            JobState::Verifying => "verifying",
+            JobState::Fsyncing => "fsync",
+            JobState::Finishing => "finishing",
+            JobState::Reaped => "ended",
+            JobState::Failed => "failed",
+        }
+    }
+}
+
 /// A look at all jobs of the run.
 #[derive(Clone, Debug)]
 pub struct Progress {

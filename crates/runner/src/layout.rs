@@ -109,7 +109,7 @@ fn extend(
         .truncate(with_data)
         .mode(0o644)
         .open(&file.path)
-        .map_err(|e| Failure::from_io(&e, "open"))?;
+        .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
     reserve(spec, &out, wanted, note)?;
     if with_data {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
@@ -141,9 +141,14 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
         Ok(found) if !found.is_file() => Ok(()),
         Ok(_) => {
             debug!(target: "file", "remove {} before laying it out", path.display());
-            fs::remove_file(path).map_err(|e| Failure::from_io(&e, "unlink"))
+            fs::remove_file(path).map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
         }
     }
+}
+
+/// The failure with the file it is about.
+fn about(failure: Failure, verb: &str, path: &Path) -> Failure {
+    failure.note(format!("cannot {verb} {}", path.display()))
 }
 
 /// `fallocate=`.

@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{ClockSource, Direction, ExitWhat, JobSpec, LifeCycle, Plan, PlannedJob};
-use ferrio_stats::Clock;
+use ferrio_plan::{ClockSource, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob};
+use ferrio_stats::{Clock, ClockSource as Counter};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 use log::debug;
 
@@ -58,7 +58,11 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         )));
     }
     let clock = clock(plan.clock, observer);
-    debug!(target: "time", "clock {:?}, {} ns in a million ticks", clock.source(), clock.ns(1_000_000));
+    let source = match clock.source() {
+        Counter::Tsc => "time stamp counter",
+        Counter::Monotonic => "CLOCK_MONOTONIC",
+    };
+    debug!(target: "time", "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
@@ -392,6 +396,15 @@ impl<'a> Run<'a, '_> {
     }
 }
 
+fn kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Regular => "a file",
+        FileKind::Block => "a block device",
+        FileKind::Char => "a character device",
+        FileKind::Pretend => "no file",
+    }
+}
+
 /// `--debug=file`: what the job will work on.
 fn tell_files(spec: &JobSpec) {
     let job = spec.number;
@@ -399,8 +412,8 @@ fn tell_files(spec: &JobSpec) {
     for file in &spec.files {
         debug!(
             target: "file", job;
-            "add file {}: {:?}, off={:#x}, size={:#x}, {}",
-            file.path.display(), file.kind, file.offset, file.size,
+            "add file {}: {}, off={:#x}, size={:#x}, {}",
+            file.path.display(), kind(file.kind), file.offset, file.size,
             if file.extend { "to be laid out" } else { "used as it is" }
         );
     }

@@ -100,7 +100,7 @@ fn everything_wrong_in_two_files_and_the_command_line_is_said_in_one_go() {
      --> one.fio:4:1
       |
     4 | foo_one=1
-      | ^^^^^^^
+      | ^^^^^^^ no such option
 
     error: option `filename` has an empty value
      --> one.fio:5:1

@@ -4,16 +4,16 @@ use super::{of, said};
 
 #[test]
 fn an_unknown_option() {
-    insta::assert_snapshot!(of("[a]\nquantum_flux=1\n"), @r#"
+    insta::assert_snapshot!(of("[a]\nquantum_flux=1\n"), @"
     [unknown-option] [job-dropped]
     error: unknown option `quantum_flux`
      --> x.fio:2:1
       |
     2 | quantum_flux=1
-      | ^^^^^^^^^^^^
+      | ^^^^^^^^^^^^ no such option
 
     note: job a dropped
-    "#);
+    ");
 }
 
 #[test]

@@ -18,16 +18,16 @@ fn an_option_before_any_section() {
 
 #[test]
 fn an_include_before_any_section() {
-    insta::assert_snapshot!(of("include i\n[a]\n"), @r#"
+    insta::assert_snapshot!(of("include i\n[a]\n"), @"
     [outside-section]
     error: option `include i` outside of a [] job section
-     --> x.fio:1:9
+     --> x.fio:1:1
       |
     1 | include i
-      |         ^ no section has begun yet
+      | ^^^^^^^^^ no section has begun yet
       |
       = help: begin a section first: `[global]` for defaults, any other name for a job
-    "#);
+    ");
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn a_directory_as_job_file() {
 
 #[test]
 fn a_file_without_jobs() {
-    insta::assert_snapshot!(of("[global]\nbs=4k\n").split("Measures").next().unwrap_or_default().trim_end(), @r#"
+    insta::assert_snapshot!(of("[global]\nbs=4k\n").split("Measures").next().unwrap_or_default().trim_end(), @"
     [no-jobs]
     error: No job(s) defined
      |
-     = help: name a job file, or begin a job with --name=
-    "#);
+     = help: a job is a section with a name other than global: there is none in `x.fio`
+    ");
 }
 
 #[test]

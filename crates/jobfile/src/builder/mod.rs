@@ -188,6 +188,7 @@ impl Builder {
                 self.globals(section, scope);
                 shown.push(Mark::Globals(self.scopes[scope].list.len()));
             } else {
+                self.warn_of_name(&section);
                 shown.push(Mark::Job(self.drafts.len()));
                 self.job(section, scope, std::mem::take(&mut first_of_file));
             }
@@ -259,6 +260,16 @@ impl Builder {
             origin: section.origin.clone(),
         });
         self.note_dropped(before, section);
+    }
+
+    /// A section that looks like globals and is a job.
+    fn warn_of_name(&mut self, section: &Section) {
+        if section.name.eq_ignore_ascii_case("global") {
+            let message = format!("section [{}] is a job", section.name);
+            let warning = Diagnostic::warning(message, section.origin.clone()).code("global-in-capitals");
+            let label = "only `[global]` in small letters sets defaults for other jobs";
+            self.diagnostics.push(warning.label(label).suggest("[global]"));
+        }
     }
 
     /// Says which job is lost if there were errors since there were `before` diagnostics.

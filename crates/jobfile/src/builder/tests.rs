@@ -326,3 +326,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_and_a_value_without_equals_sign_are_recognised() {
+    for (line, meant) in [("rw read", "rw=read"), ("rw: read", "rw=read"), ("bs:4k", "bs=4k")] {
+        let told = problems(&format!("[a]\n{line}\n"));
+        assert!(told.contains(&format!("did you mean `{meant}`?")), "{told}");
+    }
+    assert!(problems("[a]\nfoo bar\n").contains("no such option"));
+}
+
+#[test]
+fn signs_of_the_shell_are_explained() {
+    assert!(problems("[a]\nbs=\"4k\"\n").contains("quotes belong to the value: write `4k`"));
+    assert!(problems("[a]\nbs=${NAME\n").contains("a variable ends with `}`"));
+    assert!(problems("[a]\nstonewall=x\n").contains("write 1 for on or 0 for off"));
+}
+
+#[test]
+fn what_fio_makes_of_a_long_value_is_told_in_part() {
+    let told = problems(&format!("[a]\nbssplit={}4q/3\n", "4k/1:".repeat(70)));
+    assert!(told.contains("...; to have that") && !told.contains(&"1% 4096 bytes, ".repeat(8)), "{told}");
+}
+
+#[test]
+fn an_include_outside_of_a_section_is_marked_from_its_first_letter() {
+    assert!(problems("  include i\n").contains("j.fio:1:3"));
+}
+
+#[test]
+fn a_job_named_like_the_globals_is_warned_of() {
+    let set = jobs("[Global]\nbs=8k\n[globally]\n[a]\n");
+    assert_eq!(names(&set), ["Global", "a"]);
+    let warnings: Vec<_> = set.warnings.iter().map(|warning| (warning.code, &warning.message)).collect();
+    assert_eq!(warnings, [("global-in-capitals", &"section [Global] is a job".to_owned())]);
+}

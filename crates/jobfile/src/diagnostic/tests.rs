@@ -45,7 +45,7 @@ fn an_unknown_option_like_no_other_gets_none() {
      --> x.fio:2:1
       |
     2 | quantum_flux=1
-      | ^^^^^^^^^^^^
+      | ^^^^^^^^^^^^ no such option
 
     note: job a dropped
     "#);

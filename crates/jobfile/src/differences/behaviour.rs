@@ -33,8 +33,8 @@ pub const BEHAVIOUR: &[Row] = &[
     Row {
         id: "byte-order-mark",
         fio: "a byte order mark before the first line is an option outside of a section",
-        ferrio: "it is skipped",
-        why: "some editors write it",
+        ferrio: "it is an error of its own, which names it",
+        why: "it is invisible, and fio could not read the file",
     },
     Row {
         id: "keyword-arithmetic",
@@ -48,7 +48,25 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "file, line and column, the line itself and what to do; all problems of all sections at once",
         why: "a job file can then be put right in one go",
     },
+    Row {
+        id: "byte-zero",
+        fio: "text that is not UTF-8, or has a byte 0, is taken as it is",
+        ferrio: "it is an error, except in comments",
+        why: "such a file is no job file, or names files that do not exist",
+    },
+    Row {
+        id: "global-in-capitals",
+        fio: "`[Global]` is a job without a word about it",
+        ferrio: "it is a job, with a warning",
+        why: "its options were meant for all jobs",
+    },
     // jobs
+    Row {
+        id: "exec-prerun-failing",
+        fio: "a job whose `exec_prerun` fails does no I/O and counts as good",
+        ferrio: "it has failed, and so has the run",
+        why: "a script must notice that nothing was measured",
+    },
     Row {
         id: "engine-private-options",
         fio: "private options of the built-in profiles are taken by any job and do nothing",
@@ -79,6 +97,84 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "`--section` is forgotten after the first job file, and options of a `--name` it skips become globals",
         ferrio: "it counts for all files, and skipped jobs take their options with them",
         why: "what was not asked for is not run",
+    },
+    Row {
+        id: "eta-words",
+        fio: "a word that `--eta` does not know leaves it as it was",
+        ferrio: "it is refused, with the words there are",
+        why: "`--eta=nevr` was meant to be something",
+    },
+    Row {
+        id: "unknown-options",
+        fio: "the first option that is not known is told, twice, and its value counts when a suggestion is looked for",
+        ferrio: "all of them are told once, each with the name that is nearest",
+        why: "a command line can then be put right in one go",
+    },
+    Row {
+        id: "version-first",
+        fio: "of `--version`, `--help` and others the first one is answered",
+        ferrio: "`--version` wins over other questions and over options that are refused",
+        why: "scripts ask for the version to find out what else they may ask",
+    },
+    Row {
+        id: "usage-on-stderr",
+        fio: "without jobs the usage text is printed on standard output",
+        ferrio: "it is printed on standard error, and only if no job file and no `--section` was named; else it is said what they lack",
+        why: "standard output is the report",
+    },
+    Row {
+        id: "empty-values",
+        fio: "`--output=` tries to open a file without name",
+        ferrio: "empty values of `--output`, `--output-format`, `--section` and `--trigger-file` are refused as such",
+        why: "a variable in a script was empty",
+    },
+    Row {
+        id: "refused-values",
+        fio: "there is no option that is not available",
+        ferrio: "an option that is refused has its value read first, and a wrong value is told as such",
+        why: "messages stay the same when the option comes to work",
+    },
+    Row {
+        id: "debug-lines",
+        fio: "`--debug` prints among the report, with addresses of its own objects",
+        ferrio: "it prints on standard error in words of its own, and says of classes that have nothing to tell that they have not",
+        why: "the report stays readable by programs",
+    },
+    Row {
+        id: "crctest-names",
+        fio: "`--crctest` passes over wrong names that stand next to a good one; it knows murmur3, jhash and fnv",
+        ferrio: "wrong names are told, and these three are missing",
+        why: "no method of `verify` uses the three",
+    },
+    Row {
+        id: "memcpytest-names",
+        fio: "`--memcpytest` measures the C library's ways of copying",
+        ferrio: "it measures memcpy, memmove and two loops of its own",
+        why: "there is no other C library in the program",
+    },
+    Row {
+        id: "cmdhelp-text",
+        fio: "`--cmdhelp` prints `(null)` for some types; that an option does not exist is printed on standard output",
+        ferrio: "all types have a name, units and directions have lines of their own, and what does not exist is told on standard error",
+        why: "help can be read and filtered",
+    },
+    Row {
+        id: "server-client",
+        fio: "`--server` and `--client` run jobs on other machines; a bad address of a server ends with status 0",
+        ferrio: "both are refused with status 1",
+        why: "they are not implemented",
+    },
+    Row {
+        id: "commands",
+        fio: "every word without dashes is a job file",
+        ferrio: "`check`, `completions` and `man` are commands where they stand first; job files of such names are given as `./man`",
+        why: "they need no options of their own",
+    },
+    Row {
+        id: "message-format",
+        fio: "there is no such option",
+        ferrio: "`--message-format=json` makes each message on standard error one JSON object",
+        why: "programs can show mistakes where they are",
     },
     // output
     Row {

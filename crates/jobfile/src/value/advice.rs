@@ -9,6 +9,9 @@ use crate::catalogue::{Kind, Row, Unit};
 /// Longer texts are not searched for a meaning.
 const LONGEST: usize = 64;
 
+/// So many characters of what fio makes of a value are told.
+const MEANING: usize = 100;
+
 /// `fault` with fio's reading of the refused `text` in its help, if fio has one.
 pub(crate) fn advise(
     fault: Fault,
@@ -20,7 +23,7 @@ pub(crate) fn advise(
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
     let reads = match describe(row, &value).as_str() {
         "nothing" => "fio skips this and keeps what was set before".to_owned(),
-        value => format!("fio reads this as {value}"),
+        value => format!("fio reads this as {}", shortened(value)),
     };
     let help = match (meant(row, text.trim(), kb_base), &fault.help) {
         (Some(meant), _) => format!("{reads}; write `{meant}`, or use --strict=fio"),
@@ -28,6 +31,14 @@ pub(crate) fn advise(
         (None, None) => format!("{reads}; to have that, use --strict=fio"),
     };
     fault.help(help)
+}
+
+/// The beginning of a long meaning: the rest of it says no more.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MEANING) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// The value someone probably wanted, written so that it is accepted.

@@ -40,6 +40,9 @@ impl Reader<'_> {
             "yes" | "true" | "on" | "no" | "false" | "off" => {
                 return Err(piece.fault("words are not accepted here").help("write 1 for on or 0 for off"));
             }
+            word if word.starts_with(char::is_alphabetic) => {
+                return Err(piece.fault("a number is expected").help("write 1 for on or 0 for off"));
+            }
             _ => self.number(piece)?,
         };
         if self.row.kind == Kind::Bool && number > 1 {
