@@ -95,7 +95,7 @@ fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
         let origin = value_origin(options, Opt::LogAlternateEpochClockId);
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
-        findings.refuse(Diagnostic::error(message, origin).help(help));
+        findings.refuse(Diagnostic::error(message, origin).code("no-such-clock").help(help));
     }
     clock
 }

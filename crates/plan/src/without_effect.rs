@@ -6,7 +6,7 @@
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
 use crate::spec::Direction;
-use crate::status::is_off;
+use crate::status::asks_for_nothing;
 use crate::written::{asks, int_or, rw, verifies, word};
 
 /// Options that are idle together.
@@ -25,8 +25,7 @@ macro_rules! table {
 }
 
 table! {
-    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip
-        MergeBlktraceFile MergeBlktraceScalars MergeBlktraceIters:
+    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:
         |job| lacks(job, Opt::ReadIolog); "nothing is replayed without `read_iolog`";
     MergeBlktraceScalars MergeBlktraceIters:
         |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
@@ -170,7 +169,7 @@ pub(crate) fn reason(job: &Job, given: &Given) -> Option<&'static str> {
     match given.opt.row().status {
         Status::NoEffect(_) if given.opt.row().kind == Kind::Ignored => None,
         Status::NoEffect(reason) => Some(reason),
-        _ if is_off(given) => None,
+        _ if asks_for_nothing(given) => None,
         _ => TABLE.iter().find(|row| row.opts.contains(&given.opt) && (row.idle)(job)).map(|row| row.reason),
     }
 }

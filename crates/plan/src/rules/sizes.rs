@@ -1,6 +1,6 @@
 //! Sizes, blocks, times and files that must fit each other.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::names::Listing;
@@ -26,7 +26,14 @@ pub(super) fn apply(job: &Job, spec: &mut JobSpec, sizing: &Sizing, findings: &m
 fn a_ramp_is_in_time_or_in_bytes(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::RampTime) && asks(job, Opt::RampSize) {
         let message = "job rejected: cannot specify both ramp_time and ramp_size";
-        refuse(findings, job, &[Opt::RampTime, Opt::RampSize], message, "take one of them out");
+        refuse(
+            findings,
+            job,
+            &[Opt::RampTime, Opt::RampSize],
+            "ramp-in-time-and-bytes",
+            message,
+            "take one of them out",
+        );
     }
 }
 
@@ -43,6 +50,7 @@ fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
             findings,
             job,
             &[Opt::BlockErrorPercentiles],
+            "block-errors-of-several-files",
             message,
             "give each file a job of its own, or take `block_error_percentiles` out",
         );
@@ -56,7 +64,8 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     {
         let what = "size too small, must not be less than minimum block size";
         let message = format!("{what}: {size} < {}", sizing.min_block);
-        findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Size)));
+        let help = "give a larger `size`, or smaller blocks";
+        refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
     }
 }
 
@@ -64,10 +73,11 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
     if largest > u64::from(u32::MAX) {
-        let given = job.options.last_of(&[Opt::Bs, Opt::Bsrange]);
-        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
+        // A range or a split beats `bs` in either order.
+        let bounds = job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]);
+        let giver = bounds.map_or(Opt::Bs, |given| given.opt);
         let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
-        findings.refuse(Diagnostic::error(message, origin));
+        refuse(findings, job, &[giver], "block-size-too-large", message, "one request moves less than 4 GiB");
     }
 }
 
@@ -75,7 +85,7 @@ fn appending_needs_files_that_grow(job: &Job, spec: &JobSpec, findings: &mut Fin
     if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
         let message = format!("can't append/extent with IO engine {}", spec.engine.name());
         let help = "use an engine that writes with system calls, such as psync or io_uring";
-        refuse(findings, job, &[Opt::FileAppend], message, help);
+        refuse(findings, job, &[Opt::FileAppend], "engine-cannot-append", message, help);
     }
 }
 
