@@ -2,6 +2,7 @@
 
 use ferrio_jobfile::{Job, Opt};
 
+use crate::Machine;
 use crate::findings::Findings;
 use crate::names::Listing;
 use crate::resolve::value_origin;
@@ -16,9 +17,16 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 }
 
 /// Refusals and fix-ups of the resolved job.
-pub(super) fn apply(job: &Job, spec: &mut JobSpec, sizing: &Sizing, findings: &mut Findings) {
+pub(super) fn apply(
+    job: &Job,
+    spec: &mut JobSpec,
+    sizing: &Sizing,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
     size_holds_a_block(job, sizing, findings);
     blocks_fit_a_request(job, spec, findings);
+    buffers_fit_the_memory(job, spec, machine, findings);
     appending_needs_files_that_grow(job, spec, findings);
     time_based_needs_a_runtime(job, spec, findings);
 }
@@ -69,6 +77,35 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     }
 }
 
+/// Bytes that a worker needs for an I/O under way besides its buffer, or more.
+const UNIT: u64 = 256;
+
+/// A job whose buffers are larger than the memory of the whole machine cannot work. Engines that touch no data leave the pages of
+/// their buffers alone: they need what keeps track of I/Os only.
+fn buffers_fit_the_memory(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+    let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
+    let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
+    let memory = machine.memory_mib << 20;
+    if memory > 0 && bytes > memory {
+        let message = format!(
+            "iodepth={} with blocks of {buffer} bytes needs {} MiB of memory, and the machine has {}",
+            spec.depth.iodepth,
+            bytes >> 20,
+            machine.memory_mib
+        );
+        let opts: &[Opt] =
+            if spec.units() > 1 { &[Opt::Iodepth] } else { &[Opt::Bs, Opt::Bsrange, Opt::Bssplit] };
+        refuse(
+            findings,
+            job,
+            opts,
+            "buffers-exceed-memory",
+            message,
+            "give a smaller `iodepth`, or smaller blocks",
+        );
+    }
+}
+
 /// One request moves at most 4 GiB - 1.
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
@@ -101,7 +138,8 @@ fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Find
 mod tests {
     use crate::PlanOptions;
     use crate::rules::tests::{first_refusal, null, wrong};
-    use crate::testing::{jobs_of, plan_of, refusals, spec_of};
+    use crate::testing::{jobs_of, plan_of, problems_of, refusals, spec_of};
+    use ferrio_jobfile::Origin;
 
     #[test]
     fn a_ramp_is_in_time_or_in_bytes() {
@@ -127,7 +165,36 @@ mod tests {
     #[test]
     fn a_block_beyond_a_request_is_refused() {
         let want = "block size 8589934592 is too large, the most is 4294967295";
-        assert_eq!(refusals("[a]\nsize=16g\nbs=8g\n"), [want]);
+        assert_eq!(refusals("[a]\nioengine=null\nsize=16g\nbs=8g\n"), [want]);
+        for bounds in ["bssplit=4k/50:8g/50\nbs=4k\n", "bsrange=4k-8g\nbs=4k\n"] {
+            let problem = &problems_of(&format!("[a]\nioengine=null\nsize=16g\n{bounds}"))[0];
+            assert_eq!((problem.code, problem.message.as_str()), ("block-size-too-large", want));
+            assert!(
+                matches!(problem.origin, Origin::File { line: 4, column: 8 | 9, .. }),
+                "{:?}",
+                problem.origin
+            );
+        }
+    }
+
+    #[test]
+    fn buffers_that_no_memory_holds_are_refused() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        let problem = &problems_of(&job("io_uring", "iodepth=2147483647\n"))[0];
+        assert_eq!(problem.code, "buffers-exceed-memory");
+        let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, and the machine has 1024";
+        assert_eq!(problem.message, want);
+        assert_eq!(refusals(&job("libaio", "iodepth=2k\nbs=1m\n")).len(), 1);
+        assert_eq!(refusals(&job("null", "iodepth=2147483647\n")).len(), 1, "each I/O needs some memory");
+    }
+
+    #[test]
+    fn what_can_work_is_not_refused_for_its_buffers() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        assert!(plan_of(&job("io_uring", "iodepth=1000\nbs=1m\n")).is_ok());
+        assert!(plan_of(&job("null", "iodepth=32k\nbs=1m\n")).is_ok(), "pages that nothing touches");
+        let spec = spec_of(&job("psync", "iodepth=2147483647\n"));
+        assert_eq!((spec.depth.iodepth, spec.units()), (2_147_483_647, 1));
     }
 
     #[test]
