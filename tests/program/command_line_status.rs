@@ -34,7 +34,7 @@ fn without_a_job_there_is_the_usage_and_1() {
     let place = Place::new();
     for words in [&[][..], &["--ioengine=null", "--size=4k"], &["--max-jobs=2"], &["--readonly"]] {
         let run = place.ferrio(words).run().ended_with(1);
-        assert!(run.stderr.starts_with("No job(s) defined\n"), "{}", run.stderr);
+        assert!(run.stderr.starts_with("error: No job(s) defined\n"), "{}", run.stderr);
         assert!(run.stderr.contains("--output") && run.stderr.contains("--parse-only"), "{}", run.stderr);
         place.fio(words).run().ended_with(1);
     }

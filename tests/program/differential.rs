@@ -262,7 +262,7 @@ fn pauses_limit_speed_and_not_work() {
         "[deep]\nioengine=libaio\niodepth=4\ndirect=1\nrw=randread\nsize=128k\nthinktime=1ms\nthinktime_blocks_type=issue\n",
     );
     compare(
-        "[timed]\nioengine=null\nrw=rw\nsize=64k\nthinktime=1ms\nthinktime_iotime=2ms\nrate_iops=2000\nrate_ignore_thinktime=1\n",
+        "[timed]\nioengine=null\nrw=randread\nsize=64k\nthinktime=1ms\nthinktime_iotime=2ms\nrate_iops=2000\nrate_ignore_thinktime=1\n",
     );
 }
 

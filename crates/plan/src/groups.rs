@@ -59,6 +59,7 @@ impl Groups {
             spec.clone = clone;
             spec.clones = clones;
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
+            take_a_cpu(job, &mut spec);
             spec.group = self.group;
             spec.stonewall = stonewall && clone == 0;
             let setup_error =
@@ -149,6 +150,15 @@ pub(crate) fn begins_a_group(job: &Job) -> bool {
 /// The first job of a later file waits for the files before.
 fn has_stonewall(job: &Job) -> bool {
     job.options.switch(Opt::Stonewall).unwrap_or(false) || (job.file_number > 0 && job.first_of_file)
+}
+
+/// Under `cpus_allowed_policy=split` each job of the run has one of its CPUs to itself, by its number.
+fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
+    let split = job.options.choice(Opt::CpusAllowedPolicy).is_some_and(|policy| policy.word == "split");
+    let turn = (spec.number as usize - 1).checked_rem(spec.cpus_allowed.len());
+    if let Some(turn) = turn.filter(|_| split) {
+        spec.cpus_allowed = vec![spec.cpus_allowed[turn]];
+    }
 }
 
 /// The stream that sizes of a clone's files are drawn from.

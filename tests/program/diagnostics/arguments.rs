@@ -92,14 +92,16 @@ fn an_argument_that_takes_no_value() {
 
 #[test]
 fn a_wrong_value_of_an_argument() {
-    insta::assert_snapshot!(typed(&["--name=a", "--bs", "4k,x"]), @r#"
+    insta::assert_snapshot!(typed(&["--name=a", "--bs", "4k,x"]), @"
     [not-a-number]
     error: invalid value `4k,x` for option `bs`
      --> argument 2: --bs 4k,x
       |
     2 | --bs 4k,x
       |         ^ a number is expected
-    "#);
+      |
+      = help: fio reads this as 4096 bytes for reads, nothing for writes, nothing for trims; to have that, use --strict=fio
+    ");
 }
 
 #[test]

@@ -108,28 +108,30 @@ fn a_removed_option() {
 
 #[test]
 fn an_option_without_implementation() {
-    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nexperimental_verify=1\n"), @r#"
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nlockmem=1m\n"), @"
     [unimplemented-value]
-    error: option `experimental_verify` is not implemented yet
-     --> x.fio:4:21
+    error: option `lockmem` is not implemented yet
+     --> x.fio:4:9
       |
-    4 | experimental_verify=1
-      |                     ^ does more than nothing
+    4 | lockmem=1m
+      |         ^^ it asks for: Pin this much memory in each worker, to simulate a smaller machine
       |
-      = help: only `0` is accepted; take the option out to run the job without it
-    "#);
+      = help: take the option out to run the job without it; only `0` is accepted
+    ");
 }
 
 #[test]
 fn an_option_that_cannot_work_here() {
-    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\ngpu_dev_id=1\n"), @r#"
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nfdp=1\n"), @"
     [unavailable-option]
-    error: option `gpu_dev_id` is not available: needs CUDA
+    error: option `fdp` is not available: placement ids need a device with FDP or write streams and an engine that passes them on, which is not here
      --> x.fio:4:1
       |
-    4 | gpu_dev_id=1
-      | ^^^^^^^^^^
-    "#);
+    4 | fdp=1
+      | ^^^ it asks for: Tag writes with Flexible Data Placement ids
+      |
+      = help: take the option out to run the job without it
+    ");
 }
 
 #[test]
@@ -148,16 +150,16 @@ fn an_engine_that_is_misspelt() {
 
 #[test]
 fn an_engine_that_is_not_there() {
-    insta::assert_snapshot!(of("[a]\nioengine=rbd\nrbdname=x\nsize=4k\n"), @r#"
+    insta::assert_snapshot!(of("[a]\nioengine=rbd\nrbdname=x\nsize=4k\n"), @"
     [unavailable-engine]
     error: engine rbd not loadable
      --> x.fio:2:10
       |
     2 | ioengine=rbd
-      |          ^^^ not available: needs librbd
+      |          ^^^ not available: engine rbd needs Ceph's librbd, which this program is not linked with
       |
-      = help: engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync
-    "#);
+      = help: map the image (rbd map) and use `io_uring` on the device; engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync
+    ");
 }
 
 #[test]

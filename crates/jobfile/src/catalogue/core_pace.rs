@@ -111,7 +111,7 @@ macro_rules! rows {
             CpusAllowed: "cpus_allowed", CpuList, Plain;
                 Works; "CPUs for the job, as a comma list with ranges";
             CpusAllowedPolicy: "cpus_allowed_policy", Enum, Plain, words ["shared", "split"], under "cpus_allowed";
-                OnlyOff(&["shared"]); "Give all jobs the whole set, or one CPU each";
+                Works; "Give all jobs the whole set, or one CPU each";
         }
         [Core; "general" / "none"] {
             NumaCpuNodes: "numa_cpu_nodes", NodeList, Plain;

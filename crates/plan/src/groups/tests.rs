@@ -108,3 +108,11 @@ fn an_engine_without_files_has_files_that_only_have_a_size() {
     );
     assert_eq!((spec.limits.size, spec.limits.io_size), (1 << 20, Some(2 << 20)));
 }
+
+#[test]
+fn a_split_set_of_cpus_gives_every_job_of_the_run_one_of_them_in_turn() {
+    let text = "[global]\nioengine=null\nsize=4k\ncpus_allowed=0,2-3\n\
+                [a]\ncpus_allowed_policy=split\nnumjobs=2\n[b]\n[c]\ncpus_allowed_policy=split\n";
+    let cpus: Vec<_> = plan_of(text).unwrap().jobs.into_iter().map(|job| job.spec.cpus_allowed).collect();
+    assert_eq!(cpus, [vec![0], vec![2], vec![0, 2, 3], vec![0]]);
+}
