@@ -87,22 +87,13 @@ fn buffers_fit_the_memory(job: &Job, spec: &JobSpec, machine: &Machine, findings
     let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
     let memory = machine.memory_mib << 20;
     if memory > 0 && bytes > memory {
-        let message = format!(
-            "iodepth={} with blocks of {buffer} bytes needs {} MiB of memory, and the machine has {}",
-            spec.depth.iodepth,
-            bytes >> 20,
-            machine.memory_mib
-        );
-        let opts: &[Opt] =
-            if spec.units() > 1 { &[Opt::Iodepth] } else { &[Opt::Bs, Opt::Bsrange, Opt::Bssplit] };
-        refuse(
-            findings,
-            job,
-            opts,
-            "buffers-exceed-memory",
-            message,
-            "give a smaller `iodepth`, or smaller blocks",
-        );
+        let blocks = if buffer > 0 { format!(" with blocks of {buffer} bytes") } else { String::new() };
+        let (iodepth, needed, there) = (spec.units(), bytes >> 20, machine.memory_mib);
+        let message =
+            format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, and the machine has {there}");
+        let opt = if spec.units() > 1 { Opt::Iodepth } else { largest_block(job) };
+        let help = "give a smaller `iodepth`, or smaller blocks";
+        refuse(findings, job, &[opt], "buffers-exceed-memory", message, help);
     }
 }
 
@@ -110,12 +101,21 @@ fn buffers_fit_the_memory(job: &Job, spec: &JobSpec, machine: &Machine, findings
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
     if largest > u64::from(u32::MAX) {
-        // A range or a split beats `bs` in either order.
-        let bounds = job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]);
-        let giver = bounds.map_or(Opt::Bs, |given| given.opt);
         let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
-        refuse(findings, job, &[giver], "block-size-too-large", message, "one request moves less than 4 GiB");
+        refuse(
+            findings,
+            job,
+            &[largest_block(job)],
+            "block-size-too-large",
+            message,
+            "one request moves less than 4 GiB",
+        );
     }
+}
+
+/// The option that says how large the largest block is: a range or a split beats `bs` in either order.
+fn largest_block(job: &Job) -> Opt {
+    job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]).map_or(Opt::Bs, |given| given.opt)
 }
 
 fn appending_needs_files_that_grow(job: &Job, spec: &JobSpec, findings: &mut Findings) {
@@ -185,7 +185,10 @@ mod tests {
         let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, and the machine has 1024";
         assert_eq!(problem.message, want);
         assert_eq!(refusals(&job("libaio", "iodepth=2k\nbs=1m\n")).len(), 1);
-        assert_eq!(refusals(&job("null", "iodepth=2147483647\n")).len(), 1, "each I/O needs some memory");
+        let want = "iodepth=2147483647 needs 524287 MiB of memory, and the machine has 1024";
+        assert_eq!(refusals(&job("null", "iodepth=2147483647\n")), [want]);
+        let problem = &problems_of(&job("psync", "bsrange=4k-2g\n"))[0];
+        assert!(matches!(problem.origin, Origin::File { line: 4, column: 9, .. }), "{:?}", problem.origin);
     }
 
     #[test]
