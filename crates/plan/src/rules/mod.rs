@@ -7,6 +7,8 @@ mod access;
 mod contents;
 mod groups;
 mod iolog;
+#[cfg(test)]
+mod places;
 mod random;
 mod rates;
 mod sizes;
