@@ -1,5 +1,5 @@
 //! The option reference, `docs/options.md`, and the counts in the README are made from the option table,
-//! `docs/differences.md` from the tables of differences.
+//! `docs/differences.md` from the tables of differences, `docs/messages.md` from the table of codes.
 //!
 //! `FERRIO_BLESS=1 cargo test --test program reference` writes them anew.
 
@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_jobfile::codes::{self, SUBJECTS};
 use ferrio_jobfile::differences::{BEHAVIOUR, Outcome, VALUES};
 use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, absent_engines, rows};
 use ferrio_plan::ENGINES;
@@ -54,6 +55,56 @@ fn the_counts_in_the_readme_are_up_to_date() {
 #[test]
 fn the_list_of_differences_is_up_to_date() {
     check("docs/differences.md", &differences());
+}
+
+#[test]
+fn the_list_of_message_codes_is_up_to_date() {
+    check("docs/messages.md", &message_codes());
+}
+
+#[test]
+fn codes_in_the_sources_and_codes_in_the_table_are_the_same() {
+    let mut texts = String::new();
+    for room in ["jobfile", "plan", "cli"] {
+        read_sources(&in_repository("crates").join(room), &mut texts);
+    }
+    for part in texts.split(".code(\"").skip(1) {
+        let name = part.split('"').next().unwrap();
+        assert!(codes::is_known(name), "`{name}` is not in the table of codes");
+    }
+    for code in SUBJECTS.iter().flat_map(|subject| subject.codes) {
+        assert!(texts.contains(&format!("\"{}\"", code.name)), "nothing uses the code `{}`", code.name);
+    }
+}
+
+/// Appends all sources below a directory, the table of codes itself left out.
+fn read_sources(directory: &Path, texts: &mut String) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_sources(&path, texts);
+        } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("codes.rs") {
+            texts.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+fn message_codes() -> String {
+    let mut text = String::from(
+        "# Codes of messages\n\n\
+         Made from the table in `crates/jobfile/src/diagnostic/codes.rs`; do not edit.\n\
+         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
+         With `--message-format=json` every message is one JSON object on standard error, and its `code` says what kind\n\
+         of message it is. Codes stay the same from version to version, whatever the messages say. The codes of\n\
+         `ferrio check` are in [check.md](check.md).\n",
+    );
+    for subject in SUBJECTS {
+        let _ = writeln!(text, "\n## {}\n\n| Code | Meaning |\n|---|---|", subject.name);
+        for code in subject.codes {
+            let _ = writeln!(text, "| `{}` | {} |", code.name, cell(code.meaning));
+        }
+    }
+    text
 }
 
 fn differences() -> String {

@@ -29,7 +29,7 @@ pub use catalogue::{
     AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, absent_engines, absent_word,
     canonical_engine, pool, rows,
 };
-pub use diagnostic::{Diagnostic, Problems, Severity, diagnostics_json, diagnostics_render};
+pub use diagnostic::{Diagnostic, Problems, Severity, codes, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{Help, choice_text, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
@@ -38,4 +38,4 @@ pub use origin::{ArgOrigin, Origin, Sources};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
 pub use suggest::nearest;
-pub use value::{Amount, Pattern, Split, Value};
+pub use value::{Amount, Pattern, Split, Value, whole_number};

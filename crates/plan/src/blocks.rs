@@ -32,7 +32,8 @@ pub(crate) fn unaligned(options: &Options, findings: &mut Findings) -> bool {
     if unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
         let message =
             "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
-        findings.refuse(Diagnostic::error(message, value_origin(options, Opt::BsUnaligned)));
+        let problem = Diagnostic::error(message, value_origin(options, Opt::BsUnaligned));
+        findings.refuse(problem.code("bs-unaligned-with-verify").help("take one of the two out"));
     }
     unaligned
 }
@@ -51,7 +52,8 @@ pub(crate) fn shares(
             let message =
                 format!("bssplit asks for {bytes} byte {}s, bsrange for at least {min}", direction.name());
             let origin = value_origin(options, Opt::Bsrange);
-            findings.refuse(Diagnostic::error(message, origin).help("give one of the two"));
+            let problem = Diagnostic::error(message, origin).code("bssplit-below-bsrange");
+            findings.refuse(problem.help("give one of the two"));
         }
     }
     PerDirection(splits.map(|split| split.map_or_else(Vec::new, |entries| settle(&entries))))

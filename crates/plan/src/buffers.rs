@@ -1,4 +1,6 @@
 //! What the I/O buffers contain: options that change each other while they are read, in the order given.
+//!
+//! That `verify` makes fio refill buffers changes nothing here: a block that will be verified is filled as a whole by its method.
 
 use ferrio_jobfile::{Job, Opt, Value};
 

@@ -19,6 +19,7 @@ impl Findings {
 
     /// Nothing will run. A global option that is wrong for ten jobs is told once.
     pub(crate) fn refuse(&mut self, problem: Diagnostic) {
+        debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -26,6 +27,7 @@ impl Findings {
 
     /// Nothing will run because of something this program does not have.
     pub(crate) fn lack(&mut self, problem: Diagnostic) {
+        debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
         if !self.missing.contains(&problem) {
             self.missing.push(problem);
         }

@@ -11,9 +11,10 @@ use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
 use crate::names::Listing;
 use crate::probe::{Found, probe};
-use crate::resolve::{Draft, value_origin};
+use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
 use crate::spec::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
+use crate::written::refuse;
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -48,7 +49,8 @@ impl Groups {
         }
         if listing.count > MAX_FILES {
             let message = format!("too many files, the most is {MAX_FILES}");
-            findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Nrfiles)));
+            let opts = [Opt::Nrfiles, Opt::Filename, Opt::Opendir];
+            refuse(findings, job, &opts, "too-many-files", message, "spread them over several jobs");
             return;
         }
         // The original first, then the others from the highest number down.
@@ -79,7 +81,7 @@ impl Groups {
                     format!("{free} are left of {MAX_JOBS}")
                 };
                 let problem = Diagnostic::error("maximum number of jobs reached", origin.clone());
-                findings.refuse(problem.label(label));
+                findings.refuse(problem.code("too-many-jobs").label(label));
                 None
             }
         }
@@ -102,7 +104,9 @@ impl Groups {
                 format!("{} appears mounted, and 'allow_mounted_write' isn't set. Aborting.", path.display());
             let origin = job.options.given(Opt::Filename).map_or(&job.origin, |given| &given.value_origin);
             let problem = Diagnostic::error(message, origin.clone());
-            findings.refuse(problem.help("writing to it would destroy the file system on it"));
+            findings.refuse(
+                problem.code("mounted-device").help("writing to it would destroy the file system on it"),
+            );
         }
     }
 

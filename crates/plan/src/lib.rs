@@ -19,7 +19,6 @@ mod mounted;
 mod names;
 mod numa;
 mod pace;
-mod postfix;
 mod probe;
 mod resolve;
 mod rules;
@@ -100,7 +99,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         {
             let first = groups.jobs.len();
             groups.add(job, &draft, &mut findings);
-            life_cycle::resolve_wait(&mut groups.jobs, first, job, &mut findings);
+            life_cycle::resolve_wait(&mut groups.jobs, first, job);
         }
     }
     if !findings.is_fine() {

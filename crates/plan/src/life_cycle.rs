@@ -1,9 +1,7 @@
 //! Options about the life of a job among the others: whom it waits for, whom it ends, commands around it.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Options};
+use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::findings::Findings;
-use crate::resolve::value_origin;
 use crate::spec::{ExitWhat, LifeCycle, PlannedJob};
 
 /// Everything that does not depend on other jobs.
@@ -25,18 +23,14 @@ pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
     }
 }
 
-/// Finds the instances that the clones of `job`, which begin at index `first` of the plan, wait for. A name means the jobs before.
-pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job, findings: &mut Findings) {
+/// Finds the instances that the clones of `job`, which begin at index `first` of the plan, wait for. Names that nothing
+/// before bears were refused by the rules.
+pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
     let Some(name) = job.options.text(Opt::WaitFor) else { return };
     let (earlier, clones) = jobs.split_at_mut(first.min(jobs.len()));
     let named = |planned: &&PlannedJob| planned.spec.name == name;
     let begin = earlier.iter().take_while(|planned| !named(planned)).count();
     let count = earlier[begin..].iter().take_while(named).count();
-    if count == 0 {
-        let message = format!("{}: waitee job {name} unknown.", job.name);
-        let problem = Diagnostic::error(message, value_origin(&job.options, Opt::WaitFor));
-        findings.refuse(problem.help("name a job that is defined before this one"));
-    }
     for clone in clones {
         clone.spec.life.wait_for = begin..begin + count;
     }

@@ -95,28 +95,37 @@ fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
         let origin = value_origin(options, Opt::LogAlternateEpochClockId);
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
-        findings.refuse(Diagnostic::error(message, origin).help(help));
+        findings.refuse(Diagnostic::error(message, origin).code("no-such-clock").help(help));
     }
     clock
 }
 
-/// A quantity that is logged in windows is sampled at the interval of the windows, unless its own interval is given.
-pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &Logs) {
-    let asked = logs.avg_msec;
+/// A quantity that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
+/// that of all windows of the job.
+pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
     for (logged, opt, interval) in [
         (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms),
         (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms),
     ] {
-        if logged && asked > 0 && !job.options.is_given(opt) {
-            *interval = asked;
+        if !logged || logs.avg_msec == 0 {
+            continue;
+        }
+        if job.options.is_given(opt) {
+            logs.avg_msec = logs.avg_msec.min(*interval);
+        } else {
+            *interval = logs.avg_msec;
         }
     }
 }
 
 /// `disable_bw_measurement` drops exactly the bandwidth log of single I/Os.
 pub(crate) fn drop_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
-    let last = job.options.last_of(&[Opt::DisableBwMeasurement, Opt::GtodReduce]);
-    let off = last.is_some_and(|given| given.value == Value::Switch(true));
+    let off = job.options.all().fold(false, |off, given| match (given.opt, &given.value) {
+        (Opt::DisableBwMeasurement, Value::Switch(on)) => *on,
+        // 0 does not undo an earlier 1.
+        (Opt::GtodReduce, Value::Switch(on)) => off || *on,
+        _ => off,
+    });
     if off && logs.avg_msec == 0 && logs.bw.take().is_some() {
         findings.note(format!(
             "{}: no bandwidth log: bandwidth measurement is disabled (log_avg_msec keeps an averaged one)",
@@ -228,7 +237,12 @@ mod tests {
             (200, 500, 200)
         );
         let job = spec("write_iops_log\niopsavgtime=100\nlog_avg_msec=200\n");
-        assert_eq!((job.measure.iopsavgtime_ms, job.logs.avg_msec), (100, 200));
+        assert_eq!((job.measure.iopsavgtime_ms, job.logs.avg_msec), (100, 100));
+        let job = spec("write_bw_log\nwrite_iops_log\nbwavgtime=700\niopsavgtime=50\nlog_avg_msec=200\n");
+        let intervals = (job.measure.bwavgtime_ms, job.measure.iopsavgtime_ms);
+        assert_eq!((intervals, job.logs.avg_msec), ((700, 50), 50));
+        assert_eq!(spec("write_lat_log\nbwavgtime=50\nlog_avg_msec=200\n").logs.avg_msec, 200);
+        assert_eq!(spec("write_bw_log\nbwavgtime=50\n").logs.avg_msec, 0);
     }
 
     #[test]
@@ -236,6 +250,8 @@ mod tests {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_bw_log=x\ndisable_bw=1\n").unwrap();
         assert_eq!((&plan.jobs[0].spec.logs.bw, plan.notes.len()), (&None, 1));
         assert!(spec("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\n").logs.bw.is_some());
+        assert!(spec("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n").logs.bw.is_none());
+        assert!(spec("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n").logs.bw.is_some());
     }
 
     #[test]

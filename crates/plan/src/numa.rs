@@ -28,7 +28,8 @@ pub(crate) fn place(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
     }
     let nodes = online(machine);
     let mut refuse = |opt, message: String| {
-        findings.refuse(Diagnostic::error(message, value_origin(&job.options, opt)));
+        findings
+            .refuse(Diagnostic::error(message, value_origin(&job.options, opt)).code("invalid-numa-nodes"));
     };
     if let Some(text) = job.options.text(Opt::NumaCpuNodes) {
         match cpus_of(&nodes, text) {

@@ -36,7 +36,8 @@ pub(crate) fn rates(
             direction.name()
         );
         let origin = value_origin(options, Opt::RateProcess);
-        findings.refuse(Diagnostic::error(message, origin).help("give each direction of the job a rate"));
+        let problem = Diagnostic::error(message, origin).code("poisson-without-rate");
+        findings.refuse(problem.help("give each direction of the job a rate"));
     }
     rates
 }

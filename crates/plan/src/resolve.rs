@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Options, Origin, Row, Value};
+use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Options, Origin, Row, Value, whole_number};
 
 use ferrio_verify::{Method, Pattern};
 
@@ -13,8 +13,8 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, postfix, rules,
-    steadystate, tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, rules, steadystate,
+    tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -136,7 +136,7 @@ fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPo
     let argument = options.choice(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
     let Some(text) = argument else { return RwPostfix::None };
     let kb_base = if word(options, Opt::KbBase) == Some("1000") { 1000 } else { 1024 };
-    match postfix::number(&text, kb_base) {
+    match whole_number(Opt::Rw, &text, kb_base) {
         Some(every) if rw.is_random() => match u32::try_from(every) {
             Ok(every) if every > 0 => return RwPostfix::Every(every),
             _ => {}
@@ -151,7 +151,8 @@ fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPo
     } else {
         "write a number of bytes, like `-4k`"
     };
-    findings.refuse(Diagnostic::error(message, value_origin(options, Opt::Rw)).help(help));
+    let problem = Diagnostic::error(message, value_origin(options, Opt::Rw)).code("invalid-rw-postfix");
+    findings.refuse(problem.help(help));
     RwPostfix::None
 }
 
@@ -179,8 +180,8 @@ fn generator(options: &Options, findings: &mut Findings) -> Generator {
         Some("lfsr") => {
             let origin = value_origin(options, Opt::RandomGenerator);
             let message = "option `random_generator=lfsr` is not implemented yet";
-            findings
-                .lack(Diagnostic::error(message, origin).help("`tausworthe` and `tausworthe64` are there"));
+            let problem = Diagnostic::error(message, origin).code("unimplemented-value");
+            findings.lack(problem.help("`tausworthe` and `tausworthe64` are there"));
             Generator::Tausworthe32
         }
         Some("tausworthe64") => Generator::Tausworthe64,
@@ -261,7 +262,8 @@ fn verify(options: &Options, findings: &mut Findings) -> Option<Verify> {
     let interval = bytes(Opt::VerifyPatternInterval);
     let pattern = given.map(|pattern| Pattern::new(pattern.bytes.clone(), pattern.offsets.clone(), interval));
     let pattern = pattern.transpose().unwrap_or_else(|error| {
-        findings.refuse(Diagnostic::error(error.to_string(), value_origin(options, Opt::VerifyPattern)));
+        let origin = value_origin(options, Opt::VerifyPattern);
+        findings.refuse(Diagnostic::error(error.to_string(), origin).code("invalid-verify-pattern"));
         None
     });
     Some(Verify {
@@ -308,8 +310,8 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
             let Row { name, .. } = opt.row();
             let message =
                 format!("option `{name}` in zones needs zonemode=zbd, which is not implemented yet");
-            findings
-                .lack(Diagnostic::error(message, value_origin(options, opt)).help("give bytes or percent"));
+            let problem = Diagnostic::error(message, value_origin(options, opt)).code("unimplemented-value");
+            findings.lack(problem.help("give bytes or percent"));
             None
         }
     };

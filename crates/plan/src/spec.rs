@@ -623,6 +623,12 @@ impl JobSpec {
             && verify.write_sequence.unwrap_or(ordered)
     }
 
+    /// Most I/Os that can be under way at once, each with a buffer of its own.
+    #[must_use]
+    pub fn units(&self) -> u32 {
+        if self.is_sync() { 1 } else { self.depth.iodepth }
+    }
+
     /// True when each I/O completes in the submitting call.
     #[must_use]
     pub fn is_sync(&self) -> bool {

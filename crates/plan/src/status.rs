@@ -53,8 +53,13 @@ fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
         && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
 }
 
-/// True for a value that is as good as none.
-pub(crate) fn is_off(given: &Given) -> bool {
+/// True for a value that asks for nothing: off, zero, or what would hold anyway.
+pub(crate) fn asks_for_nothing(given: &Given) -> bool {
+    is_off(given) || is_zero(&given.value) || is_default(given.opt.row(), given)
+}
+
+/// True for a value that is as good as none of an option that is not there.
+fn is_off(given: &Given) -> bool {
     let row = given.opt.row();
     let text = given.text.trim();
     match row.status {

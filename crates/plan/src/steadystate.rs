@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Options};
+use ferrio_jobfile::{Diagnostic, Job, Opt, Options, whole_number};
 
 use crate::findings::Findings;
-use crate::postfix;
 use crate::resolve::value_origin;
 use crate::spec::{Measure, SteadyFigure, SteadyState};
 
@@ -33,7 +32,7 @@ pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings)
         (Some(percent), _) => percent.trim().parse().ok(),
         (None, SteadyFigure::Iops) => argument.parse().ok(),
         (None, SteadyFigure::Bandwidth) => {
-            postfix::number(argument, kb_base(options)).map(|bytes| bytes as f64)
+            whole_number(Opt::Rate, argument, kb_base(options)).map(|bytes| bytes as f64)
         }
         (None, SteadyFigure::Latency) => nanoseconds(argument),
     };
@@ -46,22 +45,23 @@ pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings)
         ramp: time(Opt::SteadystateRampTime, 0),
         interval: time(Opt::SteadystateCheckInterval, 1_000_000),
     };
-    let refuse = |findings: &mut Findings, opt, message: String, help| {
-        findings.refuse(Diagnostic::error(message, value_origin(options, opt)).help(help));
+    let refuse = |findings: &mut Findings, opt, code, message: String, help| {
+        findings.refuse(Diagnostic::error(message, value_origin(options, opt)).code(code).help(help));
     };
     if limit.is_none() {
         let help = "write a number with `%`, or a number of I/Os, bytes or time";
-        refuse(findings, Opt::Steadystate, format!("`{argument}` is no limit of a steady state"), help);
+        let message = format!("`{argument}` is no limit of a steady state");
+        refuse(findings, Opt::Steadystate, "invalid-steadystate-limit", message, help);
     }
     if figure == SteadyFigure::Latency && !measure.clat {
         let message = format!("steadystate={word} needs the completion latencies, which are not measured");
         let help = "take disable_clat or gtod_reduce out, or choose `iops` or `bw`";
-        refuse(findings, Opt::Steadystate, message, help);
+        refuse(findings, Opt::Steadystate, "steadystate-without-latencies", message, help);
     }
     if duration.as_micros() / state.interval.as_micros().max(1) > MAX_CHECKS {
         let message = format!("a steady state window of more than {MAX_CHECKS} checks is too long");
         let help = "give a shorter steadystate_duration or a longer steadystate_check_interval";
-        refuse(findings, Opt::SteadystateDuration, message, help);
+        refuse(findings, Opt::SteadystateDuration, "steadystate-duration-too-long", message, help);
     }
     Some(state)
 }

@@ -5,8 +5,9 @@
 
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
-use crate::spec::Direction;
-use crate::status::is_off;
+use crate::measure;
+use crate::spec::{Direction, JobSpec};
+use crate::status::asks_for_nothing;
 use crate::written::{asks, int_or, rw, verifies, word};
 
 /// Options that are idle together.
@@ -25,8 +26,7 @@ macro_rules! table {
 }
 
 table! {
-    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip
-        MergeBlktraceFile MergeBlktraceScalars MergeBlktraceIters:
+    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:
         |job| lacks(job, Opt::ReadIolog); "nothing is replayed without `read_iolog`";
     MergeBlktraceScalars MergeBlktraceIters:
         |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
@@ -78,6 +78,8 @@ table! {
         |job| !asks(job, Opt::LogAlternateEpoch); "it belongs to `log_alternate_epoch`";
     LogCompressionCpus LogStoreCompressed:
         |job| !asks(job, Opt::LogCompression); "logs are not compressed without `log_compression`";
+    WriteHistLog:
+        |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:
         |job| lacks(job, Opt::WriteHistLog); "no histograms are logged without `write_hist_log`";
     Steadystate SteadystateRampTime SteadystateCheckInterval:
@@ -116,8 +118,8 @@ table! {
         |job| job.options.choice(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
         "it belongs to a random kind with a count, like `rw=randread:8`";
     MaxLatency LatencyTarget:
-        |job| asks(job, Opt::DisableLat);
-        "latencies are not measured (`disable_lat`)";
+        |job| !measure::measure(job, JobSpec::bare("").measure).lat;
+        "latencies are not measured (`disable_lat`, `gtod_reduce`)";
     ErrorDump:
         |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
@@ -170,7 +172,7 @@ pub(crate) fn reason(job: &Job, given: &Given) -> Option<&'static str> {
     match given.opt.row().status {
         Status::NoEffect(_) if given.opt.row().kind == Kind::Ignored => None,
         Status::NoEffect(reason) => Some(reason),
-        _ if is_off(given) => None,
+        _ if asks_for_nothing(given) => None,
         _ => TABLE.iter().find(|row| row.opts.contains(&given.opt) && (row.idle)(job)).map(|row| row.reason),
     }
 }
@@ -257,6 +259,13 @@ mod tests {
         assert_eq!(idle("[a]\nioengine=pvsync2\nhipri_percentage=10\nuncached=1\n"), ["hipri_percentage"]);
         assert_eq!(idle("[a]\nioengine=io_uring\nuncached=1\ndirect=1\n"), ["uncached"]);
         assert_eq!(idle("[a]\nioengine=io_uring\nreadfua=1\n"), ["readfua"]);
+    }
+
+    #[test]
+    fn latencies_that_are_not_measured_are_not_limited() {
+        assert_eq!(idle("max_latency=5\ngtod_reduce=1\n"), ["max_latency"]);
+        assert!(idle("max_latency=5\ngtod_reduce=1\ndisable_lat=0\n").is_empty());
+        assert_eq!(idle("write_hist_log=x\n"), ["write_hist_log"]);
     }
 
     #[test]

@@ -44,15 +44,16 @@ pub(crate) fn place(job: &Job, opts: &[Opt]) -> Origin {
     job.options.last_of(opts).map_or_else(|| job.origin.clone(), |given: &Given| given.value_origin.clone())
 }
 
-/// Refuses a job, pointing at the last of the options to blame.
+/// Refuses a job for the mistake `code`, pointing at the last of the options to blame.
 pub(crate) fn refuse(
     findings: &mut Findings,
     job: &Job,
     opts: &[Opt],
+    code: &'static str,
     message: impl Into<String>,
     help: &str,
 ) {
-    findings.refuse(Diagnostic::error(message, place(job, opts)).help(help));
+    findings.refuse(Diagnostic::error(message, place(job, opts)).code(code).help(help));
 }
 
 /// Off, or a number that is 0 in all its parts.

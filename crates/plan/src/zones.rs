@@ -19,7 +19,8 @@ pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
         Some(Amount::Bytes(bytes)) => bytes,
         Some(Amount::Percent(_) | Amount::Zones(_)) => {
             let message = "option `zoneskip` must be in bytes for zonemode=strided";
-            findings.refuse(Diagnostic::error(message, value_origin(options, Opt::Zoneskip)));
+            let problem = Diagnostic::error(message, value_origin(options, Opt::Zoneskip));
+            findings.refuse(problem.code("zoneskip-not-in-bytes").help("write the bytes to skip"));
             return None;
         }
     };

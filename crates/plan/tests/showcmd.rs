@@ -214,7 +214,9 @@ fn file() -> impl Strategy<Value = String> {
         }),
     ];
     globals.prop_flat_map(move |(globals, engine)| {
-        let job = section(name.prop_map(|name| name), Some(engine));
+        // A shown line has no quotes, like fio's: ` --` inside a name would begin an option.
+        let names = name.prop_filter("names without ` --`", |name| !name.contains(" --"));
+        let job = section(names, Some(engine));
         prop::collection::vec(job, 1..4).prop_map(move |jobs| format!("{globals}{}", jobs.join("")))
     })
 }

@@ -135,7 +135,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         verification: Option<Box<Verification>>,
     ) -> Self {
         let spec = context.spec;
-        let depth = spec.depth.iodepth;
+        let depth = spec.units();
         if spec.rw.does(Direction::Write) && !spec.engine.is_diskless() {
             let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
             (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
@@ -358,7 +358,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// Units that the engine or the kernel has.
     #[inline]
     fn depth_in_use(&self) -> u32 {
-        self.spec.depth.iodepth - self.free.len() as u32 - self.retry.len() as u32
+        self.spec.units() - self.free.len() as u32 - self.retry.len() as u32
     }
 
     /// I/Os per direction and syncs that were issued and have not ended.

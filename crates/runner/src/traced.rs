@@ -38,7 +38,7 @@ impl<E: Engine> Engine for Traced<E> {
             random: spec.rw.is_random(),
             blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
             files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
-            units: vec![None; spec.depth.iodepth as usize],
+            units: vec![None; spec.units() as usize],
         })
     }
 

@@ -50,7 +50,7 @@ impl Verification {
             phase: None,
             checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
             holds_data,
-            expected: vec![Expected::default(); spec.depth.iodepth as usize],
+            expected: vec![Expected::default(); spec.units() as usize],
         })))
     }
 

@@ -142,11 +142,11 @@ fn work<E: Engine>(
         }
         return Ok(());
     }
-    let buffers = Buffers::new(spec.depth.iodepth, spec.max_buffer(), spec.direct).map_err(|e| {
+    let buffers = Buffers::new(spec.units(), spec.max_buffer(), spec.direct).map_err(|e| {
         Failure::from_io(&e, "init buffers")
             .note("the I/O buffers need too much memory: use a smaller bs or iodepth")
     })?;
-    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes", spec.depth.iodepth, spec.max_buffer());
+    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes", spec.units(), spec.max_buffer());
     let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files

@@ -1,5 +1,6 @@
 //! What is wrong with what the user wrote, and how it is shown: to a person here, to a program in `json.rs`.
 
+pub mod codes;
 mod json;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -62,11 +63,12 @@ impl Diagnostic {
 
     /// A note without place, label or help.
     pub fn note(message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Note, ..Diagnostic::error(message, Origin::Builtin) }
+        Diagnostic { severity: Severity::Note, code: "note", ..Diagnostic::error(message, Origin::Builtin) }
     }
 
-    /// The same with the kind of mistake it is.
+    /// The same with the kind of mistake it is, one of [`codes`].
     pub fn code(self, code: &'static str) -> Diagnostic {
+        debug_assert!(codes::is_known(code), "the code {code} is not in the table");
         Diagnostic { code, ..self }
     }
 

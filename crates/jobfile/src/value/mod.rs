@@ -28,6 +28,13 @@ use crate::reading::Reading;
 /// Reads a file for a pattern.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 
+/// The number in a part of a value that was accepted, such as the step of `rw=write:-4k`: sign, suffixes and
+/// expressions as option `opt` has them. `kb_base` is what `k` means, 1024 or 1000.
+#[must_use]
+pub fn whole_number(opt: Opt, text: &str, kb_base: u64) -> Option<i64> {
+    Reader { row: opt.row(), kb_base }.number(Piece::whole(text)).ok()
+}
+
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {

@@ -58,7 +58,9 @@ fn the_step_of_rw_is_a_count_for_random_and_bytes_for_sequential_kinds() {
     assert_eq!(spec("rw=write:-4k\n").rw_postfix, RwPostfix::Hole(-4096));
     assert_eq!(spec("rw=read:4k\nkb_base=1000\n").rw_postfix, RwPostfix::Hole(4000));
     assert_eq!(spec("rw=read:0\n").rw_postfix, RwPostfix::None);
-    assert_eq!(refusals("[a]\nsize=4k\nrw=read:(2*4k)\n"), ["read postfix parsing failed: `(2*4k)`"]);
+    assert_eq!(spec("rw=read:(2*4k)\n").rw_postfix, RwPostfix::Hole(8192));
+    assert_eq!(spec("rw=randread:(2*4)\n").rw_postfix, RwPostfix::Every(8));
+    assert_eq!(spec("rw=write:(1-5)k\n").rw_postfix, RwPostfix::Hole(-4096));
 }
 
 #[test]

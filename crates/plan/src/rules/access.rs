@@ -1,12 +1,11 @@
 //! Whether a job may do what it asks for on this machine: writing, CPUs, keeping what is there.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_jobfile::{Job, Opt};
 
 use crate::Machine;
 use crate::findings::Findings;
-use crate::resolve::value_origin;
 use crate::spec::{Direction, JobSpec};
-use crate::written::{asks, place};
+use crate::written::{asks, place, refuse};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
@@ -29,9 +28,7 @@ pub(super) fn apply(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
 fn read_only_refuses_writers(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.readonly && (spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) {
         let message = format!("job <{}> has write or trim bit set, but fio is in read-only mode", job.name);
-        findings.refuse(
-            Diagnostic::error(message, value_origin(&job.options, Opt::Rw)).help("--readonly was given"),
-        );
+        refuse(findings, job, &[Opt::Rw], "write-in-read-only-mode", message, "--readonly was given");
     }
 }
 
@@ -45,7 +42,8 @@ fn cpus_exist(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findi
         None if spec.cpus_allowed.is_empty() => "no CPU is left to run on".to_owned(),
         None => return,
     };
-    findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::CpusAllowed)));
+    let help = "name CPUs that this machine has";
+    refuse(findings, job, &[Opt::CpusAllowed], "no-such-cpu", message, help);
 }
 
 /// What a job reads must not be thrown away when it is laid out.

@@ -28,7 +28,7 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
     if !job.options.is_given(Opt::Size) {
         let message = "pregenerated dedupe working set requires size to be set";
-        refuse(findings, job, &[Opt::DedupeMode], message, "give `size`");
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "give `size`");
     }
 }
 
@@ -37,7 +37,14 @@ fn a_working_set_is_of_one_file(job: &Job, findings: &mut Findings) {
     if files != 1 {
         let message =
             format!("dedupe working set mode supported with single file per job, but {files} files provided");
-        refuse(findings, job, &[Opt::DedupeMode], message, "give each file a job of its own");
+        refuse(
+            findings,
+            job,
+            &[Opt::DedupeMode],
+            "dedupe-of-several-files",
+            message,
+            "give each file a job of its own",
+        );
     }
 }
 
@@ -50,14 +57,21 @@ fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) 
              reserved to dedupe working set (those are unique pages)"
         );
         let opts = [Opt::DedupePercentage, Opt::DedupeWorkingSetPercentage];
-        refuse(findings, job, &opts, message, "the two percentages may make 100 at most");
+        refuse(
+            findings,
+            job,
+            &opts,
+            "dedupe-above-100-percent",
+            message,
+            "the two percentages may make 100 at most",
+        );
     }
 }
 
 fn trimwrite_has_one_range(job: &Job, findings: &mut Findings) {
     if int_or(job, Opt::NumRange, 1) > 1 && rw(job).is_trimwrite() {
         let message = "trimwrite cannot be used with multiple ranges";
-        refuse(findings, job, &[Opt::NumRange], message, "take `num_range` out");
+        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, "take `num_range` out");
     }
 }
 
@@ -65,7 +79,7 @@ fn several_ranges_need_an_engine(job: &Job, findings: &mut Findings) {
     let engine = job.options.engine();
     if int_or(job, Opt::NumRange, 1) > 1 && rw(job).does(Direction::Trim) && engine != RANGES {
         let message = format!("can't use multiple ranges with IO engine {engine}");
-        refuse(findings, job, &[Opt::NumRange], message, "take `num_range` out");
+        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, "take `num_range` out");
     }
 }
 
@@ -73,14 +87,22 @@ fn atomic_writes_need_an_engine(job: &Job, findings: &mut Findings) {
     let engine = job.options.engine();
     if asks(job, Opt::Atomic) && !ATOMIC.contains(&engine) {
         let help = format!("engines with atomic writes are {}", ATOMIC.join(", "));
-        refuse(findings, job, &[Opt::Atomic], "engine does not support atomic writes", &help);
+        let message = "engine does not support atomic writes";
+        refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, &help);
     }
 }
 
 fn fdp_is_a_placement_of_its_own(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), Some("streams" | "none")) {
         let message = "fdp=1 is not compatible with dataplacement={streams, none}";
-        refuse(findings, job, &[Opt::Fdp, Opt::Dataplacement], message, "give dataplacement=fdp alone");
+        refuse(
+            findings,
+            job,
+            &[Opt::Fdp, Opt::Dataplacement],
+            "fdp-with-other-placement",
+            message,
+            "give dataplacement=fdp alone",
+        );
     }
 }
 

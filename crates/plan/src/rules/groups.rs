@@ -73,18 +73,22 @@ impl<'a> Together<'a> {
             let count = self.named.get(other).copied().unwrap_or(0);
             let wrong = if other == name {
                 let message = format!("{name}: a job cannot wait for itself (wait_for={other}).");
-                Some((message, "name another job, or take `wait_for` out"))
+                Some(("waits-for-itself", message, "name another job, or take `wait_for` out"))
             } else if count == 0 {
                 let message = format!("{name}: waitee job {other} unknown.");
-                Some((message, "name a job that is defined before this one"))
+                Some(("waits-for-unknown-job", message, "name a job that is defined before this one"))
             } else if count > 1 {
                 let message = format!("{name}: multiple waitees {other} found");
-                Some((message, "please avoid duplicates when using wait_for option"))
+                Some((
+                    "waits-for-ambiguous-name",
+                    message,
+                    "please avoid duplicates when using wait_for option",
+                ))
             } else {
                 None
             };
-            if let Some((message, help)) = wrong {
-                refuse(findings, job, &[Opt::WaitFor], message, help);
+            if let Some((code, message, help)) = wrong {
+                refuse(findings, job, &[Opt::WaitFor], code, message, help);
             }
         }
         *self.named.entry(name).or_default() += 1;
@@ -97,7 +101,7 @@ impl Group {
         if ramp_size(job) != self.ramp_size {
             let message = "job rejected: inconsistent ramp_size within reporting group";
             let help = "give `ramp_size` once in [global], or begin a group with `new_group`";
-            refuse(findings, job, &[Opt::RampSize], message, help);
+            refuse(findings, job, &[Opt::RampSize], "ramp-size-differs-in-group", message, help);
         }
     }
 
@@ -107,7 +111,7 @@ impl Group {
         if first.lat_percentiles != spec.measure.lat_percentiles {
             let message = format!("lat_percentiles in job: {} differs from group", job.name);
             let help = "give `lat_percentiles` once in [global], or begin a group with `new_group`";
-            refuse(findings, job, &[Opt::LatPercentiles], message, help);
+            refuse(findings, job, &[Opt::LatPercentiles], "percentiles-differ-in-group", message, help);
         }
         for (name, here, first) in [
             ("kb_base", spec.units.kb_base, first.kb_base),

@@ -1,6 +1,6 @@
 //! Recording, replaying, and logs: what excludes each other.
 
-use ferrio_jobfile::{Diagnostic, Job, JobSet, Opt, Origin};
+use ferrio_jobfile::{Job, JobSet, Opt, Origin};
 
 use crate::findings::Findings;
 use crate::written::{asks, place, refuse};
@@ -21,7 +21,8 @@ fn issue_times_need_a_latency_log_with_offsets(job: &Job, findings: &mut Finding
     let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
     if asks(job, Opt::LogIssueTime) && !logged {
         let message = "log_issue_time option requires write_lat_log and log_offset options";
-        refuse(findings, job, &[Opt::LogIssueTime], message, "give `write_lat_log` and `log_offset=1`");
+        let help = "give `write_lat_log` and `log_offset=1`";
+        refuse(findings, job, &[Opt::LogIssueTime], "issue-time-without-offsets", message, help);
     }
 }
 
@@ -37,8 +38,8 @@ pub(crate) fn stdin_has_one_user(set: &JobSet, findings: &mut Findings) {
         }
         if taken {
             let message = "only one user (read_iolog_file/job file) of stdin is permitted at once";
-            let problem = Diagnostic::error(message, place(job, &[Opt::ReadIolog]));
-            findings.refuse(problem.help("read the I/O log from a file"));
+            let help = "read the I/O log from a file";
+            refuse(findings, job, &[Opt::ReadIolog], "stdin-used-twice", message, help);
         }
         taken = true;
     }

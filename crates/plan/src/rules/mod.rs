@@ -7,6 +7,8 @@ mod access;
 mod contents;
 mod groups;
 mod iolog;
+#[cfg(test)]
+mod places;
 mod random;
 mod rates;
 mod sizes;
@@ -45,11 +47,11 @@ pub(crate) fn apply(
     findings: &mut Findings,
 ) {
     access::apply(job, spec, machine, findings);
-    sizes::apply(job, spec, sizing, findings);
+    sizes::apply(job, spec, sizing, machine, findings);
     random::apply(job, spec, findings);
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
-    measure::join_intervals(job, &mut spec.measure, &spec.logs);
+    measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
     measure::drop_disabled_bandwidth_log(job, &mut spec.logs, findings);
 }
 

@@ -27,7 +27,14 @@ fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
     let rw = rw(job);
     if !rw.is_random() || !rw.does(Direction::Write) {
         let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
-        refuse(findings, job, &[Opt::Sprandom, Opt::Rw], message, "give rw=randwrite");
+        refuse(
+            findings,
+            job,
+            &[Opt::Sprandom, Opt::Rw],
+            "sprandom-without-random-writes",
+            message,
+            "give rw=randwrite",
+        );
     }
 }
 
@@ -36,7 +43,8 @@ fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
         Some("lfsr") => {}
         Some(_) => {
             let message = "sprandom requires random_generator=lfsr";
-            refuse(findings, job, &[Opt::RandomGenerator], message, "take `random_generator` out");
+            let help = "take `random_generator` out";
+            refuse(findings, job, &[Opt::RandomGenerator], "sprandom-with-other-generator", message, help);
         }
         None => findings.note("sprandom sets random_generator=lfsr".to_owned()),
     }
@@ -47,7 +55,14 @@ fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
         Some(true) => {}
         Some(false) => {
             let message = "sprandom requires norandommap=1";
-            refuse(findings, job, &[Opt::Norandommap], message, "take `norandommap=0` out");
+            refuse(
+                findings,
+                job,
+                &[Opt::Norandommap],
+                "sprandom-with-random-map",
+                message,
+                "take `norandommap=0` out",
+            );
         }
         None => findings.note("sprandom sets norandommap=1".to_owned()),
     }

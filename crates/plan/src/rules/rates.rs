@@ -15,7 +15,8 @@ fn a_rate_is_in_bytes_or_in_ios(job: &Job, findings: &mut Findings) {
     for (bytes, ios) in [(Opt::Rate, Opt::RateIops), (Opt::RateMin, Opt::RateIopsMin)] {
         if asks(job, bytes) && asks(job, ios) {
             let help = format!("take `{}` or `{}` out", bytes.row().name, ios.row().name);
-            refuse(findings, job, &[bytes, ios], "rate and rate_iops are mutually exclusive", &help);
+            let message = "rate and rate_iops are mutually exclusive";
+            refuse(findings, job, &[bytes, ios], "rate-in-bytes-and-ios", message, &help);
         }
     }
 }
@@ -29,7 +30,7 @@ fn a_minimum_is_below_its_rate(job: &Job, findings: &mut Findings) {
                 let message = format!("minimum rate exceeds rate, ddir {direction}");
                 let help =
                     format!("`{}` is {minimum} and `{}` {rate} a second", least.row().name, most.row().name);
-                refuse(findings, job, &[most, least], message, &help);
+                refuse(findings, job, &[most, least], "minimum-above-rate", message, &help);
             }
         }
     }

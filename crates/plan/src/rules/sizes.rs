@@ -1,7 +1,8 @@
 //! Sizes, blocks, times and files that must fit each other.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_jobfile::{Job, Opt};
 
+use crate::Machine;
 use crate::findings::Findings;
 use crate::names::Listing;
 use crate::resolve::value_origin;
@@ -16,9 +17,16 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 }
 
 /// Refusals and fix-ups of the resolved job.
-pub(super) fn apply(job: &Job, spec: &mut JobSpec, sizing: &Sizing, findings: &mut Findings) {
+pub(super) fn apply(
+    job: &Job,
+    spec: &mut JobSpec,
+    sizing: &Sizing,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
     size_holds_a_block(job, sizing, findings);
     blocks_fit_a_request(job, spec, findings);
+    buffers_fit_the_memory(job, spec, machine, findings);
     appending_needs_files_that_grow(job, spec, findings);
     time_based_needs_a_runtime(job, spec, findings);
 }
@@ -26,7 +34,14 @@ pub(super) fn apply(job: &Job, spec: &mut JobSpec, sizing: &Sizing, findings: &m
 fn a_ramp_is_in_time_or_in_bytes(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::RampTime) && asks(job, Opt::RampSize) {
         let message = "job rejected: cannot specify both ramp_time and ramp_size";
-        refuse(findings, job, &[Opt::RampTime, Opt::RampSize], message, "take one of them out");
+        refuse(
+            findings,
+            job,
+            &[Opt::RampTime, Opt::RampSize],
+            "ramp-in-time-and-bytes",
+            message,
+            "take one of them out",
+        );
     }
 }
 
@@ -43,6 +58,7 @@ fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
             findings,
             job,
             &[Opt::BlockErrorPercentiles],
+            "block-errors-of-several-files",
             message,
             "give each file a job of its own, or take `block_error_percentiles` out",
         );
@@ -56,7 +72,28 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     {
         let what = "size too small, must not be less than minimum block size";
         let message = format!("{what}: {size} < {}", sizing.min_block);
-        findings.refuse(Diagnostic::error(message, value_origin(&job.options, Opt::Size)));
+        let help = "give a larger `size`, or smaller blocks";
+        refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
+    }
+}
+
+/// Bytes that a worker needs for an I/O under way besides its buffer, or more.
+const UNIT: u64 = 256;
+
+/// A job whose buffers are larger than the memory of the whole machine cannot work. Engines that touch no data leave the pages of
+/// their buffers alone: they need what keeps track of I/Os only.
+fn buffers_fit_the_memory(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+    let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
+    let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
+    let memory = machine.memory_mib << 20;
+    if memory > 0 && bytes > memory {
+        let blocks = if buffer > 0 { format!(" with blocks of {buffer} bytes") } else { String::new() };
+        let (iodepth, needed, there) = (spec.units(), bytes >> 20, machine.memory_mib);
+        let message =
+            format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, and the machine has {there}");
+        let opt = if spec.units() > 1 { Opt::Iodepth } else { largest_block(job) };
+        let help = "give a smaller `iodepth`, or smaller blocks";
+        refuse(findings, job, &[opt], "buffers-exceed-memory", message, help);
     }
 }
 
@@ -64,18 +101,28 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
     if largest > u64::from(u32::MAX) {
-        let given = job.options.last_of(&[Opt::Bs, Opt::Bsrange]);
-        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
         let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
-        findings.refuse(Diagnostic::error(message, origin));
+        refuse(
+            findings,
+            job,
+            &[largest_block(job)],
+            "block-size-too-large",
+            message,
+            "one request moves less than 4 GiB",
+        );
     }
+}
+
+/// The option that says how large the largest block is: a range or a split beats `bs` in either order.
+fn largest_block(job: &Job) -> Opt {
+    job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]).map_or(Opt::Bs, |given| given.opt)
 }
 
 fn appending_needs_files_that_grow(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
         let message = format!("can't append/extent with IO engine {}", spec.engine.name());
         let help = "use an engine that writes with system calls, such as psync or io_uring";
-        refuse(findings, job, &[Opt::FileAppend], message, help);
+        refuse(findings, job, &[Opt::FileAppend], "engine-cannot-append", message, help);
     }
 }
 
@@ -91,7 +138,8 @@ fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Find
 mod tests {
     use crate::PlanOptions;
     use crate::rules::tests::{first_refusal, null, wrong};
-    use crate::testing::{jobs_of, plan_of, refusals, spec_of};
+    use crate::testing::{jobs_of, plan_of, problems_of, refusals, spec_of};
+    use ferrio_jobfile::Origin;
 
     #[test]
     fn a_ramp_is_in_time_or_in_bytes() {
@@ -117,7 +165,39 @@ mod tests {
     #[test]
     fn a_block_beyond_a_request_is_refused() {
         let want = "block size 8589934592 is too large, the most is 4294967295";
-        assert_eq!(refusals("[a]\nsize=16g\nbs=8g\n"), [want]);
+        assert_eq!(refusals("[a]\nioengine=null\nsize=16g\nbs=8g\n"), [want]);
+        for bounds in ["bssplit=4k/50:8g/50\nbs=4k\n", "bsrange=4k-8g\nbs=4k\n"] {
+            let problem = &problems_of(&format!("[a]\nioengine=null\nsize=16g\n{bounds}"))[0];
+            assert_eq!((problem.code, problem.message.as_str()), ("block-size-too-large", want));
+            assert!(
+                matches!(problem.origin, Origin::File { line: 4, column: 8 | 9, .. }),
+                "{:?}",
+                problem.origin
+            );
+        }
+    }
+
+    #[test]
+    fn buffers_that_no_memory_holds_are_refused() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        let problem = &problems_of(&job("io_uring", "iodepth=2147483647\n"))[0];
+        assert_eq!(problem.code, "buffers-exceed-memory");
+        let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, and the machine has 1024";
+        assert_eq!(problem.message, want);
+        assert_eq!(refusals(&job("libaio", "iodepth=2k\nbs=1m\n")).len(), 1);
+        let want = "iodepth=2147483647 needs 524287 MiB of memory, and the machine has 1024";
+        assert_eq!(refusals(&job("null", "iodepth=2147483647\n")), [want]);
+        let problem = &problems_of(&job("psync", "bsrange=4k-2g\n"))[0];
+        assert!(matches!(problem.origin, Origin::File { line: 4, column: 9, .. }), "{:?}", problem.origin);
+    }
+
+    #[test]
+    fn what_can_work_is_not_refused_for_its_buffers() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        assert!(plan_of(&job("io_uring", "iodepth=1000\nbs=1m\n")).is_ok());
+        assert!(plan_of(&job("null", "iodepth=32k\nbs=1m\n")).is_ok(), "pages that nothing touches");
+        let spec = spec_of(&job("psync", "iodepth=2147483647\n"));
+        assert_eq!((spec.depth.iodepth, spec.units()), (2_147_483_647, 1));
     }
 
     #[test]

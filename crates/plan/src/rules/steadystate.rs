@@ -1,9 +1,8 @@
 //! The window of a steady state, and settings that all jobs of a run or of a group share.
 
-use ferrio_jobfile::{Job, Opt};
+use ferrio_jobfile::{Job, Opt, whole_number};
 
 use crate::findings::Findings;
-use crate::postfix;
 use crate::written::{asks, refuse, word};
 
 /// µs between two checks unless given.
@@ -22,7 +21,14 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 fn an_interval_is_a_second_at_least(job: &Job, findings: &mut Findings) {
     if interval(job) < INTERVAL {
         let message = "ss_check_interval must be at least 1s";
-        refuse(findings, job, &[Opt::SteadystateCheckInterval], message, "give 1s or more");
+        refuse(
+            findings,
+            job,
+            &[Opt::SteadystateCheckInterval],
+            "steadystate-interval-too-short",
+            message,
+            "give 1s or more",
+        );
     }
 }
 
@@ -31,7 +37,8 @@ fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
     if interval >= INTERVAL && (duration <= interval || !duration.is_multiple_of(interval)) {
         let message = format!("ss_duration {duration}us must be multiple of ss_check_interval {interval}us");
         let help = "give at least twice the interval";
-        refuse(findings, job, &[Opt::SteadystateDuration, Opt::SteadystateCheckInterval], message, help);
+        let opts = [Opt::SteadystateDuration, Opt::SteadystateCheckInterval];
+        refuse(findings, job, &opts, "steadystate-duration-not-of-intervals", message, help);
     }
 }
 
@@ -47,7 +54,14 @@ pub(super) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
         let message = format!("conflicting ss_check_interval: {before} and {here}, must be globally equal");
         let blamed = if job.options.is_given(Opt::SteadystateCheckInterval) { job } else { first };
         let help = "give `steadystate_check_interval` once, in [global]";
-        refuse(findings, blamed, &[Opt::SteadystateCheckInterval], message, help);
+        refuse(
+            findings,
+            blamed,
+            &[Opt::SteadystateCheckInterval],
+            "steadystate-interval-differs",
+            message,
+            help,
+        );
     }
 }
 
@@ -84,7 +98,7 @@ fn comparable(job: &Job, limit: &str) -> String {
         return format!("{number}{unit}");
     }
     let kb_base = if word(job, Opt::KbBase) == Some("1000") { 1000 } else { 1024 };
-    postfix::number(limit, kb_base).map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
+    whole_number(Opt::Rate, limit, kb_base).map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
 }
 
 /// One window is kept for a whole group.
@@ -97,7 +111,7 @@ pub(super) fn groups_share_their_settings(
     if first != here {
         let message = "job rejected: steadystate options must be consistent within reporting groups";
         let help = "give them once in [global], or begin a group with `new_group`";
-        refuse(findings, job, &STEADYSTATE, message, help);
+        refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Verification: intervals that fit the blocks, and what makes it check less than one would hope.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_jobfile::{Job, Opt};
 use ferrio_verify::SpecError;
 
 use crate::findings::Findings;
 use crate::names::FORMAT;
 use crate::resolve::value_origin;
 use crate::spec::{Direction, JobSpec};
-use crate::written::asks;
+use crate::written::{asks, refuse};
 
 /// Refusals, fix-ups and warnings of the resolved job.
 pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
@@ -26,15 +26,28 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
     let verify = verify.clone();
     if let Err(error) = ferrio_verify::Verifier::new(spec.verifier(&verify)) {
-        let given = job.options.last_of(&[Opt::Verify, Opt::VerifyOffset]);
-        let origin = given.map(|given| given.value_origin.clone()).unwrap_or_default();
-        findings.refuse(match error {
-            SpecError::OffsetBeyondInterval { .. } => {
-                let message = "cannot offset verify header beyond the verify interval";
-                Diagnostic::error(message, origin).help(error.to_string())
-            }
-            _ => Diagnostic::error(error.to_string(), origin),
-        });
+        let (opts, code, message, help): (&[Opt], _, _, _) = match error {
+            SpecError::OffsetBeyondInterval { .. } => (
+                &[Opt::VerifyOffset, Opt::VerifyInterval],
+                "verify-offset-beyond-interval",
+                "cannot offset verify header beyond the verify interval".to_owned(),
+                error.to_string(),
+            ),
+            SpecError::OffsetInHeader { .. } => (
+                &[Opt::VerifyOffset],
+                "verify-offset-in-header",
+                error.to_string(),
+                "take `verify_offset` out, or give more".to_owned(),
+            ),
+            SpecError::PatternMissing(_) => (
+                &[Opt::Verify],
+                "verify-without-pattern",
+                error.to_string(),
+                "give the bytes to expect as `verify_pattern`".to_owned(),
+            ),
+        };
+        let opts = if opts.iter().any(|&opt| job.options.is_given(opt)) { opts } else { &[Opt::Verify] };
+        refuse(findings, job, opts, code, message, &help);
     }
 }
 

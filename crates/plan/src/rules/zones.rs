@@ -20,28 +20,38 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::Zonesize) {
         let message = "--zonemode=none and --zonesize are not compatible";
-        refuse(findings, job, &[Opt::Zonesize], message, "give zonemode=strided, or take `zonesize` out");
+        let help = "give zonemode=strided, or take `zonesize` out";
+        refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
     }
 }
 
 fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
     if !asks(job, Opt::Zonesize) {
         let message = "--zonesize must be specified when using --zonemode=strided";
-        refuse(findings, job, &[Opt::Zonemode], message, "give the bytes to do in each zone as `zonesize`");
+        let help = "give the bytes to do in each zone as `zonesize`";
+        refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
     }
 }
 
 fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
     if job.options.switch(Opt::CreateSerialize) == Some(false) {
         let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
-        refuse(findings, job, &[Opt::CreateSerialize], message, "take `create_serialize=0` out");
+        let help = "take `create_serialize=0` out";
+        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
     }
 }
 
 fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::WriteZoneRemainder) && job.options.switch(Opt::Norandommap) == Some(false) {
         let message = "write_zone_remainder=1 requires norandommap=1";
-        refuse(findings, job, &[Opt::Norandommap], message, "take `norandommap=0` out");
+        refuse(
+            findings,
+            job,
+            &[Opt::Norandommap],
+            "zone-remainders-with-random-map",
+            message,
+            "take `norandommap=0` out",
+        );
     }
 }
 

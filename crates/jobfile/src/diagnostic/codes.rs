@@ -1,0 +1,193 @@
+//! The kinds of mistakes and messages, as programs see them: one table for the whole program.
+//!
+//! A code stays the same from version to version, whatever the message says. A new kind of mistake is a new row.
+
+/// One kind of mistake or message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// Words joined by dashes.
+    pub name: &'static str,
+    /// What is the matter, one line.
+    pub meaning: &'static str,
+}
+
+/// Codes about one subject.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject {
+    /// Heading.
+    pub name: &'static str,
+    /// Its codes.
+    pub codes: &'static [Code],
+}
+
+/// A table of subjects.
+macro_rules! subjects {
+    ($($subject:literal { $($name:literal: $meaning:literal;)+ })+) => {
+        /// All codes, by subject.
+        pub static SUBJECTS: &[Subject] = &[$(Subject {
+            name: $subject,
+            codes: &[$(Code { name: $name, meaning: $meaning }),+],
+        }),+];
+    };
+}
+
+subjects! {
+    "Reading job files" {
+        "unreadable-job-file": "a job file cannot be read";
+        "not-utf-8": "text that is not UTF-8";
+        "nul-byte": "a NUL byte in a job file";
+        "byte-order-mark": "a job file begins with a byte order mark";
+        "long-line": "a line is too long";
+        "long-name": "the name of a section is too long";
+        "unclosed-section": "a section header without `]`";
+        "bracket-in-section": "a section name with a `]` in it";
+        "text-after-section": "text behind the `]` of a section header";
+        "not-an-option": "a line that is no section header, option or comment";
+        "outside-section": "an option before the first section";
+        "unreadable-include": "an include file does not exist or cannot be read";
+        "circular-include": "an include file includes itself, perhaps by way of others";
+        "deep-include": "include files are nested too deeply";
+        "endless-include": "include files have too many lines";
+        "section-in-include": "an include file has a section header";
+        "stdin-used-twice": "two job files or iologs are to be read from standard input";
+    }
+    "Options and values" {
+        "unknown-option": "there is no such option";
+        "option-of-other-engine": "the option belongs to an engine that the job does not use";
+        "ambiguous-option": "a shortened option that may mean several";
+        "deprecated-option": "the option does nothing any more, as in fio";
+        "removed-option": "the option is refused, as in fio";
+        "missing-value": "an option that needs a value has none";
+        "empty-value": "a value is empty";
+        "unwanted-value": "an option that takes no value has one";
+        "invalid-value": "the value cannot be read";
+        "not-a-number": "a number is expected";
+        "out-of-range": "a number is too small or too large";
+        "unknown-suffix": "letters behind a number that are no unit here";
+        "not-a-choice": "a word that the option does not know";
+        "invalid-rw-postfix": "the number behind the colon of `rw` cannot be used";
+        "invalid-verify-pattern": "the bytes of `verify_pattern` cannot be used";
+        "invalid-steadystate-limit": "the limit behind the colon of `steadystate` cannot be used";
+        "job-dropped": "note: which job the mistakes before belong to";
+        "too-many": "note: more mistakes than are shown";
+    }
+    "What this program does not have" {
+        "unimplemented-option": "the option is not implemented yet";
+        "unimplemented-value": "the option is not implemented yet with this value";
+        "unimplemented-engine": "the engine is not implemented yet";
+        "unimplemented-program-option": "the option of the program is not implemented yet";
+        "unavailable-option": "the option cannot be had here, with the reason";
+        "unavailable-value": "the option cannot be had here with this value, with the reason";
+        "unavailable-engine": "the engine cannot be had here, with the reason";
+        "unknown-engine": "there is no such engine";
+    }
+    "Files, sizes and blocks" {
+        "not-a-directory": "`directory` or `opendir` names no directory";
+        "too-many-files": "a job has more files than are possible";
+        "mounted-device": "a job would write to a device that is mounted";
+        "write-in-read-only-mode": "a job writes or trims, and `--readonly` is given";
+        "size-below-block-size": "`size` is smaller than the smallest block";
+        "block-size-too-large": "a block is larger than one request can move";
+        "buffers-exceed-memory": "`iodepth` buffers of the largest block do not fit the memory of the machine";
+        "bssplit-below-bsrange": "`bssplit` has blocks below the smallest of `bsrange`";
+        "bs-unaligned-with-verify": "`bs_unaligned` and `verify` exclude each other";
+        "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
+        "block-errors-of-several-files": "`block_error_percentiles` and a job of several files";
+    }
+    "Zones" {
+        "zonesize-without-zonemode": "`zonesize` is given, but no `zonemode`";
+        "zonemode-without-zonesize": "`zonemode=strided` without `zonesize`";
+        "zoneskip-not-in-bytes": "`zoneskip` of `zonemode=strided` is not in bytes";
+        "zones-laid-out-at-once": "`zonemode=zbd` with `create_serialize=0`";
+        "zone-remainders-with-random-map": "`write_zone_remainder` with `norandommap=0`";
+    }
+    "Random offsets" {
+        "sprandom-without-random-writes": "`sprandom`, and the job does not write at random";
+        "sprandom-with-other-generator": "`sprandom` with a `random_generator` other than lfsr";
+        "sprandom-with-random-map": "`sprandom` with `norandommap=0`";
+    }
+    "Contents and verification" {
+        "dedupe-without-size": "`dedupe_mode=working_set` without `size`";
+        "dedupe-of-several-files": "`dedupe_mode=working_set` and a job of several files";
+        "dedupe-above-100-percent": "duplicates and working set make more than 100 percent";
+        "verify-offset-beyond-interval": "`verify_offset` moves the header out of the verify interval";
+        "verify-offset-in-header": "`verify_offset` is inside the header itself";
+        "verify-without-pattern": "the `verify` method needs `verify_pattern`";
+    }
+    "Trims, atomic writes and placement" {
+        "trimwrite-with-ranges": "`num_range` above 1 with `rw=trimwrite`";
+        "engine-without-ranges": "`num_range` above 1 with an engine that trims one range at a time";
+        "engine-without-atomic-writes": "`atomic` with an engine that has no atomic writes";
+        "fdp-with-other-placement": "`fdp` together with another `dataplacement`";
+    }
+    "Rates and times" {
+        "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums";
+        "minimum-above-rate": "a minimum rate above the rate";
+        "poisson-without-rate": "`rate_process=poisson`, and a direction has no rate or less than a block a second";
+        "ramp-in-time-and-bytes": "`ramp_time` and `ramp_size`";
+        "ramp-size-differs-in-group": "jobs of one group with different `ramp_size`";
+        "steadystate-interval-too-short": "`steadystate_check_interval` below a second";
+        "steadystate-duration-not-of-intervals": "`steadystate_duration` is no multiple of the check interval, or not above it";
+        "steadystate-duration-too-long": "`steadystate_duration` has more checks than are kept";
+        "steadystate-interval-differs": "jobs with different `steadystate_check_interval`";
+        "steadystate-differs-in-group": "jobs of one group with different steady states";
+        "steadystate-without-latencies": "a steady state of latencies, which are not measured";
+        "no-such-clock": "`log_alternate_epoch_clock_id` is no clock of this machine";
+    }
+    "Jobs among each other, CPUs and memory" {
+        "too-many-jobs": "more jobs, clones included, than are possible";
+        "waits-for-itself": "`wait_for` names the job itself";
+        "waits-for-unknown-job": "`wait_for` names no job defined before";
+        "waits-for-ambiguous-name": "`wait_for` names several jobs";
+        "percentiles-differ-in-group": "jobs that report as one differ in `lat_percentiles`";
+        "issue-time-without-offsets": "`log_issue_time` without `write_lat_log` and `log_offset`";
+        "no-such-cpu": "`cpus_allowed` names a CPU that is not there, or none";
+        "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that is not there, or none";
+    }
+    "Command line" {
+        "no-jobs": "nothing to run";
+        "nothing-to-check": "`check` together with an option that asks for something else";
+        "invalid-command": "`man` or `completions` is not written as it should be";
+        "invalid-program-option": "an option of the program cannot be used like this";
+        "output-error": "the report cannot be written";
+        "fatal-warning": "a warning, and `--warnings-fatal` is given";
+    }
+    "While jobs run" {
+        "note": "something to know";
+        "no-effect": "an option of the program that does nothing";
+        "debug": "a line of `--debug`";
+        "io-error": "an I/O failed";
+        "verify-mismatch": "a block is not what was written";
+        "job-failed": "a job ended with an error";
+        "terminating": "a signal ends the run";
+        "invalid-job": "a mistake without a code of its own";
+    }
+}
+
+/// Whether a code is in the table.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    SUBJECTS.iter().flat_map(|subject| subject.codes).any(|code| code.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_words_joined_by_dashes_and_stand_once() {
+        let mut names: Vec<_> =
+            SUBJECTS.iter().flat_map(|subject| subject.codes).map(|code| code.name).collect();
+        let is_code = |name: &str| {
+            let word = |word: &str| {
+                !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            };
+            name.split('-').all(word)
+        };
+        assert!(names.iter().all(|name| is_code(name)));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

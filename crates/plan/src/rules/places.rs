@@ -1,0 +1,101 @@
+//! Tests: each mistake has the code of its kind, and the value to blame is marked.
+
+use ferrio_jobfile::{Diagnostic, Origin};
+
+use crate::PlanOptions;
+use crate::testing::{MACHINE, jobs_of, problems_of};
+
+/// The text that a problem marks in a job file.
+fn marked<'a>(text: &'a str, problem: &Diagnostic) -> &'a str {
+    let Origin::File { line, column, length, .. } = problem.origin else { return "" };
+    let line = text.lines().nth(line as usize - 1).unwrap();
+    let start = column as usize - 1;
+    line.get(start..start + length as usize).unwrap()
+}
+
+#[test]
+fn every_rule_has_its_code_and_marks_the_value_to_blame() {
+    for (options, code, value) in [
+        ("zonesize=64k", "zonesize-without-zonemode", "64k"),
+        ("zonemode=strided", "zonemode-without-zonesize", "strided"),
+        ("zonemode=strided\nzonesize=4k\nzoneskip=2z", "zoneskip-not-in-bytes", "2z"),
+        ("zonemode=zbd\ncreate_serialize=0", "zones-laid-out-at-once", "0"),
+        ("zonemode=zbd\nwrite_zone_remainder=1\nnorandommap=0", "zone-remainders-with-random-map", "0"),
+        ("sprandom=1\nrw=randread", "sprandom-without-random-writes", "randread"),
+        (
+            "sprandom=1\nrw=randwrite\nrandom_generator=tausworthe",
+            "sprandom-with-other-generator",
+            "tausworthe",
+        ),
+        ("sprandom=1\nrw=randwrite\nnorandommap=0", "sprandom-with-random-map", "0"),
+        ("rate=1m\nrate_iops=5", "rate-in-bytes-and-ios", "5"),
+        ("rate=1m\nrate_min=2m", "minimum-above-rate", "2m"),
+        ("rate=1k\nrate_process=poisson", "poisson-without-rate", "poisson"),
+        ("ramp_time=1\nramp_size=8k", "ramp-in-time-and-bytes", "8k"),
+        ("block_error_percentiles=1\nnrfiles=2", "block-errors-of-several-files", "1"),
+        ("bs=128k", "size-below-block-size", "64k"),
+        ("bssplit=4k/50:8g/50", "block-size-too-large", "4k/50:8g/50"),
+        ("bssplit=4k/50:16k/50\nbsrange=8k-16k", "bssplit-below-bsrange", "8k-16k"),
+        ("bs_unaligned=1\nverify=md5", "bs-unaligned-with-verify", "1"),
+        ("iodepth=100m", "buffers-exceed-memory", "100m"),
+        ("dedupe_percentage=99\ndedupe_mode=working_set", "dedupe-above-100-percent", "99"),
+        ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),
+        ("rw=trimwrite\nnum_range=3", "trimwrite-with-ranges", "3"),
+        ("rw=trim\nnum_range=3", "engine-without-ranges", "3"),
+        ("rw=write\natomic=1", "engine-without-atomic-writes", "1"),
+        ("fdp=1\ndataplacement=streams", "fdp-with-other-placement", "streams"),
+        ("log_issue_time=1", "issue-time-without-offsets", "1"),
+        ("ss_dur=4\nss_interval=5ms", "steadystate-interval-too-short", "5ms"),
+        ("ss_dur=5\nss_interval=2", "steadystate-duration-not-of-intervals", "2"),
+        ("ss_dur=2000000", "steadystate-duration-too-long", "2000000"),
+        ("ss=lat:5%\nss_dur=4\ndisable_clat=1", "steadystate-without-latencies", "lat:5%"),
+        ("wait_for=b", "waits-for-unknown-job", "b"),
+        ("wait_for=a", "waits-for-itself", "a"),
+        ("cpus_allowed=9", "no-such-cpu", "9"),
+        ("numa_cpu_nodes=999", "invalid-numa-nodes", "999"),
+        ("log_alternate_epoch=1\nlog_alternate_epoch_clock_id=99", "no-such-clock", "99"),
+        (
+            "rw=write\nverify=md5\nverify_interval=128\nverify_offset=100",
+            "verify-offset-beyond-interval",
+            "100",
+        ),
+        ("rw=write\nverify=md5\nverify_offset=50", "verify-offset-in-header", "50"),
+        ("rw=write\nverify=pattern", "verify-without-pattern", "pattern"),
+        ("numjobs=5000", "too-many-jobs", "5000"),
+        ("nrfiles=99999999", "too-many-files", "99999999"),
+        ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
+        ("random_generator=lfsr", "unimplemented-value", "lfsr"),
+        ("read_iolog=x", "unimplemented-option", "read_iolog"),
+        ("gpu_dev_id=1\nmem=cudamalloc", "unavailable-value", "cudamalloc"),
+    ] {
+        let text = format!("[a]\nioengine=null\nsize=64k\n{options}\n");
+        let problems = problems_of(&text);
+        let found = problems.iter().find(|problem| problem.code == code);
+        let found = found.unwrap_or_else(|| panic!("{options}: {problems:?}"));
+        assert_eq!(marked(&text, found), value, "{options}");
+    }
+}
+
+#[test]
+fn rules_about_several_jobs_have_codes_and_mark_the_later_job() {
+    for (jobs, code, value) in [
+        ("[b]\n[b]\n[c]\nwait_for=b\n", "waits-for-ambiguous-name", "b"),
+        ("[b]\n[c]\nramp_size=8k\n", "ramp-size-differs-in-group", "8k"),
+        ("group_reporting\n[b]\n[c]\nlat_percentiles=1\n", "percentiles-differ-in-group", "1"),
+        ("[b]\n[c]\nss_interval=2\n", "steadystate-interval-differs", "2"),
+        ("[b]\n[c]\nss_dur=4\n", "steadystate-differs-in-group", "4"),
+    ] {
+        let text = format!("[global]\nioengine=null\nsize=64k\n{jobs}");
+        let problem = problems_of(&text).into_iter().next().unwrap();
+        assert_eq!((problem.code, marked(&text, &problem)), (code, value), "{jobs}");
+    }
+}
+
+#[test]
+fn options_of_the_run_have_codes_too() {
+    let options = PlanOptions { readonly: true, warnings_fatal: true };
+    let text = "[a]\nioengine=null\nsize=64k\nrw=write\ntime_based=1\n";
+    let problems = crate::plan_for(&MACHINE, &jobs_of(text), &options).unwrap_err().diagnostics;
+    let told: Vec<_> = problems.iter().map(|problem| (problem.code, marked(text, problem))).collect();
+    assert_eq!(told, [("write-in-read-only-mode", "write"), ("fatal-warning", "1")]);
+}
