@@ -33,7 +33,8 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts) -> Report {
     let mut report = build::report(set, plan, facts, &sections);
     report.notes.clone_from(&plan.notes);
     report.risks = risks::find(&risks::Run { set, facts, sections: &sections, report: &report });
-    report.notes.retain(|note| !risks::covers(note, &report.risks));
+    let covered = risks::covers(&report.risks);
+    report.notes.retain(|note| !covered(note));
     report.status = if !report.errors.is_empty() {
         Status::Errors
     } else if report.has_warnings() {

@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
             builder.command_option(name, Some(value), ArgOrigin { index, text });
         }
         builder.file("j.fio", data);
-        let Ok(set) = builder.finish() else { continue };
+        let Some(set) = shared::finish(builder) else { continue };
         if !set.jobs.iter().all(is_harmless) {
             continue;
         }

@@ -11,6 +11,8 @@ mod sharing;
 mod space;
 mod timing;
 
+use std::collections::HashSet;
+
 use ferrio_jobfile::{Diagnostic, JobSet, Opt, Origin, Sources};
 
 use crate::facts::Facts;
@@ -132,15 +134,12 @@ pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
     risks
 }
 
-/// True when a risk says what a note of the planner says.
-pub(crate) fn covers(note: &str, risks: &[Risk]) -> bool {
-    if is_without_effect(note) {
-        return true;
-    }
-    let same = |code: &str| {
-        rules().any(|rule| rule.code == code && rule.note.is_some_and(|start| note.starts_with(start)))
-    };
-    risks.iter().any(|risk| same(risk.code))
+/// Whether a note of the planner says nothing that the risks do not say.
+pub(crate) fn covers(risks: &[Risk]) -> impl Fn(&str) -> bool {
+    let found: HashSet<&str> = risks.iter().map(|risk| risk.code).collect();
+    let starts: Vec<&str> =
+        rules().filter(|rule| found.contains(rule.code)).filter_map(|rule| rule.note).collect();
+    move |note| is_without_effect(note) || starts.iter().any(|start| note.starts_with(start))
 }
 
 /// The same thing seen in several jobs is told once.
