@@ -251,7 +251,10 @@ fn file() -> impl Strategy<Value = String> {
         }),
     ];
     globals.prop_flat_map(move |(globals, engine)| {
-        let job = (section(name.prop_map(|name| name), Some(engine)), any::<bool>());
+        let job = (
+            section(name.prop_filter("looks like an option", |name| !name.contains(" --")), Some(engine)),
+            any::<bool>(),
+        );
         prop::collection::vec(job, 1..4).prop_map(move |jobs| {
             let mut text = globals.clone();
             let mut before = None;

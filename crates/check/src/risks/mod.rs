@@ -135,9 +135,9 @@ pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
 }
 
 /// Whether a note of the planner says nothing that the risks do not say.
-pub(crate) fn covers(risks: &[Risk]) -> impl Fn(&str) -> bool {
+pub(crate) fn covers(risks: &[Risk]) -> impl Fn(&str) -> bool + use<> {
     let found: HashSet<&str> = risks.iter().map(|risk| risk.code).collect();
-    let starts: Vec<&str> =
+    let starts: Vec<&'static str> =
         rules().filter(|rule| found.contains(rule.code)).filter_map(|rule| rule.note).collect();
     move |note| is_without_effect(note) || starts.iter().any(|start| note.starts_with(start))
 }
