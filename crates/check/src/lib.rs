@@ -35,7 +35,8 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<Trigger>)
     let mut report = build::report(set, plan, facts, &sections, trigger);
     report.notes.clone_from(&plan.notes);
     report.risks = risks::find(&risks::Run::new(set, facts, &sections, &report));
-    report.notes.retain(|note| !risks::covers(note, &report.risks));
+    let covered = risks::covers(&report.risks);
+    report.notes.retain(|note| !covered(note));
     report.status = if !report.errors.is_empty() {
         Status::Errors
     } else if report.has_warnings() {

@@ -1,5 +1,7 @@
 //! What planning has to say: refusals that stop everything, and notes that do not.
 
+use std::collections::HashSet;
+
 use ferrio_jobfile::{Diagnostic, Origin};
 
 /// Collects refusals and notes of all jobs.
@@ -9,6 +11,9 @@ pub(crate) struct Findings {
     /// What this program lacks: told after what is wrong with the jobs themselves.
     missing: Vec<Diagnostic>,
     pub(crate) notes: Vec<String>,
+    /// What was told already: a list would have to be searched for each of a hundred thousand mistakes.
+    told: HashSet<Diagnostic>,
+    noted: HashSet<String>,
     warnings_fatal: bool,
 }
 
@@ -20,7 +25,7 @@ impl Findings {
     /// Nothing will run. A global option that is wrong for ten jobs is told once.
     pub(crate) fn refuse(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
-        if !self.problems.contains(&problem) {
+        if self.told.insert(problem.clone()) {
             self.problems.push(problem);
         }
     }
@@ -28,7 +33,7 @@ impl Findings {
     /// Nothing will run because of something this program does not have.
     pub(crate) fn lack(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
-        if !self.missing.contains(&problem) {
+        if self.told.insert(problem.clone()) {
             self.missing.push(problem);
         }
     }
@@ -48,7 +53,8 @@ impl Findings {
 
     /// Something to know; said once however many jobs it concerns.
     pub(crate) fn note(&mut self, line: String) {
-        if !self.notes.contains(&line) {
+        if !self.noted.contains(&line) {
+            self.noted.insert(line.clone());
             self.notes.push(line);
         }
     }

@@ -1,5 +1,6 @@
 //! Options that do nothing here: those that cannot matter in this job are told of, all others are refused; never ignored.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value, absent_word};
@@ -32,6 +33,7 @@ impl Idle<'_> {
 
 /// Looks at everything in force for a job.
 pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findings) {
+    let files = LazyCell::new(|| Listing::new(job).count);
     for given in job.options.all() {
         if is_private_to_a_missing_engine(job, given.opt.row()) {
             // The engine itself is refused, with one reason for all its options.
@@ -40,7 +42,7 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
         } else {
             idle.used.insert((given.opt, &given.origin));
             let why =
-                absent_choice(given).or_else(|| refusal(given).filter(|_| !changes_nothing(job, given)));
+                absent_choice(given).or_else(|| refusal(given).filter(|_| !changes_nothing(given, &files)));
             if let Some(why) = why {
                 findings.lack(why);
             }
@@ -77,11 +79,11 @@ fn is_default(row: &Row, given: &Given) -> bool {
     }
 }
 
-/// True for a value that is as good as none, perhaps depending on the rest of the job.
-fn changes_nothing(job: &Job, given: &Given) -> bool {
+/// True for a value that is as good as none, perhaps because of the number of the job's `files`.
+fn changes_nothing(given: &Given, files: &LazyCell<u32, impl FnOnce() -> u32>) -> bool {
     match (given.opt, &given.value) {
         // All files of the job may be open.
-        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(Listing::new(job).count),
+        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(**files),
         _ => is_off(given),
     }
 }

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use ferrio_jobfile::{
     ArgOrigin, Builder, Environment, JobSet, Kind, Opt, Problems, Row, Scope, rows, showcmd,
 };
-use ferrio_plan::{PlanOptions, PlannedJob, plan};
+use ferrio_plan::{PlanOptions, PlannedJob, Seeding, plan};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -64,12 +64,17 @@ fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The plan, or why there is none. What reports echo says `name` on a command line only.
+/// The plan, or why there is none. What reports echo says `name` on a command line only, and sizes that are drawn anew each
+/// time are left out.
 fn planned(set: Result<JobSet, Problems>) -> Result<Vec<PlannedJob>, Vec<String>> {
     let set = set.map_err(messages)?;
     let mut jobs = plan(&set, &PlanOptions::default()).map_err(messages)?.jobs;
     for job in &mut jobs {
         job.spec.options.retain(|(name, _)| name != "name");
+        if job.spec.seeding == Seeding::FromSystem {
+            job.spec.limits.size = 0;
+            job.spec.files.iter_mut().for_each(|file| (file.size, file.real_size) = (0, 0));
+        }
     }
     Ok(jobs)
 }
@@ -111,23 +116,55 @@ fn values(row: &Row) -> Vec<Option<String>> {
         Kind::SizeRange => all(&["64k", "64k-1m"]),
         Kind::Range => all(&["4k-16k", ",1k-4k", "512-8k,4k-4k"]),
         Kind::Time => all(&["10", "500ms", "(2*3)", "1m"]),
-        Kind::TimeRange => all(&["1", "1-3"]),
-        Kind::Float | Kind::FloatList => all(&["0.5", "50:99.50"]),
+        Kind::TimeRange => all(&["1", "1-3", "500ms-2s"]),
+        Kind::Float | Kind::FloatList => all(&["0.5", "50:99.50", "99.9:1:50"]),
         Kind::Str => all(&["x", "two words", "a=b", "-5", "\\"]),
         Kind::StrList => all(&["x", "x:y", "one two"]),
-        Kind::OptStr => all(&["log"]),
+        Kind::OptStr => vec![None, Some("log".to_owned())],
         Kind::Bssplit => all(&["4k/50:8k", "4k/10:64k/50:32k/40,8k/100"]),
         Kind::Pattern => all(&["0xff", "\"abc\"-12"]),
         Kind::CpuList => all(&["0", "0-$ncpus"]),
-        Kind::ErrorList => all(&["EIO", "EIO:ENOSPC,2"]),
-        Kind::Enum | Kind::EnumArg | Kind::EnumList | Kind::WordList => all(row.choices),
+        Kind::ErrorList => all(&["EIO", "EIO:ENOSPC,2", ",ENOSPC:5"]),
+        Kind::NodeList => all(&["0", "all"]),
+        Kind::NumaPolicy => all(&["default", "local", "prefer:0", "bind:0", "interleave:0"]),
+        Kind::IdList => all(&["0", "1,2-4"]),
+        Kind::PrioBssplit => all(&["4k/50:8k/50", "4k/50/1/2:8k/50/2,64k/100"]),
+        Kind::EnumArg => {
+            let arguments = ["", ":8", ":1.5", ":0.5%"];
+            let with = |word: &&str| arguments.map(|argument| Some(format!("{word}{argument}")));
+            row.choices.iter().flat_map(with).collect()
+        }
+        Kind::Enum | Kind::EnumList | Kind::WordList => all(row.choices),
         _ => Vec::new(),
     }
 }
 
+/// Lines that mean something only in each other's company.
+const TOGETHER: [&str; 16] = [
+    "zonemode=strided\nzonesize=64k\nzonerange=256k\nzoneskip=64k",
+    "zonemode=strided\nzonesize=128k",
+    "rate=2m,1m\nrate_min=1m,512k\nratecycle=500",
+    "rate_iops=100\nrate_iops_min=50,,10",
+    "thinktime=10ms\nthinktime_spin=1ms\nthinktime_blocks=4\nthinktime_blocks_type=issue",
+    "thinktime=1\nthinktime_iotime=2s",
+    "exec_prerun=sh -c 'echo a  b' > /dev/null\nexec_postrun=x -y",
+    "continue_on_error=io\nignore_error=EIO:28,ETIME\nerror_dump=1",
+    "write_bw_log=l\nlog_avg_msec=250\nlog_window_value=max\nper_job_logs=0",
+    "write_lat_log\nlog_offset=1\nlog_prio=1\nlog_issue_time=0",
+    "write_hist_log=h\nlog_hist_msec=100\nlog_hist_coarseness=3",
+    "ss=iops:0.5%\nss_dur=10s\nss_ramp=2\nsteadystate_check_interval=2",
+    "rw=randrw\nbssplit=4k/60:16k/,8k/100\nunified_rw_reporting=both",
+    "nrfiles=3\nfilesize=64k-256k\nfile_service_type=roundrobin",
+    "startdelay=1-1500ms\nexitall\nexit_what=stonewall",
+    "numa_cpu_nodes=0\nnuma_mem_policy=interleave:0",
+];
+
 /// Lines that a job of an engine may have, each of which makes a plan by itself, with the engine they need if it is a certain one.
 static LINES: LazyLock<Vec<(Option<&str>, String)>> = LazyLock::new(|| {
     let mut lines = Vec::new();
+    for text in TOGETHER {
+        lines.push((None, text.to_owned()));
+    }
     for row in rows() {
         let engine = match row.scope {
             Scope::Core => None,
@@ -202,7 +239,7 @@ fn section(
         })
 }
 
-/// A job file with at most one `[global]`, before its jobs.
+/// A job file with at most one `[global]`, before its jobs; jobs may wait for the one before.
 fn file() -> impl Strategy<Value = String> {
     let name = "[a-f][a-f0-9 ._/:=-]{0,6}[a-f0-9]";
     let globals = prop_oneof![
@@ -216,19 +253,39 @@ fn file() -> impl Strategy<Value = String> {
     globals.prop_flat_map(move |(globals, engine)| {
         // A shown line has no quotes, like fio's: ` --` inside a name would begin an option.
         let names = name.prop_filter("names without ` --`", |name| !name.contains(" --"));
-        let job = section(names, Some(engine));
-        prop::collection::vec(job, 1..4).prop_map(move |jobs| format!("{globals}{}", jobs.join("")))
+        let job = (section(names, Some(engine)), any::<bool>());
+        prop::collection::vec(job, 1..4).prop_map(move |jobs| {
+            let mut text = globals.clone();
+            let mut before = None;
+            for (job, waits) in &jobs {
+                text.push_str(job);
+                if let Some(name) = before.filter(|_| *waits) {
+                    text.push_str(&format!("wait_for={name}\n"));
+                }
+                before = job[1..].split(']').next();
+            }
+            text
+        })
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    // PROPTEST_CASES asks for more.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_job_file_and_the_command_line_shown_for_it_make_the_same_plan(file in file()) {
         let [file_plan, line_plan] = both(&file);
         prop_assert_eq!(file_plan, line_plan);
     }
+}
+
+#[test]
+fn lines_that_belong_together_make_a_plan() {
+    let plan = |text: &str| planned(written(&[&format!("[a]\nioengine=null\nsize=1m\n{text}\n")]));
+    let refused: Vec<_> =
+        TOGETHER.into_iter().filter_map(|text| plan(text).err().map(|why| (text, why))).collect();
+    assert!(refused.is_empty(), "{refused:#?}");
 }
 
 #[test]

@@ -5,10 +5,16 @@
 #[path = "../../../crates/cli/arguments.rs"]
 #[allow(dead_code)]
 mod arguments;
+#[path = "../../../crates/cli/options.rs"]
+#[allow(dead_code)]
+mod options;
 #[path = "../../../crates/cli/program.rs"]
 #[allow(dead_code)]
 mod program;
 mod shared;
+#[path = "../../../crates/cli/values.rs"]
+#[allow(dead_code)]
+mod values;
 
 use arguments::Item;
 use ferrio_jobfile::Builder;
@@ -17,7 +23,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
     let words: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let Ok(items) = arguments::scan(&words, 1, &program::options()) else { return };
+    let Ok(items) = arguments::scan(&words, 1, &options::options()) else { return };
     let _ = program::Program::read(&items);
     let mut builder = Builder::new(shared::environment(&[]));
     for item in &items {

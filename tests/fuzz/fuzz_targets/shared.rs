@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_jobfile::{Builder, Environment, diagnostics_json, diagnostics_render, rows, showcmd};
+use ferrio_jobfile::{Builder, Environment, JobSet, diagnostics_json, diagnostics_render, rows, showcmd};
 
 /// A machine whose files are the texts between NUL bytes: `0` is the first, `d/0` the same one in a directory.
 pub fn environment(files: &[&[u8]]) -> Environment {
@@ -24,7 +24,7 @@ pub fn environment(files: &[&[u8]]) -> Environment {
 }
 
 /// Finishes the jobs and looks at all of them, or shows what is wrong both ways.
-pub fn finish(builder: Builder) {
+pub fn finish(builder: Builder) -> Option<JobSet> {
     match builder.finish() {
         Ok(set) => {
             let shown = showcmd(&set);
@@ -43,11 +43,13 @@ pub fn finish(builder: Builder) {
                     }
                 }
             }
+            Some(set)
         }
         Err(problems) => {
             assert!(!problems.diagnostics.is_empty());
             assert!(!problems.render(true).is_empty());
             assert!(!problems.json().is_empty());
+            None
         }
     }
 }

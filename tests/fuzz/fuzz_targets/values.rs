@@ -1,26 +1,29 @@
-//! The value of one option: two bytes choose the row of the catalogue, the rest is the value.
+//! The value of one option: two bytes choose the row of the catalogue, the rest is the value. Read both ways.
 
 #![no_main]
 
 mod shared;
 
-use ferrio_jobfile::{ArgOrigin, Builder, Scope, rows};
+use ferrio_jobfile::{ArgOrigin, Builder, Reading, Scope, rows};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_at_checked(2) else { return };
     let Ok(text) = str::from_utf8(rest) else { return };
     let row = &rows()[usize::from(u16::from_le_bytes([choice[0], choice[1]])) % rows().len()];
-    let mut builder = Builder::new(shared::environment(&[b"pattern"]));
-    let mut give = |name: &str, value: &str| {
-        let origin = ArgOrigin { index: 1, text: format!("--{name}={value}") };
-        builder.command_option(name, Some(value), origin);
-    };
-    give("name", "a");
-    if let Scope::Engines(engines) = row.scope {
-        give("ioengine", engines[0]);
+    for reading in [Reading::Ferrio, Reading::Fio] {
+        let mut builder = Builder::new(shared::environment(&[b"pattern"]));
+        builder.reading(reading);
+        let mut give = |name: &str, value: &str| {
+            let origin = ArgOrigin { index: 1, text: format!("--{name}={value}") };
+            builder.command_option(name, Some(value), origin);
+        };
+        give("name", "a");
+        if let Scope::Engines(engines) = row.scope {
+            give("ioengine", engines[0]);
+        }
+        give(row.name, text);
+        give(row.name, text);
+        shared::finish(builder);
     }
-    give(row.name, text);
-    give(row.name, text);
-    shared::finish(builder);
 });

@@ -154,15 +154,12 @@ pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
     risks
 }
 
-/// True when a risk says what a note of the planner says.
-pub(crate) fn covers(note: &str, risks: &[Risk]) -> bool {
-    if is_without_effect(note) {
-        return true;
-    }
-    let same = |code: &str| {
-        rules().any(|rule| rule.code == code && rule.note.is_some_and(|start| note.starts_with(start)))
-    };
-    risks.iter().any(|risk| same(risk.code))
+/// Whether a note of the planner says nothing that the risks do not say.
+pub(crate) fn covers(risks: &[Risk]) -> impl Fn(&str) -> bool + use<> {
+    let found: HashSet<&str> = risks.iter().map(|risk| risk.code).collect();
+    let starts: Vec<&'static str> =
+        rules().filter(|rule| found.contains(rule.code)).filter_map(|rule| rule.note).collect();
+    move |note| is_without_effect(note) || starts.iter().any(|start| note.starts_with(start))
 }
 
 /// The same thing seen in several jobs is told once.

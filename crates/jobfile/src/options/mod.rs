@@ -2,7 +2,8 @@
 //!
 //! A job shares the list of global assignments with all other jobs and only remembers how many of them it
 //! inherited, so that making a job costs nothing but its own lines. What inherited assignments amount to is
-//! worked out once per distinct set of globals.
+//! worked out once per distinct set of globals; what a job's own lines amount to is looked up in them, unless
+//! there are very many.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,16 +39,24 @@ impl Given {
 pub struct Options {
     inherited: Arc<Inherited>,
     own: Arc<[Given]>,
+    /// What `own` amounts to, if it is too long to be searched.
+    index: Option<Arc<Effect>>,
     engine: Option<Arc<str>>,
 }
+
+/// For each option of a list: its last assignment, and its value with earlier ones merged in if that differs.
+type Effect = HashMap<Opt, (usize, Option<Value>)>;
+
+/// So many assignments are searched one by one.
+const SHORT: usize = 64;
 
 /// The first `count` assignments of a list of globals.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
     list: Arc<[Given]>,
     count: usize,
-    /// For each option among them: its last assignment, and its value with earlier ones merged in.
-    effect: HashMap<Opt, (usize, Option<Value>)>,
+    /// What they amount to.
+    effect: Effect,
 }
 
 /// A chosen word and what stood after its colon.
@@ -72,13 +81,7 @@ impl Inherited {
     /// The first `count` assignments of `list`, of which `shorter` holds fewer.
     pub(crate) fn extend(shorter: &Inherited, list: &Arc<[Given]>, count: usize) -> Inherited {
         let mut effect = shorter.effect.clone();
-        let added = list.iter().enumerate().take(count).skip(shorter.count);
-        for (at, given) in added.filter(|(_, given)| given.counts()) {
-            let before =
-                effect.get(&given.opt).map(|(last, merged)| merged.as_ref().unwrap_or(&list[*last].value));
-            let merged = before.and_then(|before| merge(before, &given.value, given.opt));
-            effect.insert(given.opt, (at, merged));
-        }
+        collect(&mut effect, &list[..count], shorter.count);
         Inherited { list: Arc::clone(list), count, effect }
     }
 }
@@ -86,21 +89,32 @@ impl Inherited {
 impl Options {
     /// What a job has that inherits `inherited`, says `own` and uses `engine`.
     pub(crate) fn new(inherited: Arc<Inherited>, own: Arc<[Given]>, engine: Arc<str>) -> Options {
-        Options { inherited, own, engine: Some(engine) }
+        let index = (own.len() > SHORT).then(|| {
+            let mut effect = Effect::new();
+            collect(&mut effect, &own, 0);
+            Arc::new(effect)
+        });
+        Options { inherited, own, index, engine: Some(engine) }
     }
 
     /// The last assignment of `opt`.
     pub fn given(&self, opt: Opt) -> Option<&Given> {
-        self.own
-            .iter()
-            .rev()
-            .find(|given| given.opt == opt && given.counts())
-            .or_else(|| self.in_globals(opt).map(|(given, _)| given))
+        let own = match &self.index {
+            Some(index) => index.get(&opt).map(|(at, _)| &self.own[*at]),
+            None => self.own.iter().rev().find(|given| given.opt == opt && given.counts()),
+        };
+        own.or_else(|| self.in_globals(opt).map(|(given, _)| given))
     }
 
     /// The last assignment among those of several options.
     pub fn last_of(&self, opts: &[Opt]) -> Option<&Given> {
-        let own = self.own.iter().rev().find(|given| opts.contains(&given.opt) && given.counts());
+        let own = match &self.index {
+            Some(index) => {
+                let positions = opts.iter().filter_map(|opt| index.get(opt));
+                positions.map(|&(at, _)| at).max().map(|at| &self.own[at])
+            }
+            None => self.own.iter().rev().find(|given| opts.contains(&given.opt) && given.counts()),
+        };
         own.or_else(|| {
             let positions =
                 opts.iter().filter(|&&opt| self.keeps(opt)).filter_map(|opt| self.inherited.effect.get(opt));
@@ -288,9 +302,22 @@ impl Options {
     /// The value of `opt` with all assignments merged.
     fn merged(&self, opt: Opt) -> Option<Value> {
         let mut value = self.in_globals(opt).map(|(_, value)| value.clone());
-        for given in self.own.iter().filter(|given| given.opt == opt && given.counts()) {
-            let merged = value.as_ref().and_then(|before| merge(before, &given.value, opt));
-            value = Some(merged.unwrap_or_else(|| given.value.clone()));
+        let mut add = |after: &Value| {
+            value = Some(match value.take() {
+                Some(before) => merge(before, after, opt),
+                None => after.clone(),
+            });
+        };
+        match &self.index {
+            Some(index) => {
+                let own = index.get(&opt);
+                own.iter().for_each(|(at, merged)| add(merged.as_ref().unwrap_or(&self.own[*at].value)));
+            }
+            None => self
+                .own
+                .iter()
+                .filter(|given| given.opt == opt && given.counts())
+                .for_each(|given| add(&given.value)),
         }
         value
     }
@@ -307,32 +334,59 @@ impl Options {
     }
 }
 
-/// What a second assignment makes of the value before; `None` if it simply replaces it.
-fn merge(before: &Value, after: &Value, opt: Opt) -> Option<Value> {
+/// Adds the assignments of `list` from `start` on to what those before amount to.
+fn collect(effect: &mut Effect, list: &[Given], start: usize) {
+    for (at, given) in list.iter().enumerate().skip(start).filter(|(_, given)| given.counts()) {
+        let before = effect.remove(&given.opt).filter(|_| adds_up(given));
+        let merged = before.map(|(last, merged)| {
+            let before = merged.unwrap_or_else(|| list[last].value.clone());
+            merge(before, &given.value, given.opt)
+        });
+        effect.insert(given.opt, (at, merged));
+    }
+}
+
+/// Whether assignments before this one may still count.
+fn adds_up(given: &Given) -> bool {
+    matches!(given.opt, Opt::Filename | Opt::Opendir)
+        || matches!(
+            given.value,
+            Value::Directions(_) | Value::Ranges(_) | Value::Splits(_) | Value::Words(..)
+        )
+}
+
+/// What a second assignment, or several, makes of the value before: most replace it. Lists grow in place, so that
+/// a list may be given name by name.
+fn merge(before: Value, after: &Value, opt: Opt) -> Value {
     let row = opt.row();
     match (before, after) {
         (Value::Directions(old), Value::Directions(new)) if row.multi != Multi::No => {
-            Some(Value::Directions(std::array::from_fn(|at| new[at].or(old[at]))))
+            Value::Directions(std::array::from_fn(|at| new[at].or(old[at])))
         }
         (Value::Ranges(old), Value::Ranges(new)) => {
-            Some(Value::Ranges(std::array::from_fn(|at| new[at].or(old[at]))))
+            Value::Ranges(std::array::from_fn(|at| new[at].or(old[at])))
         }
         (Value::Splits(old), Value::Splits(new)) => {
-            Some(Value::Splits(std::array::from_fn(|at| new[at].clone().or_else(|| old[at].clone()))))
+            let either = |(old, new): (Option<_>, &Option<_>)| new.clone().or(old);
+            let [read, write, trim] = old;
+            Value::Splits([(read, &new[0]), (write, &new[1]), (trim, &new[2])].map(either))
         }
         (Value::Words(old, _), Value::Words(new, argument)) if row.kind == Kind::EnumList => {
             let either = row.choices.iter().copied().filter(|word| old.contains(word) || new.contains(word));
-            Some(Value::Words(either.collect(), argument.clone()))
+            Value::Words(either.collect(), argument.clone())
         }
-        (Value::List(old), Value::List(new)) if opt == Opt::Filename => {
-            Some(Value::List(old.iter().chain(new).cloned().collect()))
+        (Value::List(mut names), Value::List(new)) if matches!(opt, Opt::Filename | Opt::Opendir) => {
+            names.extend(new.iter().cloned());
+            Value::List(names)
         }
-        (Value::Text(old), Value::Text(new)) if opt == Opt::Opendir => {
-            Some(Value::List(vec![old.clone(), new.clone()]))
+        (Value::List(mut names), Value::Text(new)) if opt == Opt::Opendir => {
+            names.push(new.clone());
+            Value::List(names)
         }
-        (Value::List(old), Value::Text(new)) if opt == Opt::Opendir => {
-            Some(Value::List(old.iter().chain(std::iter::once(new)).cloned().collect()))
+        (Value::Text(old), Value::List(new)) if opt == Opt::Opendir => {
+            Value::List(std::iter::once(&old).chain(new).cloned().collect())
         }
-        _ => None,
+        (Value::Text(old), Value::Text(new)) if opt == Opt::Opendir => Value::List(vec![old, new.clone()]),
+        (_, after) => after.clone(),
     }
 }

@@ -1,0 +1,50 @@
+//! A job file as far as its plan, read both ways: every rule about options that do not fit together.
+//!
+//! Only jobs of an engine without files get there, and none that lists a directory or asks for thousands of files or clones:
+//! planning asks the machine about the rest.
+
+#![no_main]
+
+mod shared;
+
+use ferrio_jobfile::{ArgOrigin, Builder, Job, Opt, Reading, diagnostics_json, diagnostics_render};
+use ferrio_plan::{PlanOptions, plan};
+use libfuzzer_sys::fuzz_target;
+
+/// Most clones of a job, and most files of one.
+const MANY: i64 = 32;
+
+fuzz_target!(|data: &[u8]| {
+    for reading in [Reading::Ferrio, Reading::Fio] {
+        let mut builder = Builder::new(shared::environment(&[]));
+        builder.reading(reading);
+        for (index, (name, value)) in (1..).zip([("ioengine", "null"), ("size", "1m")]) {
+            let text = format!("--{name}={value}");
+            builder.command_option(name, Some(value), ArgOrigin { index, text });
+        }
+        builder.file("j.fio", data);
+        let Some(set) = shared::finish(builder) else { continue };
+        if !set.jobs.iter().all(is_harmless) {
+            continue;
+        }
+        for warnings_fatal in [false, true] {
+            match plan(&set, &PlanOptions { readonly: false, warnings_fatal }) {
+                Ok(plan) => assert!(plan.jobs.len() >= set.jobs.len()),
+                Err(problems) => {
+                    assert!(!problems.diagnostics.is_empty());
+                    diagnostics_render(&problems.diagnostics, &set.sources, true);
+                    diagnostics_json(&problems.diagnostics, &set.sources);
+                }
+            }
+        }
+    }
+});
+
+/// Whether planning a job looks at no file and ends soon.
+fn is_harmless(job: &Job) -> bool {
+    let few = |opt| job.options.int(opt).is_none_or(|number| number <= MANY);
+    job.options.engine() == "null"
+        && !job.options.is_given(Opt::Opendir)
+        && few(Opt::Numjobs)
+        && few(Opt::Nrfiles)
+}
