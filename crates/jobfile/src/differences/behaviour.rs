@@ -27,14 +27,14 @@ pub const BEHAVIOUR: &[Row] = &[
     Row {
         id: "long-lines",
         fio: "a line of more than 8191 bytes is cut, the rest becomes a line of its own",
-        ferrio: "lines may have any length",
-        why: "the rest of a comment is no option",
+        ferrio: "a longer line is an error, comments not counted",
+        why: "half a value and half a comment are not what was meant",
     },
     Row {
         id: "byte-order-mark",
         fio: "a byte order mark before the first line is an option outside of a section",
-        ferrio: "it is skipped",
-        why: "some editors write it",
+        ferrio: "it is an error that says so",
+        why: "the mark is invisible, so the line looks right",
     },
     Row {
         id: "keyword-arithmetic",
@@ -47,6 +47,18 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "one line per problem, without its place",
         ferrio: "file, line and column, the line itself and what to do; all problems of all sections at once",
         why: "a job file can then be put right in one go",
+    },
+    Row {
+        id: "values-looked-at",
+        fio: "`--parse-only` and `--showcmd` do not look at `cpus_allowed`, `verify_async_cpus`, `ignore_error`, `replay_skip` and some others",
+        ferrio: "every value is looked at",
+        why: "a check that passes and a run that fails are no help",
+    },
+    Row {
+        id: "headers-before-errors",
+        fio: "jobs before the first mistake have their header lines printed",
+        ferrio: "nothing is printed but what is wrong",
+        why: "no job is run, so none is announced",
     },
     // jobs
     Row {
@@ -61,6 +73,12 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "there is no such option",
         ferrio: "`--strict=fio` reads values as fio does, `--strict=ferrio` is the default",
         why: "scripts that rely on odd readings keep working",
+    },
+    Row {
+        id: "abbreviations",
+        fio: "an option's alias, or an option of a profile that has the same name, makes an abbreviation ambiguous: `--siz`, `--blocks`",
+        ferrio: "only different options do",
+        why: "whichever is meant, it is the same option",
     },
     Row {
         id: "eta-auto",
