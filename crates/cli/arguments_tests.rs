@@ -28,6 +28,14 @@ fn refusal(words: &[&str]) -> String {
 }
 
 #[test]
+fn nothing_behind_a_question_counts() {
+    for question in ["--help", "--version", "--cmdhelp=rw", "-crw", "--enghelp=libaio", "--enghelp"] {
+        assert_eq!(items(&["--bs=1k", question, "--foo", "a.fio"]).len(), 2, "{question}");
+    }
+    assert!(try_scan(&["--foo", "--cmdhelp=rw"]).is_err());
+}
+
+#[test]
 fn one_dash_or_two_and_a_value_glued_or_apart_mean_the_same() {
     for words in [&["--rw=read"][..], &["--rw", "read"], &["-rw=read"], &["-rw", "read"]] {
         assert_eq!(items(words), ["rw=read"], "{words:?}");

@@ -11,8 +11,8 @@ use crate::arguments::{self, Item, ProgramOption, Takes};
 use crate::exit::Stop;
 use crate::jobs;
 use crate::messages::Messages;
-use crate::options;
 use crate::output::Output;
+use crate::options;
 use crate::program::Program;
 
 /// Status when there are warnings and `--deny-warnings` was given.

@@ -106,6 +106,48 @@ fn files_of_all_kinds_are_shown_as_fio_shows_them() {
     assert_eq!(ferrio.len(), fio.len());
 }
 
+/// Command lines, with their status, which is fio's.
+const COMMAND_LINES: &[(&[&str], i32)] = &[
+    (&["--cmdhelp=rw", "--foo"], 0),
+    (&["--enghelp=libaio", "--foo"], 0),
+    (&["--foo", "--cmdhelp=rw"], 1),
+    (&["-parse-only", "-name", "a", "-iodepth", "4", "--readw=write", "--numj=2", "--norandommap=0"], 0),
+    (&["--parse-only", "--name=a", "--norandommap", "0"], 1),
+    (&["--parse-only", "--name=a", "--userspace_reap", "--ioengine=libaio"], 1),
+    (&["--parse-only", "--name=a", "--ioengine=libaio", "--userspace_reap"], 0),
+    (&["--parse-only", "--name=a", "--write_bw_log"], 1),
+    (&["--parse-only", "--name=a", "--iodepth_batch=4", "--rw="], 1),
+    (&["--parse-only", "--name=a", "--io", "4"], 1),
+];
+
+#[test]
+fn command_lines_end_both_programs_with_the_same_status() {
+    let place = Place::new();
+    for (words, status) in COMMAND_LINES {
+        place.fio(words).run().ended_with(*status);
+        place.ferrio(words).run().ended_with(*status);
+    }
+}
+
+/// Which globals a report shows when several files have some.
+#[test]
+fn a_report_shows_the_globals_of_the_last_file() {
+    let place = Place::new();
+    let job = |name: &str, text: &str| {
+        fs::write(place.beside(name), text).unwrap();
+        place.beside(name).to_str().unwrap().to_owned()
+    };
+    let first = job("a.fio", "[global]\nioengine=null\nsize=4k\n[a]\n");
+    let second = job("b.fio", "[global]\nioengine=null\nbs=1k\nsize=8k\n[b]\n");
+    let third = job("c.fio", "[c]\nioengine=null\nsize=4k\n");
+    for files in [[&first, &second], [&second, &first], [&first, &third]] {
+        let words = ["--output-format=json", "--iodepth=2", files[0].as_str(), files[1].as_str()];
+        let fio = place.fio(&words).run().succeeded().json();
+        let ferrio = place.ferrio(&words).run().succeeded().json();
+        same!("fio": fio.get("global options"), "ferrio": ferrio.get("global options"), "{files:?}");
+    }
+}
+
 #[test]
 fn mistakes_end_both_programs_alike() {
     let place = Place::new();
