@@ -67,7 +67,8 @@ fn a_flag_takes_its_value_only_behind_an_equals_sign() {
 fn letters_may_be_joined_and_their_value_glued() {
     assert_eq!(items(&["-Ps"]), ["--parse-only", "--showcmd"]);
     assert_eq!(items(&["-oX", "-o", "Y"]), ["--output=X", "--output=Y"]);
-    assert_eq!(items(&["-cbs", "-c", "bs"]), ["--cmdhelp=bs", "--cmdhelp", "<bs>"]);
+    assert_eq!(items(&["-cbs"]), ["--cmdhelp=bs"]);
+    assert_eq!(items(&["-b", "agg", "-bagg"]), ["--bandwidth-log", "<agg>", "--bandwidth-log=agg"]);
     assert_eq!(items(&["-Pxone"]), ["--parse-only", "--section=one"]);
 }
 

@@ -76,7 +76,7 @@ pub const BEHAVIOUR: &[Row] = &[
     },
     Row {
         id: "abbreviations",
-        fio: "an option's alias, or an option of a profile that has the same name, makes an abbreviation ambiguous: `--siz`, `--blocks`",
+        fio: "an option's alias, or an option of a profile that has the same name, makes an abbreviation ambiguous: `--siz`, `--disable_b`",
         ferrio: "only different options do",
         why: "whichever is meant, it is the same option",
     },
