@@ -77,7 +77,7 @@ fn files(place: &Place, texts: &[&str]) -> Vec<String> {
     fs::write(place.beside("sections.inc"), "[b]\n").unwrap();
     let write = |(number, text): (usize, &&str)| {
         let path = place.beside(&format!("{number}.fio"));
-        fs::write(&path, text.replace("", "")).unwrap();
+        fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
     texts.iter().enumerate().map(write).collect()
