@@ -28,6 +28,14 @@ fn refusal(words: &[&str]) -> String {
 }
 
 #[test]
+fn nothing_behind_a_question_counts() {
+    for question in ["--help", "--version", "--cmdhelp=rw", "-crw", "--enghelp=libaio", "--enghelp"] {
+        assert_eq!(items(&["--bs=1k", question, "--foo", "a.fio"]).len(), 2, "{question}");
+    }
+    assert!(try_scan(&["--foo", "--cmdhelp=rw"]).is_err());
+}
+
+#[test]
 fn one_dash_or_two_and_a_value_glued_or_apart_mean_the_same() {
     for words in [&["--rw=read"][..], &["--rw", "read"], &["-rw=read"], &["-rw", "read"]] {
         assert_eq!(items(words), ["rw=read"], "{words:?}");
@@ -59,7 +67,8 @@ fn a_flag_takes_its_value_only_behind_an_equals_sign() {
 fn letters_may_be_joined_and_their_value_glued() {
     assert_eq!(items(&["-Ps"]), ["--parse-only", "--showcmd"]);
     assert_eq!(items(&["-oX", "-o", "Y"]), ["--output=X", "--output=Y"]);
-    assert_eq!(items(&["-cbs", "-c", "bs"]), ["--cmdhelp=bs", "--cmdhelp", "<bs>"]);
+    assert_eq!(items(&["-cbs"]), ["--cmdhelp=bs"]);
+    assert_eq!(items(&["-b", "agg", "-bagg"]), ["--bandwidth-log", "<agg>", "--bandwidth-log=agg"]);
     assert_eq!(items(&["-Pxone"]), ["--parse-only", "--section=one"]);
 }
 

@@ -87,7 +87,7 @@ pub fn options() -> Vec<ProgramOption> {
         name: entry.name.to_owned(),
         letter: entry.letter,
         takes: entry.takes,
-        ends_scan: entry.name == "help" || entry.name == "version",
+        ends_scan: matches!(entry.name, "help" | "version" | "cmdhelp" | "enghelp"),
     };
     OPTIONS.iter().map(option).collect()
 }

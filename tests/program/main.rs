@@ -18,6 +18,7 @@ mod failures;
 mod lifecycle;
 mod logs;
 mod own_jobs;
+mod parsing_like_fio;
 mod reference;
 mod rules;
 mod signals;

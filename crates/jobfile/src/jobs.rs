@@ -11,7 +11,7 @@ use crate::origin::{Origin, Sources};
 pub struct JobSet {
     /// The jobs in the order they were written; those of the command line first.
     pub jobs: Vec<Job>,
-    /// Global assignments of the command line and of the first file.
+    /// Global assignments of the last file, the only ones a report shows; those of the command line belong to the first.
     pub globals: Vec<Given>,
     /// Notices that do not stop a run.
     pub warnings: Vec<Diagnostic>,

@@ -30,6 +30,7 @@ fn show(given: &Given, text: &mut String) {
     text.push_str("--");
     text.push_str(given.opt.row().name);
     match (given.opt, given.text.as_str()) {
+        (_, "") if given.has_equals_sign() => text.push('='),
         (_, "") => {}
         (Opt::Description, value) => text.push_str(&format!("=\"{value}\"")),
         (_, value) => text.push_str(&format!("={value}")),
@@ -69,6 +70,17 @@ mod tests {
                 ]
             ),
             "fio --name=a --lockfile=none --kb_base=1000 --bs=1k --ioengine=libaio --filename=x --userspace_reap \n"
+        );
+    }
+
+    #[test]
+    fn an_equals_sign_without_value_is_shown() {
+        assert_eq!(
+            shown(
+                &[],
+                &["[a]\nbssplit=\nwrite_bw_log= ; c\nwrite_lat_log\nverifysort=\nignore_error=${NOPE}\n"]
+            ),
+            "fio --name=a --bssplit= --write_bw_log= --write_lat_log --verifysort= --ignore_error= \n"
         );
     }
 

@@ -230,7 +230,7 @@ impl Builder {
         Ok(JobSet {
             files: shown.collect(),
             jobs,
-            globals: lists[0].to_vec(),
+            globals: lists.last().map_or_else(Vec::new, |globals| globals.to_vec()),
             warnings: diagnostics,
             sources: self.library.sources,
         })

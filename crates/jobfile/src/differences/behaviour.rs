@@ -27,8 +27,8 @@ pub const BEHAVIOUR: &[Row] = &[
     Row {
         id: "long-lines",
         fio: "a line of more than 8191 bytes is cut, the rest becomes a line of its own",
-        ferrio: "lines may have any length",
-        why: "the rest of a comment is no option",
+        ferrio: "a longer line is an error, comments not counted",
+        why: "half a value and half a comment are not what was meant",
     },
     Row {
         id: "byte-order-mark",
@@ -59,6 +59,16 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "`[Global]` is a job without a word about it",
         ferrio: "it is a job, with a warning",
         why: "its options were meant for all jobs",
+        id: "values-looked-at",
+        fio: "`--parse-only` and `--showcmd` do not look at `cpus_allowed`, `verify_async_cpus`, `ignore_error`, `replay_skip` and some others",
+        ferrio: "every value is looked at",
+        why: "a check that passes and a run that fails are no help",
+    },
+    Row {
+        id: "headers-before-errors",
+        fio: "jobs before the first mistake have their header lines printed",
+        ferrio: "nothing is printed but what is wrong",
+        why: "no job is run, so none is announced",
     },
     // jobs
     Row {
@@ -79,6 +89,12 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "there is no such option",
         ferrio: "`--strict=fio` reads values as fio does, `--strict=ferrio` is the default",
         why: "scripts that rely on odd readings keep working",
+    },
+    Row {
+        id: "abbreviations",
+        fio: "an option's alias, or an option of a profile that has the same name, makes an abbreviation ambiguous: `--siz`, `--disable_b`",
+        ferrio: "only different options do",
+        why: "whichever is meant, it is the same option",
     },
     Row {
         id: "eta-auto",

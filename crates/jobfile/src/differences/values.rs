@@ -35,6 +35,7 @@ pub const VALUES: &[ValueDifference] = &[
     row("negative-size", &["filesize=-4k"], "18446744073709547520 bytes", Refused, "negative sizes wrap around"),
     row("negative-count", &["number_ios=-5"], "18446744073709551611", Refused, "negative counts wrap around to huge ones"),
     row("negative-share", &["rwmixread=-1"], "100", Refused, "a negative share passes its limit and then exceeds every draw"),
+    row("power-of-zero", &["replay_align=0"], "refused", Meant("0 bytes"), "0 is how options are switched off, if not a power of 2"),
     row("number-cut", &["bs=0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000004096"], "4 bytes", Meant("4096 bytes"), "only the first 127 bytes of a number count"),
     row("percent-of-share", &["rwmixread=80%"], "100", Refused, "percentages are stored next to 2^64, which exceeds every draw"),
     row("percent-of-number", &["bs=50%"], "18446744073709551565 bytes", Refused, "only sizes and offsets of a job can be percentages"),
@@ -95,6 +96,7 @@ pub const VALUES: &[ValueDifference] = &[
     row("word-argument", &["mem=malloc:/huge"], "malloc", Refused, "an argument nothing uses is dropped"),
     row("word-argument-tail", &["rw=randread:8foo"], "randread:8", Refused, "what stands behind the number is dropped"),
     row("word-parameter-tail", &["random_distribution=zipf:1.2x"], "zipf:1.2", Refused, "what stands behind the number is dropped"),
+    row("word-limit", &["steadystate=bw:1.5m"], "bw:1", Refused, "the point ends the number and the unit is lost with it"),
     row("words-bad", &["sync_file_range=write,foo"], "write", Refused, "one good word makes the whole option succeed"),
     row("words-count", &["sync_file_range=write:foo"], "write", Refused, "what is no number is taken for the default"),
     // arithmetic

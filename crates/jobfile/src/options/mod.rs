@@ -28,6 +28,11 @@ pub struct Given {
 }
 
 impl Given {
+    /// Whether there was a `=` in a job file, with a value behind it or not.
+    pub(crate) fn has_equals_sign(&self) -> bool {
+        self.value_origin != self.origin
+    }
+
     /// Whether it says anything: fio skips an option of which no piece that counts is good.
     fn counts(&self) -> bool {
         self.value != Value::Nothing || self.opt.row().kind == Kind::Ignored

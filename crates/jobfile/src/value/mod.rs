@@ -181,6 +181,7 @@ fn empty(row: &'static Row) -> Result<Value, Fault> {
         Kind::ErrorList => lists::errors(""),
         Kind::IdList => lists::ids(""),
         Kind::Deprecated => Err(withdrawn(row)),
+        Kind::Ignored => Ok(Value::Nothing),
         Kind::Flag => Err(missing(row, format!("option `{}` has an empty value", row.name))
             .help(format!("write `{}` alone to switch it on, `{}=0` to switch it off", row.name, row.name))),
         _ => Err(missing(row, format!("option `{}` has an empty value", row.name))),

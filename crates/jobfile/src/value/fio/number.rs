@@ -143,12 +143,12 @@ impl Reader {
             return self.time(piece);
         }
         let number = self.number(piece)?;
-        let narrow = self.row.max.is_some_and(|max| max <= u32::MAX.into());
-        let number = if narrow { self.narrow(number, piece)? } else { self.wide(number, piece)? };
-        if self.row.opt == Opt::ReplayAlign && number != 0 && !number.is_power_of_two() {
+        // looked at before the upper bits are lost
+        if self.row.opt == Opt::ReplayAlign && !number.is_power_of_two() {
             return Err(piece.fault("must be a power of 2"));
         }
-        Ok(number)
+        let narrow = self.row.max.is_some_and(|max| max <= u32::MAX.into());
+        if narrow { self.narrow(number, piece) } else { self.wide(number, piece) }
     }
 
     /// An option of 32 bits: the rest is lost, and what is negative then is below any maximum.

@@ -108,7 +108,9 @@ fn options_of_32_bits_keep_the_low_ones_and_compare_them_signed() {
     assert_eq!(read(Opt::Nice, "4294967295"), Ok(Value::Int(-1)));
     assert!(read(Opt::VerifyInterval, "-1").is_err());
     assert!(read(Opt::LogEntries, "-1").is_err());
-    assert_eq!(read(Opt::ReplayAlign, "3"), Err("must be a power of 2".to_owned()));
+    for text in ["3", "0", "5g"] {
+        assert_eq!(read(Opt::ReplayAlign, text), Err("must be a power of 2".to_owned()), "{text}");
+    }
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
             Some(parameters(argument)?)
         }
         (Opt::RandomDistribution, "random", _) => None,
+        (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.ends_with('%') => {
+            Some(Reader { row, kb_base }.number(limit)?.to_string())
+        }
         (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
         (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
     };
