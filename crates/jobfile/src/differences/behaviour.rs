@@ -59,6 +59,8 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "`[Global]` is a job without a word about it",
         ferrio: "it is a job, with a warning",
         why: "its options were meant for all jobs",
+    },
+    Row {
         id: "values-looked-at",
         fio: "`--parse-only` and `--showcmd` do not look at `cpus_allowed`, `verify_async_cpus`, `ignore_error`, `replay_skip` and some others",
         ferrio: "every value is looked at",
@@ -71,6 +73,12 @@ pub const BEHAVIOUR: &[Row] = &[
         why: "no job is run, so none is announced",
     },
     // jobs
+    Row {
+        id: "not-there-yet",
+        fio: "`latency_target`, `read_iolog` and other options of `options.md` that are \"not yet\" act",
+        ferrio: "they are parsed and checked; a run is refused, and says which option it is for",
+        why: "a job without one of its options is another job",
+    },
     Row {
         id: "exec-prerun-failing",
         fio: "a job whose `exec_prerun` fails does no I/O and counts as good",
