@@ -41,6 +41,7 @@ subjects! {
         "long-name": "the name of a section is too long";
         "unclosed-section": "a section header without `]`";
         "bracket-in-section": "a section name with a `]` in it";
+        "global-in-capitals": "a section is a job, but its name looks like that of the globals";
         "text-after-section": "text behind the `]` of a section header";
         "not-an-option": "a line that is no section header, option or comment";
         "outside-section": "an option before the first section";
@@ -149,6 +150,7 @@ subjects! {
         "nothing-to-check": "`check` together with an option that asks for something else";
         "invalid-command": "`man` or `completions` is not written as it should be";
         "invalid-program-option": "an option of the program cannot be used like this";
+        "not-found": "a question about an option, engine or checksum that is not there";
         "output-error": "the report cannot be written";
         "fatal-warning": "a warning, and `--warnings-fatal` is given";
     }
