@@ -86,6 +86,12 @@ pub const BEHAVIOUR: &[Row] = &[
         why: "a script must notice that nothing was measured",
     },
     Row {
+        id: "absent-engine",
+        fio: "a job with private options of an engine it was built without is a syntax error",
+        ferrio: "such a job is parsed; a run is refused with what the engine needs",
+        why: "the job file is right, it is the engine that is missing",
+    },
+    Row {
         id: "engine-private-options",
         fio: "private options of the built-in profiles are taken by any job and do nothing",
         ferrio: "they are taken, and a note says that they have no effect",
