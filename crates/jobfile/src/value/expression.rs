@@ -1,8 +1,9 @@
 //! Arithmetic in parentheses: `(2*1k)`, `(10k)k`, `(1.5s)`.
 //!
-//! Loosest first: `+ -`, unit suffixes, `* /`, `^` (from the right), `%`, unary minus. Integers stay
-//! integers. The same evaluator, without suffixes, serves lines that use `$ncpus` and the like.
+//! Integers stay integers, and nothing is cut or wraps. The same evaluator, without suffixes, serves lines that use
+//! `$ncpus` and the like.
 
+use super::arithmetic::{self, Arithmetic};
 use super::fault::{Fault, Piece};
 
 /// A number on its way through an expression.
@@ -24,18 +25,10 @@ pub(crate) struct Outcome {
     pub(crate) suffixed: bool,
 }
 
-/// How many operators may nest.
-const DEPTH: usize = 64;
-
 /// Evaluates the whole of `piece`; `unit` gives the factor of a suffix, `None` if there is no such suffix.
 pub(crate) fn evaluate(piece: Piece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Outcome, Fault> {
-    let mut parser = Parser { piece, at: 0, unit, suffixed: false, depth: 0 };
-    let number = parser.expression(0)?;
-    parser.blanks();
-    if parser.at < piece.text.len() {
-        return Err(parser.fault("an operator is expected here"));
-    }
-    Ok(Outcome { number, suffixed: parser.suffixed })
+    let (number, suffixed) = arithmetic::run(piece, &Exact { unit })?;
+    Ok(Outcome { number, suffixed })
 }
 
 impl Number {
@@ -57,91 +50,23 @@ impl Number {
     }
 }
 
-struct Parser<'a> {
-    piece: Piece<'a>,
-    at: usize,
+/// Reckons as people do; what cannot be told exactly is an error.
+struct Exact<'a> {
     unit: &'a dyn Fn(&str) -> Option<u64>,
-    suffixed: bool,
-    depth: usize,
 }
 
-/// How tightly a suffix binds: between `+` and `*`.
-const SUFFIX: u8 = 3;
+impl Arithmetic for Exact<'_> {
+    type Number = Number;
 
-impl Parser<'_> {
-    /// Reads operators that bind at least as tightly as `least`.
-    fn expression(&mut self, least: u8) -> Result<Number, Fault> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(self.fault("too deeply nested"));
-        }
-        let mut left = self.operand()?;
-        loop {
-            self.blanks();
-            let Some(sign) = self.peek() else { break };
-            if sign.is_ascii_alphabetic() {
-                if SUFFIX < least {
-                    break;
-                }
-                left = self.suffix(left)?;
-                continue;
-            }
-            // the second figure is what the right side must bind with: higher than the first joins from the
-            // left
-            let (binds, right) = match sign {
-                '+' | '-' => (1, 2),
-                '*' | '/' => (4, 5),
-                '^' => (6, 6),
-                '%' => (7, 8),
-                _ => break,
-            };
-            if binds < least {
-                break;
-            }
-            let operator = self.piece.part(self.at, self.at + 1);
-            self.at += 1;
-            let right = self.expression(right)?;
-            left = apply(sign, left, right).map_err(|why| operator.fault(why))?;
-        }
-        self.depth -= 1;
-        Ok(left)
-    }
-
-    fn operand(&mut self) -> Result<Number, Fault> {
-        self.blanks();
-        match self.peek() {
-            Some('(') => {
-                self.at += 1;
-                let inner = self.expression(0)?;
-                self.blanks();
-                if self.peek() != Some(')') {
-                    return Err(self.fault("`)` is expected here"));
-                }
-                self.at += 1;
-                Ok(inner)
-            }
-            Some('-') => {
-                self.at += 1;
-                Ok(match self.expression(9)? {
-                    Number::Whole(number) => Number::Whole(-number),
-                    Number::Real(number) => Number::Real(-number),
-                })
-            }
-            Some(digit) if digit.is_ascii_digit() || digit == '.' => self.literal(),
-            _ => Err(self.fault("a number is expected here")),
-        }
-    }
-
-    fn literal(&mut self) -> Result<Number, Fault> {
-        let rest = &self.piece.text[self.at..];
-        if let Some(digits) = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X")) {
+    fn literal(&self, rest: Piece<'_>) -> Result<(Number, usize), Fault> {
+        if let Some(digits) = rest.text.strip_prefix("0x").or_else(|| rest.text.strip_prefix("0X")) {
             let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
-            let text = self.piece.part(self.at, self.at + 2 + length);
-            self.at += 2 + length;
-            let number = i64::from_str_radix(&digits[..length], 16);
-            return number.map(|number| Number::Whole(number.into())).map_err(|_| text.fault("not a number"));
+            let text = rest.part(0, 2 + length);
+            let number =
+                i64::from_str_radix(&digits[..length], 16).map_err(|_| text.fault("not a number"))?;
+            return Ok((Number::Whole(number.into()), 2 + length));
         }
-        let bytes = rest.as_bytes();
+        let bytes = rest.text.as_bytes();
         let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let mut length = run(0);
         let mut real = false;
@@ -155,38 +80,30 @@ impl Parser<'_> {
                 (length, real) = (run(signed), true);
             }
         }
-        let text = self.piece.part(self.at, self.at + length);
-        self.at += length;
+        let text = rest.part(0, length);
         let number = if real {
             text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real)
         } else {
             text.text.parse::<i64>().ok().map(|number| Number::Whole(number.into()))
         };
-        number.ok_or_else(|| text.fault("not a number, or too large"))
+        Ok((number.ok_or_else(|| text.fault("not a number, or too large"))?, length))
     }
 
-    fn suffix(&mut self, left: Number) -> Result<Number, Fault> {
-        let length = self.piece.text[self.at..].bytes().take_while(u8::is_ascii_alphabetic).count();
-        let suffix = self.piece.part(self.at, self.at + length);
+    fn suffix(&self, left: Number, suffix: Piece<'_>) -> Result<Number, Fault> {
         let factor = (self.unit)(&suffix.text.to_ascii_lowercase());
         let factor = factor.ok_or_else(|| suffix.fault("unknown suffix"))?;
-        self.at += length;
-        self.suffixed = true;
         apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.fault(why))
     }
 
-    fn blanks(&mut self) {
-        self.at += self.piece.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    fn negate(&self, number: Number) -> Number {
+        match number {
+            Number::Whole(number) => Number::Whole(-number),
+            Number::Real(number) => Number::Real(-number),
+        }
     }
 
-    fn peek(&self) -> Option<char> {
-        self.piece.text[self.at..].chars().next()
-    }
-
-    /// A fault of the next character.
-    fn fault(&self, label: &str) -> Fault {
-        let length = self.peek().map_or(0, char::len_utf8);
-        self.piece.part(self.at, self.at + length).fault(label)
+    fn apply(&self, place: Piece<'_>, sign: char, left: Number, right: Number) -> Result<Number, Fault> {
+        apply(sign, left, right).map_err(|why| place.fault(why))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a value text means: one type for all values, and the parser that picks the grammar of the row.
 
 mod advice;
+mod arithmetic;
 pub(crate) mod describe;
 mod errno;
 mod expression;

@@ -1,6 +1,7 @@
 //! Arithmetic as fio does it: literals of 32 bits, division by zero without effect, suffixes that know no
 //! `kb_base`; and the arithmetic of `bc` for lines with `$ncpus` and the like.
 
+use super::super::arithmetic::{self, Arithmetic};
 use super::super::fault::{Fault, Piece};
 
 /// A number on its way through an expression.
@@ -42,9 +43,6 @@ impl Number {
     }
 }
 
-/// How deep operators may nest.
-const DEPTH: usize = 64;
-
 /// No expression is longer.
 const LONGEST: usize = 4096;
 
@@ -83,115 +81,34 @@ enum Dialect {
 }
 
 fn run(piece: Piece<'_>, dialect: Dialect) -> Result<Outcome, Fault> {
-    let mut parser = Parser { piece, at: 0, dialect, suffixed: false, depth: 0 };
-    let number = parser.expression(0)?;
-    parser.blanks();
-    if parser.at < piece.text.len() {
-        return Err(parser.fault("an operator is expected here"));
-    }
-    Ok(Outcome { number, suffixed: parser.suffixed })
+    let (number, suffixed) = arithmetic::run(piece, &dialect)?;
+    Ok(Outcome { number, suffixed })
 }
 
-struct Parser<'a> {
-    piece: Piece<'a>,
-    at: usize,
-    dialect: Dialect,
-    suffixed: bool,
-    depth: usize,
-}
+impl Arithmetic for Dialect {
+    type Number = Number;
 
-impl Parser<'_> {
-    /// Reads operators that bind at least as tightly as `least`.
-    fn expression(&mut self, least: u8) -> Result<Number, Fault> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(self.fault("too deeply nested"));
-        }
-        let mut left = self.operand()?;
-        loop {
-            self.blanks();
-            let Some(sign) = self.peek() else { break };
-            if sign.is_ascii_alphabetic() {
-                if least > 3 {
-                    break;
-                }
-                left = self.suffix(left)?;
-                continue;
-            }
-            let (binds, right) = match sign {
-                '+' | '-' => (1, 2),
-                '*' | '/' => (4, 5),
-                '%' if self.dialect == Dialect::Bc => (4, 5),
-                '^' => (6, 6),
-                '%' => (7, 8),
-                _ => break,
-            };
-            if binds < least {
-                break;
-            }
-            self.at += 1;
-            let operand = self.expression(right)?;
-            if self.dialect == Dialect::Bc && matches!(sign, '/' | '%') && operand.real() == 0.0 {
-                return Err(self.fault("division by zero"));
-            }
-            left = apply(sign, left, operand);
-        }
-        self.depth -= 1;
-        Ok(left)
-    }
-
-    fn operand(&mut self) -> Result<Number, Fault> {
-        self.blanks();
-        match self.peek() {
-            Some('(') => {
-                self.at += 1;
-                let inner = self.expression(0)?;
-                self.blanks();
-                if self.peek() != Some(')') {
-                    return Err(self.fault("`)` is expected here"));
-                }
-                self.at += 1;
-                Ok(inner)
-            }
-            Some('-') => {
-                self.at += 1;
-                Ok(match self.expression(9)? {
-                    Number::Whole(number) => Number::Whole(number.wrapping_neg()),
-                    Number::Real(number) => Number::Real(-number),
-                })
-            }
-            Some(digit) if digit.is_ascii_digit() || digit == '.' => self.literal(),
-            _ => Err(self.fault("a number is expected here")),
-        }
-    }
-
-    fn literal(&mut self) -> Result<Number, Fault> {
-        let rest = &self.piece.text[self.at..];
-        let begin = self.at;
-        if let Some(hex) = rest.strip_prefix("0x").filter(|_| self.dialect != Dialect::Bc) {
+    fn literal(&self, rest: Piece<'_>) -> Result<(Number, usize), Fault> {
+        if let Some(hex) = rest.text.strip_prefix("0x").filter(|_| *self != Dialect::Bc) {
             let length = hex.bytes().take_while(u8::is_ascii_hexdigit).count();
-            self.at += 2 + length;
-            let number = u128::from_str_radix(&hex[..length], 16);
-            return number
-                .map(|number| Number::Whole(i64::from(number as i32)))
-                .map_err(|_| self.piece.part(begin, begin + 2 + length).fault("not a number"));
+            let number = u128::from_str_radix(&hex[..length], 16)
+                .map_err(|_| rest.part(0, 2 + length).fault("not a number"))?;
+            return Ok((Number::Whole(i64::from(number as i32)), 2 + length));
         }
-        let text = super::decimal_prefix(rest);
-        self.at += text.len();
+        let text = super::decimal_prefix(rest.text);
         let number = match text.parse::<u128>() {
-            Ok(number) if self.dialect == Dialect::Bc => i64::try_from(number).ok().map(Number::Whole),
+            Ok(number) if *self == Dialect::Bc => i64::try_from(number).ok().map(Number::Whole),
             Ok(number) => Some(Number::Whole(i64::from(number as i32))),
             Err(_) => text.parse().ok().map(Number::Real),
         };
-        number.ok_or_else(|| self.piece.part(begin, self.at).fault("not a number"))
+        let number = number.ok_or_else(|| rest.part(0, text.len()).fault("not a number"))?;
+        Ok((number, text.len()))
     }
 
-    fn suffix(&mut self, left: Number) -> Result<Number, Fault> {
-        let length = self.piece.text[self.at..].bytes().take_while(u8::is_ascii_alphabetic).count();
-        let suffix = self.piece.part(self.at, self.at + length);
+    fn suffix(&self, left: Number, suffix: Piece<'_>) -> Result<Number, Fault> {
         let factor: i64 = match suffix.text.to_ascii_lowercase().as_str() {
-            _ if self.dialect == Dialect::Bc => return Err(suffix.fault("an operator is expected here")),
-            "m" if self.dialect == Dialect::Time => 60_000_000,
+            _ if *self == Dialect::Bc => return Err(suffix.fault("an operator is expected here")),
+            "m" if *self == Dialect::Time => 60_000_000,
             "k" | "kb" => 1 << 10,
             "m" | "mb" => 1 << 20,
             "g" | "gb" => 1 << 30,
@@ -208,26 +125,29 @@ impl Parser<'_> {
             "d" => 86_400_000_000,
             _ => return Err(suffix.fault("unknown suffix")),
         };
-        self.at += length;
-        self.suffixed = true;
         Ok(match left {
-            Number::Real(number) if self.dialect == Dialect::Decimal => Number::Real(number * factor as f64),
+            Number::Real(number) if *self == Dialect::Decimal => Number::Real(number * factor as f64),
             // the fraction goes first
             other => Number::Whole(other.whole().wrapping_mul(factor)),
         })
     }
 
-    fn blanks(&mut self) {
-        self.at += self.piece.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    fn negate(&self, number: Number) -> Number {
+        match number {
+            Number::Whole(number) => Number::Whole(number.wrapping_neg()),
+            Number::Real(number) => Number::Real(-number),
+        }
     }
 
-    fn peek(&self) -> Option<char> {
-        self.piece.text[self.at..].chars().next()
+    fn apply(&self, place: Piece<'_>, sign: char, left: Number, right: Number) -> Result<Number, Fault> {
+        if *self == Dialect::Bc && matches!(sign, '/' | '%') && right.real() == 0.0 {
+            return Err(place.fault("division by zero"));
+        }
+        Ok(apply(sign, left, right))
     }
 
-    fn fault(&self, label: &str) -> Fault {
-        let length = self.peek().map_or(0, char::len_utf8);
-        self.piece.part(self.at, self.at + length).fault(label)
+    fn remainder_is_loose(&self) -> bool {
+        *self == Dialect::Bc
     }
 }
 
