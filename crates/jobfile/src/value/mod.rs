@@ -136,8 +136,7 @@ pub(crate) fn parse(
     if text.is_empty() {
         return empty(row);
     }
-    // private options of engines do not know kb_base
-    let kb_base = if matches!(row.scope, Scope::Engines(_)) { 1024 } else { kb_base };
+    let kb_base = base_of(row, kb_base);
     let reader = Reader { row, kb_base };
     match row.kind {
         Kind::Flag | Kind::Bool => reader.switch(text),
@@ -162,6 +161,11 @@ pub(crate) fn parse(
         Kind::Deprecated => Err(withdrawn(row)),
         Kind::Ignored => Ok(Value::Nothing),
     }
+}
+
+/// What `k` means in a value of `row`: private options of engines do not know `kb_base`.
+fn base_of(row: &Row, kb_base: u64) -> u64 {
+    if matches!(row.scope, Scope::Engines(_)) { 1024 } else { kb_base }
 }
 
 /// An option name without `=`.

@@ -12,7 +12,7 @@ mod words;
 
 use super::fault::{Fault, Piece};
 use super::{ReadFile, Value};
-use crate::catalogue::{Kind, Opt, Row, Scope};
+use crate::catalogue::{Kind, Opt, Row};
 use number::Reader;
 
 pub(crate) use expression::bc;
@@ -26,7 +26,7 @@ pub(crate) fn parse(
 ) -> Result<Value, Fault> {
     let same = || super::parse(row, text, kb_base, read_file);
     let Some(text) = text.filter(|text| !text.is_empty()) else { return same() };
-    let kb_base = if matches!(row.scope, Scope::Engines(_)) { 1024 } else { kb_base };
+    let kb_base = super::base_of(row, kb_base);
     let reader = Reader { row, kb_base };
     match row.kind {
         Kind::Flag | Kind::Bool => reader.switch(text),
