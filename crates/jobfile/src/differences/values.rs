@@ -89,6 +89,7 @@ pub const VALUES: &[ValueDifference] = &[
     row("split-empty-element", &["bssplit=4k/50::8k/50"], "50% 4096 bytes", Refused, "an empty element ends the list"),
     row("split-fourth", &["bssplit=4k,8k,16k,32k"], "4096 bytes for reads, 8192 bytes for writes, 16384 bytes for trims", Refused, "there is no fourth direction"),
     row("cpus-word", &["cpus_allowed=foo"], "0", Refused, "a word is read as CPU 0"),
+    row("cpus-backwards", &["cpus_allowed=3-1"], "no CPU at all", Refused, "a range that runs backwards has no CPUs, and the job fails when it starts"),
     row("cpus-empty-element", &["cpus_allowed=0,,1"], "0", Refused, "an empty element ends the list"),
     row("names-none", &["filename=:"], "an empty list", Refused, "a list of no names is none"),
     // words

@@ -17,6 +17,7 @@ pub(crate) fn describe(row: &Row, value: &Value) -> String {
     };
     match value {
         Value::Nothing => "nothing".to_owned(),
+        Value::Numbers(numbers) if numbers.is_empty() => "no CPU at all".to_owned(),
         Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
         // only where a limit says so there are negative numbers
         Value::Int(number) if *number < 0 && row.min.is_some_and(|min| min < 0) => number.to_string(),

@@ -77,19 +77,25 @@ pub(super) fn splits(reader: Reader, text: &str) -> Result<Value, Fault> {
     Ok(Value::Splits(std::array::from_fn(|at| lists.get(at.min(lists.len() - 1)).cloned().flatten())))
 }
 
-/// CPU numbers and ranges up to the first empty element; a word is read as 0.
+/// CPU numbers and ranges up to the first empty element; a word is read as 0. Ranges that run backwards have no CPUs, so
+/// that none may be left: such a job cannot run.
 pub(super) fn cpus(text: &str) -> Result<Value, Fault> {
     let number = |text: &str| {
         let text = text.trim_start();
         let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
-        if end == 0 { "0".to_owned() } else { text[..end].to_owned() }
+        let digits = text[..end].trim_start_matches('0');
+        if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
     };
-    let elements = text.split(',').take_while(|element| !element.is_empty()).map(|element| {
-        match element.split_once('-') {
-            Some((first, last)) => format!("{}-{}", number(first), number(last)),
-            None => number(element),
-        }
+    // numbers without leading zeros compare like their lengths, then like their digits
+    let backwards = |first: &str, last: &str| (last.len(), last) < (first.len(), first);
+    let elements = text.split(',').take_while(|element| !element.is_empty()).filter_map(|element| {
+        let Some((first, last)) = element.split_once('-') else { return Some(number(element)) };
+        let (first, last) = (number(first), number(last));
+        (!backwards(&first, &last)).then(|| format!("{first}-{last}"))
     });
-    lists::cpus(&elements.collect::<Vec<_>>().join(","))
-        .map_err(|fault| Piece::whole(text).fault(fault.label))
+    let list = elements.collect::<Vec<_>>().join(",");
+    if list.is_empty() {
+        return Ok(Value::Numbers(Vec::new()));
+    }
+    lists::cpus(&list).map_err(|fault| Piece::whole(text).fault(fault.label))
 }

@@ -25,6 +25,9 @@ pub(crate) fn parse(
     read_file: ReadFile<'_>,
 ) -> Result<Value, Fault> {
     let same = || super::parse(row, text, kb_base, read_file);
+    if row.kind == Kind::CpuList && text == Some("") {
+        return lists::cpus("");
+    }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return same() };
     let kb_base = super::base_of(row, kb_base);
     let reader = Reader { row, kb_base };

@@ -240,7 +240,10 @@ fn lists_end_before_what_is_bad() {
     assert_eq!(splits(&"4k:".repeat(100)).map(|splits| splits.len()), Some(64));
     assert!(read(Opt::Bssplit, "x/50").is_err());
     assert_eq!(read(Opt::CpusAllowed, "foo,2-3x,,9"), Ok(Value::Numbers(vec![0, 2, 3])));
-    assert!(read(Opt::CpusAllowed, "3-1").is_err());
+    for none in ["3-1", "10-9", ",1", ""] {
+        assert_eq!(read(Opt::CpusAllowed, none), Ok(Value::Numbers(Vec::new())), "{none}");
+    }
+    assert_eq!(read(Opt::CpusAllowed, "3-1,9-10"), Ok(Value::Numbers(vec![9, 10])));
     assert_eq!(read(Opt::Filename, ":"), Ok(Value::List(Vec::new())));
 }
 
