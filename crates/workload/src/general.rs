@@ -4,20 +4,28 @@
 //! file is finished and everything is decided anew, with fresh draws. Jobs simple enough take a shorter path elsewhere that
 //! makes the same choices.
 
+mod choice;
+mod every;
+mod file;
+mod rotation;
+
 use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
+use choice::{Sizes, mark};
+use every::Every;
+use file::{File, NONE};
+use rotation::Rotation;
+
+use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room};
 use crate::length::Lengths;
 use crate::map::RandomMap;
 use crate::mix::Mix;
-use crate::random::{Scale, Stream};
+use crate::random::Stream;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::{Sequential, Wraps};
 use crate::step::{Io, Region, Step};
 use crate::sync::{Dirty, Syncs};
-use crate::zones::{Entry, ZoneWalk};
-
-/// No I/O of this direction yet.
-const NONE: u64 = u64::MAX;
+use crate::zones::ZoneWalk;
 
 /// All state of a job on the general path.
 #[derive(Clone, Debug)]
@@ -54,102 +62,6 @@ enum Directions {
 enum Offsets {
     Sequential,
     Uniform { stream: Stream, unit: u64, every: Every },
-}
-
-/// `rw=rand...:N`: a random offset every N I/Os.
-#[derive(Clone, Copy, Debug)]
-struct Every {
-    period: u32,
-    left: u32,
-    sequencer: Sequencer,
-}
-
-impl Every {
-    #[inline]
-    fn fires(&mut self) -> bool {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.period;
-            return true;
-        }
-        false
-    }
-}
-
-/// Position and map of one file.
-#[derive(Clone, Debug)]
-struct File {
-    region: Region,
-    last_start: [u64; 3],
-    last_end: [u64; 3],
-    last_len: u32,
-    /// Candidate offsets of each direction, `None` when it has not even one.
-    blocks: [Option<Scale>; 3],
-    map: Option<RandomMap>,
-    dirty: Dirty,
-}
-
-impl File {
-    /// Moves to the zone that the next I/O, of direction `d`, belongs to.
-    fn enter(&mut self, zone: Entry, d: usize) {
-        self.region.offset = zone.start;
-        if self.last_end[d] >= zone.end {
-            self.last_end[d] = zone.start;
-        }
-        if zone.fresh {
-            self.rewind();
-        }
-    }
-
-    fn rewind(&mut self) {
-        self.last_start = [NONE; 3];
-        self.last_end = [self.region.offset; 3];
-        if let Some(map) = &mut self.map {
-            map.clear();
-        }
-    }
-}
-
-/// The files that are not finished, visited in turn.
-#[derive(Clone, Debug)]
-struct Rotation {
-    live: Vec<u32>,
-    /// Index in `live` of the file that is picked next.
-    next: usize,
-    /// File number picked last.
-    last: u32,
-}
-
-impl Rotation {
-    fn new(files: usize) -> Self {
-        Rotation { live: (0..files as u32).collect(), next: 0, last: 0 }
-    }
-
-    /// All files are live again; the turn passes to the one after the last.
-    fn refill(&mut self, files: usize) {
-        if self.next > 0 || self.live.len() < files {
-            self.next = self.last as usize + 1;
-        }
-        self.live.clear();
-        self.live.extend(0..files as u32);
-    }
-
-    #[inline]
-    fn pick(&mut self) -> Option<usize> {
-        if self.next >= self.live.len() {
-            self.next = 0;
-        }
-        let file = *self.live.get(self.next)?;
-        self.next += 1;
-        self.last = file;
-        Some(file as usize)
-    }
-
-    /// The file picked last is finished.
-    fn finish(&mut self) {
-        self.next -= 1;
-        self.live.remove(self.next);
-    }
 }
 
 impl General {
@@ -387,134 +299,4 @@ impl Directions {
             Directions::One(only_direction(spec))
         }
     }
-}
-
-/// Sizes that bound a random choice, in bytes.
-#[derive(Clone, Copy)]
-struct Sizes {
-    min: u32,
-    align: u64,
-    /// Bytes that one bit of the map stands for.
-    unit: u64,
-}
-
-impl File {
-    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the
-    /// smallest length.
-    #[inline]
-    fn random(&mut self, stream: &mut Stream, d: usize, sizes: Sizes, recycle: bool) -> Option<(u64, u64)> {
-        let blocks = self.blocks[d]?;
-        let block = stream.below(blocks);
-        let Some(map) = &self.map else {
-            return Some((block * sizes.align, 0));
-        };
-        if let Some(free) = free_block(map, block, sizes) {
-            return Some(free);
-        }
-        if !recycle {
-            return None;
-        }
-        self.rewind();
-        let block = stream.below(blocks);
-        free_block(self.map.as_ref()?, block, sizes)
-    }
-}
-
-/// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
-#[inline]
-fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
-    let min = u64::from(sizes.min);
-    if min == sizes.unit {
-        return map.next_clear(block).map(|free| (free * min, free));
-    }
-    let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
-    let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
-    Some((free, free / sizes.unit))
-}
-
-/// For blocks larger than the unit of the map: the first multiple of the smallest length in `from..until` whose bytes are all
-/// free.
-fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Option<u64> {
-    let min = u64::from(sizes.min);
-    while from < until && from + min <= map.bits() * sizes.unit {
-        let first = from / sizes.unit;
-        let count = (from + min).div_ceil(sizes.unit) - first;
-        let run = map.free_run(first, count);
-        if run == count {
-            return Some(from);
-        }
-        // Skip everything taken; a clear bit found by wrapping lies below and ends the search.
-        let clear = map.next_clear(first + run)?;
-        if clear < first {
-            return None;
-        }
-        from = (clear * sizes.unit).next_multiple_of(min).max(from + min);
-    }
-    None
-}
-
-/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already.
-#[inline]
-fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
-    let Sizes { min, unit, .. } = sizes;
-    if u64::from(min) == unit {
-        if len == min {
-            map.set(first);
-            return len;
-        }
-        let wanted = len.div_ceil(min);
-        let got = map.claim(first, u64::from(wanted)) as u32;
-        return if got < wanted { got * min } else { len };
-    }
-    let end = relative + u64::from(len);
-    let wanted = end.div_ceil(unit) - first;
-    let free = map.free_run(first, wanted);
-    let len = if free < wanted {
-        let room = (first + free) * unit - relative;
-        (room - room % u64::from(min)) as u32
-    } else {
-        len
-    };
-    map.claim(first, (relative + u64::from(len)).div_ceil(unit) - first);
-    len
-}
-
-/// The direction of a job that has one.
-pub(crate) fn only_direction(spec: &JobSpec) -> Direction {
-    Direction::ALL.into_iter().find(|&d| spec.rw.does(d)).unwrap_or(Direction::Read)
-}
-
-/// Number of offsets a random choice of this direction has in a region.
-pub(crate) fn candidates(spec: &JobSpec, region: &Region, direction: Direction) -> u64 {
-    let block = &spec.block[direction];
-    if !spec.rw.does(direction) {
-        return 0;
-    }
-    room(spec, region).saturating_sub(block.min.saturating_sub(block.align)) / block.align
-}
-
-/// Bytes among which a random choice is made: the region as far as the file goes, or one zone.
-pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
-    spec.zones.map_or(region.size, |zones| zones.range).min(region.real_size)
-}
-
-/// Bytes that one bit of the random map stands for: the smallest I/O of the directions the job issues, so that blocks of
-/// different sizes never share a meaning.
-pub(crate) fn map_unit(spec: &JobSpec) -> u64 {
-    let sizes = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| spec.block[d].min);
-    sizes.min().unwrap_or(1)
-}
-
-/// True when each block is issued once: a random kind with a map. An alignment of its own makes blocks overlap, so it rules a
-/// map out.
-pub(crate) fn has_map(spec: &JobSpec) -> bool {
-    let aligned = |d: Direction| !spec.rw.does(d) || spec.block[d].align == spec.block[d].min;
-    spec.rw.is_random() && spec.random_map && Direction::ALL.into_iter().all(aligned)
-}
-
-/// The stream of random offsets: 64 bits wide when some file has more blocks than 32 bits can name.
-pub(crate) fn offset_stream(spec: &JobSpec, regions: &[Region], seed: u64) -> Stream {
-    let unit = map_unit(spec);
-    let wide = regions.iter().any(|r| r.size.min(r.real_size) / unit > u64::from(u32::MAX));
-    Stream::new(if wide { Generator::Tausworthe64 } else { spec.generator }, seed)
 }

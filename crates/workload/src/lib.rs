@@ -7,6 +7,7 @@
 mod arrivals;
 mod blocks;
 mod budget;
+mod candidates;
 mod content;
 mod delay;
 mod floor;

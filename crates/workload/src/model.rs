@@ -158,7 +158,7 @@ proptest! {
         if !spec.rw.is_mixed() || equal {
             // One smallest size: the pass covers every whole block.
             let direction = Direction::ALL.into_iter().rev().find(|&d| spec.rw.does(d)).unwrap();
-            let min = if spec.rw.is_trimwrite() { crate::general::map_unit(&spec) } else { spec.block[direction].min };
+            let min = if spec.rw.is_trimwrite() { crate::candidates::map_unit(&spec) } else { spec.block[direction].min };
             let whole: u64 = regions.iter().map(|r| r.size / min * min).sum();
             if spec.block[Direction::Trim].min == min {
                 prop_assert_eq!(covered, whole);

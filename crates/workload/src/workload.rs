@@ -5,7 +5,8 @@
 
 use ferrio_plan::{Direction, JobSpec, RwPostfix};
 
-use crate::general::{General, candidates, has_map, map_unit, offset_stream, only_direction, room};
+use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room};
+use crate::general::General;
 use crate::map::RandomMap;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Wraps;

@@ -1,0 +1,44 @@
+//! Where a job stands in one of its files.
+
+use crate::map::RandomMap;
+use crate::random::Scale;
+use crate::step::Region;
+use crate::sync::Dirty;
+use crate::zones::Entry;
+
+/// No I/O of this direction yet.
+pub(super) const NONE: u64 = u64::MAX;
+
+/// Position and map of one file.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    pub(super) region: Region,
+    pub(super) last_start: [u64; 3],
+    pub(super) last_end: [u64; 3],
+    pub(super) last_len: u32,
+    /// Candidate offsets of each direction, `None` when it has not even one.
+    pub(super) blocks: [Option<Scale>; 3],
+    pub(super) map: Option<RandomMap>,
+    pub(super) dirty: Dirty,
+}
+
+impl File {
+    /// Moves to the zone that the next I/O, of direction `d`, belongs to.
+    pub(super) fn enter(&mut self, zone: Entry, d: usize) {
+        self.region.offset = zone.start;
+        if self.last_end[d] >= zone.end {
+            self.last_end[d] = zone.start;
+        }
+        if zone.fresh {
+            self.rewind();
+        }
+    }
+
+    pub(super) fn rewind(&mut self) {
+        self.last_start = [NONE; 3];
+        self.last_end = [self.region.offset; 3];
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+    }
+}
