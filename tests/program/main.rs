@@ -25,5 +25,6 @@ mod signals;
 mod steadystate;
 mod support;
 mod syscalls;
+mod terse;
 mod text_report;
 mod verify;
