@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_told_before_the_option_is_refused() {
-        assert!(refusal(&["--terse-version=9"]).contains("bad terse version format: there are 2, 3, 4, 5"));
+        assert!(refusal(&["--terse-version=9"]).contains("possible values: 2, 3, 4, 5"));
         assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
         assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
         assert!(refusal(&["--profile=nosuch"]).contains("profile 'nosuch' not found"));

@@ -27,7 +27,9 @@ pub fn parser(name: &str) -> ValueParser {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
         }),
-        "terse-version" => ValueParser::new(|word: &str| word.parse::<TerseVersion>()),
+        "terse-version" => {
+            PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
+        }
         "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
         "idle-prof" => PossibleValuesParser::new(["system", "percpu", "calibrate"]).into(),
