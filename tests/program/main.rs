@@ -21,6 +21,7 @@ mod own_jobs;
 mod parsing_like_fio;
 mod reference;
 mod rules;
+mod same_io;
 mod signals;
 mod steadystate;
 mod support;
