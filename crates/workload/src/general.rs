@@ -7,6 +7,7 @@
 mod choice;
 mod every;
 mod file;
+mod members;
 mod rotation;
 
 use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
@@ -14,7 +15,7 @@ use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequen
 use choice::{Sizes, mark};
 use every::Every;
 use file::{File, NONE};
-use rotation::Rotation;
+use rotation::{Pick, Rotation};
 
 use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room};
 use crate::length::Lengths;
@@ -96,7 +97,7 @@ impl General {
             }
         });
         let files: Vec<File> = files.collect();
-        let rotation = Rotation::new(files.len());
+        let rotation = Rotation::new(spec, files.len(), seeds[seeds::FILE]);
         let (hole, period) = match spec.rw_postfix {
             RwPostfix::None => (0, 1),
             RwPostfix::Hole(bytes) => (bytes, 1),
@@ -119,7 +120,7 @@ impl General {
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
-            time_based: spec.limits.time_based,
+            time_based: spec.limits.time_based || spec.file_service.never_finishes(),
             files,
             rotation,
             issued: [0; 3],
@@ -133,9 +134,12 @@ impl General {
     #[inline(never)]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
-            let Some(index) = self.rotation.pick() else {
+            let Some(Pick { file: index, opens }) = self.rotation.pick() else {
                 return Step::PassEnd;
             };
+            if opens {
+                return Step::Open { file: index as u32 };
+            }
             if self.after_write
                 && let Some(syncs) = &self.syncs
                 && let Some(kind) = syncs.due(&self.files[index].dirty)
@@ -161,7 +165,9 @@ impl General {
                 self.record(index, direction, offset, len);
                 return Step::Io(Io { direction, file: index as u32, offset, len });
             }
-            self.rotation.finish();
+            if self.rotation.finish() {
+                return Step::Close { file: index as u32 };
+            }
         }
     }
 
@@ -173,7 +179,7 @@ impl General {
             }
             file.rewind();
         }
-        self.rotation.refill(self.files.len());
+        self.rotation.begin_pass();
         if let Directions::Mix(mix) = &mut self.directions {
             mix.restart();
         }
@@ -183,12 +189,19 @@ impl General {
         if let Directions::Mix(mix) = &mut self.directions {
             mix.reseed(seeds[seeds::MIX]);
         }
+        self.rotation.reseed(seeds[seeds::FILE]);
         if let Offsets::Uniform { stream, .. } = &mut self.offsets {
             stream.reseed(seeds[seeds::OFFSET]);
         }
         for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
             lengths.reseed(seeds[purpose]);
         }
+    }
+
+    /// Everything written so far was synced: a periodic sync is not due any more.
+    pub(crate) fn synced(&mut self) {
+        self.after_write = false;
+        self.files.iter_mut().for_each(|file| file.dirty = Dirty::default());
     }
 
     /// The ramp is over: the counts of issued I/Os start again.
@@ -300,3 +313,6 @@ impl Directions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
