@@ -1,5 +1,6 @@
 //! Workers driven on the test's own thread, with engines that misbehave in ways that kernels seldom do.
 
+use ferrio_engine::FileSet;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
