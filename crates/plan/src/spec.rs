@@ -1,5 +1,6 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod choices;
 mod clock;
 mod engine;
 mod files;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use choices::*;
 pub use clock::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
