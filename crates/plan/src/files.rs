@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{Opt, Options};
 
-use crate::spec::{Direction, FileKind, FileService, JobSpec, SetupError};
+use crate::spec::{Direction, FileKind, FileService, JobSpec, Law, SetupError, Skew};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
 pub(crate) fn service(options: &Options) -> FileService {
@@ -15,9 +15,9 @@ pub(crate) fn service(options: &Options) -> FileService {
     match choice.word {
         "sequential" => FileService::Sequential,
         "random" => FileService::Random { ios },
-        "zipf" => FileService::Zipf { theta: number(1.1), center },
-        "pareto" => FileService::Pareto { h: number(0.2), center },
-        "normal" => FileService::Normal { deviation: number(0.0), center },
+        "zipf" => FileService::Skewed(Skew { law: Law::Zipf(number(1.1)), center }),
+        "pareto" => FileService::Skewed(Skew { law: Law::Pareto(number(0.2)), center }),
+        "normal" => FileService::Skewed(Skew { law: Law::Normal(number(0.0)), center }),
         _ => FileService::RoundRobin { ios },
     }
 }
@@ -60,10 +60,11 @@ mod tests {
         assert_eq!(served("sequential"), FileService::Sequential);
         assert_eq!(served("random"), FileService::Random { ios: 1 });
         assert_eq!(served("random:7"), FileService::Random { ios: 7 });
-        assert_eq!(served("zipf"), FileService::Zipf { theta: 1.1, center: None });
-        assert_eq!(served("zipf:0.8:0.25"), FileService::Zipf { theta: 0.8, center: Some(0.25) });
-        assert_eq!(served("pareto:0.4"), FileService::Pareto { h: 0.4, center: None });
-        assert_eq!(served("gauss:20:0.5"), FileService::Normal { deviation: 20.0, center: Some(0.5) });
+        let skewed = |law, center| FileService::Skewed(Skew { law, center });
+        assert_eq!(served("zipf"), skewed(Law::Zipf(1.1), None));
+        assert_eq!(served("zipf:0.8:0.25"), skewed(Law::Zipf(0.8), Some(0.25)));
+        assert_eq!(served("pareto:0.4"), skewed(Law::Pareto(0.4), None));
+        assert_eq!(served("gauss:20:0.5"), skewed(Law::Normal(20.0), Some(0.5)));
     }
 
     #[test]

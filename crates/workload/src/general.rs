@@ -165,7 +165,10 @@ impl General {
                 self.record(index, direction, offset, len);
                 return Step::Io(Io { direction, file: index as u32, offset, len });
             }
-            if self.rotation.finish() {
+            if !self.rotation.finishes() {
+                self.files[index].rewind();
+            }
+            if self.rotation.finish(self.issued.iter().sum()) {
                 return Step::Close { file: index as u32 };
             }
         }

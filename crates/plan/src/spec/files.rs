@@ -1,6 +1,6 @@
 //! Which of a job's files the next I/O goes to, and how many of them are open at once.
 
-use super::{Direction, JobSpec};
+use super::{Direction, JobSpec, Skew};
 
 /// `file_service_type=`: which file the next I/O goes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,27 +17,8 @@ pub enum FileService {
         /// At least 1.
         ios: u32,
     },
-    /// Few files often, by Zipf's law. Files are never finished.
-    Zipf {
-        /// Exponent, not 1.
-        theta: f64,
-        /// Where the most wanted file is, 0 to 1 of all; drawn unless given.
-        center: Option<f64>,
-    },
-    /// Few files often, by a power law. Files are never finished.
-    Pareto {
-        /// Above 0, below 1.
-        h: f64,
-        /// Where the most wanted file is, 0 to 1 of all; drawn unless given.
-        center: Option<f64>,
-    },
-    /// Files around one most, by a bell. Files are never finished.
-    Normal {
-        /// Deviation in percent, 0 to below 100.
-        deviation: f64,
-        /// Where the middle of the bell is, 0 to 1 of all; the middle unless given.
-        center: Option<f64>,
-    },
+    /// Few files often. Files are never finished.
+    Skewed(Skew),
 }
 
 impl Default for FileService {
@@ -50,7 +31,7 @@ impl FileService {
     /// True when a file at its end starts anew instead of being finished.
     #[must_use]
     pub const fn never_finishes(&self) -> bool {
-        matches!(self, FileService::Zipf { .. } | FileService::Pareto { .. } | FileService::Normal { .. })
+        matches!(self, FileService::Skewed(_))
     }
 }
 

@@ -1,13 +1,12 @@
 //! Workers driven on the test's own thread, with engines that misbehave in ways that kernels seldom do.
 
-use ferrio_engine::FileSet;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
+use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
 use ferrio_plan::{EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
 use tempfile::{NamedTempFile, TempDir};
 

@@ -7,6 +7,11 @@ use ferrio_plan::{FileService, JobSpec};
 
 use super::members::Members;
 use crate::random::{Scale, Stream};
+use crate::skewed::Skewed;
+
+/// Files that may end in a row without an I/O before a pass over files that are never finished is over all the same: none of them
+/// has room for one.
+const MOST_TRIES: u32 = 5000;
 
 /// The files of a job.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub(super) struct Rotation {
     live: Members,
     /// Present when files are opened on demand.
     open: Option<Open>,
+    /// Files that ended in a row without an I/O, and the count of I/Os then.
+    fruitless: (u32, u64),
 }
 
 /// How the next file is picked.
@@ -30,6 +37,8 @@ pub(super) struct Rotation {
 enum Order {
     Turns,
     Random { stream: Stream, scale: Scale },
+    /// Each file is 1024 neighbouring numbers, of which few are chosen often.
+    Skewed(Skewed),
 }
 
 /// Files opened on demand.
@@ -58,6 +67,9 @@ impl Rotation {
                 (Order::Random { stream, scale }, u64::from(ios))
             }
             FileService::RoundRobin { ios } => (Order::Turns, u64::from(ios)),
+            FileService::Skewed(skew) if files > 0 => {
+                (Order::Skewed(Skewed::new(&skew, u64::from(files) * 1024, seed, false)), 1)
+            }
             _ => (Order::Turns, u64::MAX),
         };
         let open =
@@ -67,6 +79,7 @@ impl Rotation {
             left: 0,
             // A single file is always the next one.
             keep: if files == 1 { u64::MAX } else { keep },
+            fruitless: (0, 0),
             last: files.saturating_sub(1),
             files,
             live: Members::all(files),
@@ -77,13 +90,14 @@ impl Rotation {
     /// A pass begins: all files are live again and closed; turns go on after the last file.
     pub(super) fn begin_pass(&mut self) {
         self.left = 0;
+        self.fruitless = (0, 0);
         self.live = Members::all(self.files);
         if let Some(open) = &mut self.open {
             open.files = Members::none(self.files);
         }
     }
 
-    /// The stream of choices starts again from `seed`.
+    /// The stream of choices starts again from `seed`; a distribution runs on, as with fio.
     pub(super) fn reseed(&mut self, seed: u64) {
         if let Order::Random { stream, .. } = &mut self.order {
             stream.reseed(seed);
@@ -110,12 +124,11 @@ impl Rotation {
             Order::Random { stream, scale } => {
                 // Draws are passed over one by one: how many there are decides about the next ones.
                 candidates.next(0)?;
-                loop {
-                    let file = stream.below(*scale) as u32;
-                    if candidates.contains(file) {
-                        break file;
-                    }
-                }
+                draw_until(candidates, || stream.below(*scale) as u32)
+            }
+            Order::Skewed(skewed) => {
+                candidates.next(0)?;
+                draw_until(candidates, || (skewed.next() >> 10) as u32)
             }
         };
         let opens = self.open.as_mut().is_some_and(|open| {
@@ -129,13 +142,38 @@ impl Rotation {
         Some(Pick { file: self.last as usize, opens })
     }
 
-    /// The file picked last has no more I/O. True when it is to be closed.
-    pub(super) fn finish(&mut self) -> bool {
+    /// The file picked last has no more I/O; `issued` I/Os were issued so far. True when it is to be closed.
+    pub(super) fn finish(&mut self, issued: u64) -> bool {
         self.left = 0;
-        self.live.remove(self.last);
+        if self.finishes() {
+            self.live.remove(self.last);
+        } else if self.is_fruitless(issued) {
+            self.live = Members::none(self.files);
+        }
         if let Some(open) = &mut self.open {
             open.files.remove(self.last);
         }
         self.open.is_some()
+    }
+
+    /// False when a file at its end starts anew.
+    pub(super) fn finishes(&self) -> bool {
+        !matches!(self.order, Order::Skewed(_))
+    }
+
+    fn is_fruitless(&mut self, issued: u64) -> bool {
+        let (tries, then) = self.fruitless;
+        self.fruitless = (if issued == then { tries + 1 } else { 0 }, issued);
+        self.fruitless.0 >= MOST_TRIES
+    }
+}
+
+/// The first candidate drawn.
+fn draw_until(candidates: &Members, mut draw: impl FnMut() -> u32) -> u32 {
+    loop {
+        let file = draw();
+        if candidates.contains(file) {
+            return file;
+        }
     }
 }
