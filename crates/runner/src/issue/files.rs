@@ -132,10 +132,11 @@ impl<E: Engine> Issuer<'_, E> {
         self.tell_open();
     }
 
-    /// Makes sure that a file is open that is read back. A file that was used before may have to be closed for it.
+    /// Makes sure that the file is open that unit `unit`, the top of the free stack, is going to read back. A file that was used
+    /// before may have to be closed for it.
     #[cold]
     #[inline(never)]
-    pub(super) fn open_to_read_back(&mut self, file: u32) {
+    pub(super) fn open_to_read_back(&mut self, file: u32, unit: u32) {
         if self.files.set.files[file as usize].fd.is_some() || self.spec.engine.is_diskless() {
             return;
         }
@@ -143,6 +144,11 @@ impl<E: Engine> Issuer<'_, E> {
             && let Some(oldest) = self.files.read_back.pop_front()
         {
             self.settle(oldest);
+            // What was reaped lies on top of the unit now.
+            if let Some(at) = self.free.iter().position(|&free| free == unit) {
+                self.free.remove(at);
+                self.free.push(unit);
+            }
             if let Err(failure) = self.let_go(oldest as usize) {
                 self.fail(failure);
             }

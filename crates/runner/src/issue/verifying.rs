@@ -55,7 +55,7 @@ impl<E: Engine> Issuer<'_, E> {
             let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
             let Some(Written { file, len, offset, .. }) = next else { return };
             if self.opens_on_demand() {
-                self.open_to_read_back(file);
+                self.open_to_read_back(file, unit);
                 if self.failure.is_some() {
                     return;
                 }
