@@ -12,6 +12,7 @@ mod between;
 mod complete;
 mod failing;
 mod files;
+mod recording;
 mod submit;
 mod verifying;
 
@@ -29,6 +30,7 @@ use files::Files;
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::logs::{self, IoLog};
+use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
 use crate::worker::Context;
@@ -94,6 +96,8 @@ pub(crate) struct Issuer<'a, E> {
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
     log: Option<IoLog>,
+    /// Present when the job's I/O is recorded.
+    recorder: Option<Box<Recorder<'a>>>,
     /// Every submission completes in the call.
     synchronous: bool,
     stamps: Stamps,
@@ -135,6 +139,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         workload: Workload,
         mut content: Content,
         verification: Option<Box<Verification>>,
+        recorder: Option<Box<Recorder<'a>>>,
     ) -> Self {
         let spec = context.spec;
         let depth = spec.units();
@@ -184,6 +189,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             pacer: Pacer::new(spec, context.entropy),
             between: Between::new(spec),
             log: log.map(|sender| IoLog::new(sender, context.index)),
+            recorder,
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::recording::Recorder;
 use crate::result::JobResult;
 use crate::verification::Verification;
 use crate::{hooks, layout, place};
@@ -160,7 +161,8 @@ fn work<E: Engine>(
         content = content.after_layout(laid_out);
     }
     let verification = Verification::new(spec, context.entropy)?;
-    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
+    let recorder = Recorder::new(spec, context.clock)?;
+    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();
@@ -179,6 +181,8 @@ fn work<E: Engine>(
     }
     result.start_ms = wall_ms();
     let outcome = passes(&mut issuer, &mut note);
+    // The error of the I/O itself matters more than that of its log.
+    let outcome = outcome.and(issuer.end_recording());
     control.set_state(JobState::Finishing);
     if let Some(start_ms) = issuer.ramp_ended_ms() {
         result.start_ms = start_ms;

@@ -75,6 +75,9 @@ impl<E: Engine> Issuer<'_, E> {
 
     /// Closes and opens the files.
     pub(crate) fn open_again(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.closed_all()?;
+        }
         if self.spec.engine.is_diskless() && !self.files.on_demand {
             return Ok(());
         }
@@ -199,9 +202,13 @@ impl<E: Engine> Issuer<'_, E> {
             self.make_room()?;
             self.files.set.files[index].fd = Some(open::open_file(spec, index, self.files.open as usize)?);
         }
+        if spec.files[index].size > 0 {
+            self.record_final_sync(index)?;
+        }
         let result = self.sync_file(index, "end_fsync");
         if closed {
             self.files.set.files[index].fd = None;
+            self.record_close(index)?;
         }
         result
     }
@@ -256,6 +263,7 @@ impl<E: Engine> Issuer<'_, E> {
         if fd.is_some() {
             debug!(target: "file", job = self.spec.number; "close {}", self.spec.files[index].path.display());
         }
+        self.record_close(index)?;
         let result = self.attach_one(index);
         drop(fd);
         result

@@ -61,6 +61,9 @@ impl<E: Engine> Issuer<'_, E> {
                 }
             }
             let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            if self.recorder.is_some() && !self.record(&request) {
+                return;
+            }
             self.submit(request, Direction::Read as usize);
         }
     }
