@@ -114,12 +114,12 @@ impl Groups {
     fn find_files(
         &mut self,
         job: &Job,
-        paths: Vec<PathBuf>,
+        paths: impl Iterator<Item = PathBuf>,
         draft: &Draft,
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
-        let mut candidates = Vec::new();
+        let mut candidates = Vec::with_capacity(paths.size_hint().0);
         for path in paths {
             let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&spec.name, &path)? };
             self.check_mounted(job, spec, &path, &found, findings);

@@ -156,6 +156,7 @@ fn work<E: Engine>(
         .collect();
     let workload = Workload::new(spec, &regions, context.entropy)
         .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
+    drop(regions);
     let mut content = Content::new(spec, context.entropy);
     if let Some(laid_out) = laid_out {
         content = content.after_layout(laid_out);

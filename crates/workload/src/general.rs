@@ -10,6 +10,9 @@ mod file;
 mod members;
 mod rotation;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
 use choice::{Sizes, mark};
@@ -38,6 +41,8 @@ pub(crate) struct General {
     align: PerDirection<u64>,
     zones: Option<ZoneWalk>,
     syncs: Option<Syncs>,
+    /// What was written to each file since its last sync; empty when no sync takes a range.
+    dirty: Vec<Dirty>,
     time_based: bool,
     files: Vec<File>,
     rotation: Rotation,
@@ -78,13 +83,15 @@ impl General {
         }
         let offsets = offset_stream(spec, regions, seeds[seeds::OFFSET]);
         let unit = map_unit(spec);
+        let mut shared = HashMap::new();
         let files = regions.iter().map(|&region| {
-            let blocks = Direction::ALL.map(|d| {
-                let n = candidates(spec, &region, d);
-                (n > 0).then(|| offsets.scale(n))
+            let counts = Direction::ALL.map(|d| candidates(spec, &region, d));
+            let blocks = shared.entry(counts).or_insert_with(|| {
+                Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n))))
             });
+            let blocks = Arc::clone(blocks);
             let bits = room(spec, &region) / unit;
-            let map = (has_map(spec) && bits > 0).then(|| RandomMap::new(bits));
+            let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
             File {
                 region,
@@ -93,10 +100,11 @@ impl General {
                 last_len: 0,
                 blocks,
                 map,
-                dirty: Dirty::default(),
             }
         });
         let files: Vec<File> = files.collect();
+        let takes_ranges = spec.durability.sync_file_range.every > 0;
+        let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
         let rotation = Rotation::new(spec, files.len(), seeds[seeds::FILE]);
         let (hole, period) = match spec.rw_postfix {
             RwPostfix::None => (0, 1),
@@ -119,6 +127,7 @@ impl General {
             lengths: PerDirection(Direction::ALL.map(length)),
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
+            dirty,
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
             time_based: spec.limits.time_based || spec.file_service.never_finishes(),
             files,
@@ -142,10 +151,12 @@ impl General {
             }
             if self.after_write
                 && let Some(syncs) = &self.syncs
-                && let Some(kind) = syncs.due(&self.files[index].dirty)
+                && let Some(kind) = syncs.due(&self.dirty.get(index).copied().unwrap_or_default())
             {
                 self.after_write = false;
-                self.files[index].dirty = Dirty::default();
+                if let Some(dirty) = self.dirty.get_mut(index) {
+                    *dirty = Dirty::default();
+                }
                 return Step::Sync { file: index as u32, kind };
             }
             let direction = match &mut self.directions {
@@ -204,7 +215,7 @@ impl General {
     /// Everything written so far was synced: a periodic sync is not due any more.
     pub(crate) fn synced(&mut self) {
         self.after_write = false;
-        self.files.iter_mut().for_each(|file| file.dirty = Dirty::default());
+        self.dirty.fill(Dirty::default());
     }
 
     /// The ramp is over: the counts of issued I/Os start again.
@@ -295,7 +306,9 @@ impl General {
         }
         self.after_write = direction == Direction::Write;
         if self.after_write {
-            file.dirty.wrote(offset, len);
+            if let Some(dirty) = self.dirty.get_mut(index) {
+                dirty.wrote(offset, len);
+            }
             if let Some(syncs) = &mut self.syncs {
                 syncs.wrote();
             }

@@ -202,9 +202,7 @@ impl<E: Engine> Issuer<'_, E> {
             self.make_room()?;
             self.files.set.files[index].fd = Some(open::open_file(spec, index, self.files.open as usize)?);
         }
-        if spec.files[index].size > 0 {
-            self.record_final_sync(index)?;
-        }
+        self.record_final_sync(index)?;
         let result = self.sync_file(index, "end_fsync");
         if closed {
             self.files.set.files[index].fd = None;
