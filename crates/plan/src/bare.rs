@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::spec::{
-    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
+    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, FileService, Generator,
     JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
     Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
@@ -45,6 +45,8 @@ impl JobSpec {
             invalidate: true,
             fadvise: Fadvise::ByPattern,
             files: Vec::new(),
+            file_service: FileService::default(),
+            openfiles: u32::MAX,
             verify: None,
             limits: Limits {
                 size: 0,
