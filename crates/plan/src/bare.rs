@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::spec::{
-    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, FileService, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, FileService,
+    Generator, JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite,
+    RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {

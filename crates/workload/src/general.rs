@@ -86,21 +86,14 @@ impl General {
         let mut shared = HashMap::new();
         let files = regions.iter().map(|&region| {
             let counts = Direction::ALL.map(|d| candidates(spec, &region, d));
-            let blocks = shared.entry(counts).or_insert_with(|| {
-                Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n))))
-            });
+            let blocks = shared
+                .entry(counts)
+                .or_insert_with(|| Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n)))));
             let blocks = Arc::clone(blocks);
             let bits = room(spec, &region) / unit;
             let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
-            File {
-                region,
-                last_start: [NONE; 3],
-                last_end,
-                last_len: 0,
-                blocks,
-                map,
-            }
+            File { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map }
         });
         let files: Vec<File> = files.collect();
         let takes_ranges = spec.durability.sync_file_range.every > 0;

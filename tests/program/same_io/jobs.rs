@@ -223,44 +223,84 @@ pub fn strange(count: usize) -> Vec<JobOptions> {
     (0..count).map(job).collect()
 }
 
-/// Jobs that choose blocks, directions of a walk, or files by other means than uniformly or in turn, in ways that all versions share.
+/// Jobs that choose blocks by zones or the shift register, and walk for a share of their I/Os.
 pub fn choosing(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         let mut draft = Draft::new(3, number);
         draft.postfix(10);
-        draft.lengths();
-        draft.places();
+        let by_choice = !draft.trimwrite && draft.dice.happens(20);
+        if by_choice {
+            draft.add("bs", &["4k,8k", "8k,4k", "4k,16k,8k"]);
+            draft.add("size", &["64k", "200k"]);
+            draft.words.extend(["bs_is_seq_rand=1".to_owned(), "norandommap=1".to_owned()]);
+        } else {
+            draft.lengths();
+            draft.places();
+        }
         draft.mix();
         if draft.random {
-            let mapped = !draft.words.iter().any(|word| word.starts_with("ba="));
+            let own_unit = draft.words.iter().any(|word| word.starts_with("ba="));
             match draft.dice.next() % 4 {
-                0 if mapped && !draft.trimwrite => draft.words.push("random_generator=lfsr".to_owned()),
-                1 => draft.add(
-                    "random_distribution",
-                    &[
-                        "zoned:50/5:30/15:20/80",
-                        "zoned:60/10:40/90",
-                        "zoned:70/:20/:10/",
-                        "zoned:50/5:30/15:20/80,50/50:50/50",
-                    ],
-                ),
+                0 if !own_unit && !draft.trimwrite && !by_choice => {
+                    draft.words.push("random_generator=lfsr".to_owned());
+                }
+                1 => draft.add("random_distribution", ZONED),
                 2 => draft.add("random_distribution", &["zoned_abs:50/16k:50/32k", "zoned_abs:90/8k:10/40k"]),
                 _ => {}
             }
             if !draft.trimwrite {
-                draft.maybe(40, "percentage_random", &["30", "70", "50,20", "0", "10,90"]);
+                draft.maybe(50, "percentage_random", &["30", "70", "50,20", "0", "10,90"]);
             }
         }
-        if draft.maybe(60, "nrfiles", &["2", "3", "5"]) {
-            draft.maybe(80, "file_service_type", &["random", "random:3", "roundrobin:2", "sequential"]);
-            draft.maybe(30, "openfiles", &["1", "2"]);
-        }
+        draft.maybe(20, "nrfiles", &["2", "3"]);
         draft.syncs(30);
         draft.same_seeds();
         draft.job(number)
     };
     (0..count).map(job).collect()
 }
+
+const ZONED: &[&str] = &["zoned:50/5:30/15:20/80", "zoned:60/10:40/90", "zoned:70/:20/:10/"];
+
+/// Jobs that fio 3.33 refuses or never ends.
+pub fn newer(count: usize) -> Vec<JobOptions> {
+    let job = |number: usize| {
+        let mut draft = Draft::new(7, [3, 4, 5, 7][number % 4]);
+        draft.dice = Dice(7 << 32 | number as u64);
+        draft.add("size", &["200k", "400k"]);
+        draft.maybe(30, "offset", &["16k"]);
+        draft.maybe(40, "bssplit", &["4k/0:8k/60", "4k/100:8k/0", "4k/0:8k"]);
+        draft.add("random_distribution", LISTS);
+        draft.mix();
+        draft.same_seeds();
+        draft.job(number)
+    };
+    (0..count).map(job).collect()
+}
+
+const LISTS: &[&str] =
+    &["zoned:50/5:30/15:20/80,50/50:50/50", "zoned_abs:50/8k:50/8k,20/40k:80/100k", "zoned:10/90:90/10"];
+
+/// Jobs with many files, picked in all ways.
+pub fn serving(count: usize) -> Vec<JobOptions> {
+    let job = |number: usize| {
+        let mut draft = Draft::new(6, number);
+        draft.lengths();
+        draft.places();
+        draft.mix();
+        draft.add("nrfiles", &["2", "3", "5"]);
+        draft.maybe(90, "file_service_type", SERVICES);
+        draft.maybe(30, "openfiles", &["1", "2"]);
+        draft.maybe(30, "loops", &["2"]);
+        draft.syncs(30);
+        draft.same_seeds();
+        draft.job(number)
+    };
+    (0..count).map(job).collect()
+}
+
+const SERVICES: &[&str] =
+    &["random", "random:3", "roundrobin:2", "sequential", "zipf:1.2", "pareto:0.4", "normal:20"];
 
 /// Random jobs that repeat each pass, and jobs that write more than their size: versions differ on their order.
 pub fn repeating(count: usize) -> Vec<JobOptions> {
@@ -281,38 +321,35 @@ pub fn repeating(count: usize) -> Vec<JobOptions> {
     (0..count).map(job).collect()
 }
 
-/// Jobs with skewed choices of blocks or files: versions differ on their seeds.
+/// Jobs with skewed choices of blocks: versions differ on their seeds.
 pub fn skewed(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
-        let mut draft = Draft::new(5, number);
+        // The random kinds only.
+        let mut draft = Draft::new(5, [3, 4, 5, 7, 9][number % 5]);
+        draft.dice = Dice(5 << 32 | number as u64);
         draft.lengths();
         draft.places();
         draft.mix();
-        if draft.random {
-            draft.add(
-                "random_distribution",
-                &[
-                    "zipf:1.2",
-                    "zipf:0.8",
-                    "zipf",
-                    "pareto:0.2",
-                    "pareto:0.5",
-                    "pareto",
-                    "normal:10",
-                    "normal",
-                    "normal:50",
-                    "zipf:1.3:0.25",
-                    "pareto:0.3:0.7",
-                    "normal:15:0.75",
-                ],
-            );
-        }
-        if draft.maybe(if draft.random { 30 } else { 100 }, "nrfiles", &["2", "3", "5"]) {
-            draft.maybe(80, "file_service_type", &["zipf:1.2", "pareto:0.4", "normal:20"]);
-        }
+        draft.add("random_distribution", LAWS);
+        draft.maybe(30, "nrfiles", &["2", "3", "5"]);
         draft.maybe(30, "loops", &["2"]);
         draft.maybe(30, "randseed", &["0", "1", "42"]);
         draft.job(number)
     };
     (0..count).map(job).collect()
 }
+
+const LAWS: &[&str] = &[
+    "zipf:1.2",
+    "zipf:0.8",
+    "zipf",
+    "zipf:1.3:0.25",
+    "pareto:0.2",
+    "pareto:0.5",
+    "pareto",
+    "pareto:0.3:0.7",
+    "normal:10",
+    "normal:50",
+    "normal",
+    "normal:15:0.75",
+];
