@@ -150,7 +150,7 @@ impl Model {
             .map_or(("random", ""), |text| text.split_once(':').unwrap_or((text, "")));
         let trimwrite = kind == "trimwrite";
         let randseed = given("randseed").map(|text| text.parse().unwrap());
-        let repeats = given("randrepeat") != Some("0");
+        let repeats = given("randrepeat") != Some("0") && randseed.is_none();
         let old_offsets = rules == Rules::Old && repeats;
         let seeds = Seeds { thread, randseed: randseed.unwrap_or(137), bits, trimwrite, old_offsets };
         let seed_of = |purpose| seeds.of(purpose);
@@ -199,7 +199,7 @@ impl Model {
         Model {
             rules,
             seeds,
-            repeats: repeats && randseed.is_none(),
+            repeats,
             random,
             every: if random && !postfix.is_empty() { size(postfix) } else { 1 },
             hole,
