@@ -4,8 +4,8 @@
 //! other where fio's rules have not changed: the installed fio may be older than 3.42, whose rules ferrio follows. Versions up to 3.34
 //! differ from it, and the model knows both ways of
 //!
-//! * the seed of random offsets and of the shift register, which was another one unless `randseed` or `randrepeat=0` was given;
-//! * the seeds of zipf, pareto and normal choices of blocks, which did not have both the name of the file and `randseed` in them;
+//! * the seed of random offsets and of the shift register, which was always the same unless `randrepeat=0` was given, even with a `randseed`;
+//! * the seeds of zipf, pareto and normal choices of blocks, which now depend on both the file's name and the seed of offsets;
 //! * writers with an `io_size` above `size`, which began a new pass at the end of the region and now go on at its start;
 //! * syncs (`fsync`, `fdatasync`), which were due after a read of a mix, too, and once more when a pass began.
 //!

@@ -150,8 +150,8 @@ impl Model {
             .map_or(("random", ""), |text| text.split_once(':').unwrap_or((text, "")));
         let trimwrite = kind == "trimwrite";
         let randseed = given("randseed").map(|text| text.parse().unwrap());
+        let old_offsets = rules == Rules::Old && given("randrepeat") != Some("0");
         let repeats = given("randrepeat") != Some("0") && randseed.is_none();
-        let old_offsets = rules == Rules::Old && repeats;
         let seeds = Seeds { thread, randseed: randseed.unwrap_or(137), bits, trimwrite, old_offsets };
         let seed_of = |purpose| seeds.of(purpose);
         let smallest = *min.iter().min().unwrap();
@@ -639,7 +639,7 @@ struct Seeds {
     randseed: u64,
     bits: u32,
     trimwrite: bool,
-    /// Repeatable jobs of old versions choose offsets from a seed of their own.
+    /// Offsets have a seed of their own, whatever `randseed` says.
     old_offsets: bool,
 }
 
