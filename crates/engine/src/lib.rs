@@ -104,8 +104,9 @@ pub trait Engine: Sized {
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let _ = (index, file);
         let unable = std::io::Error::from_raw_os_error(libc::ENOTSUP);
-        Err(EngineError::new("attach", unable)
-            .hint("this engine needs all files of a job open from the start: drop openfiles and fsync_on_close"))
+        Err(EngineError::new("attach", unable).hint(
+            "this engine needs all files of a job open from the start: drop openfiles and fsync_on_close",
+        ))
     }
 
     /// Starts one request, or completes it at once.

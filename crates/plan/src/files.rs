@@ -37,7 +37,10 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
     let (name, path) = (&spec.name, file.path.display());
     let message = match file.kind {
         FileKind::Pretend => {
-            format!("{name}: end_syncfs needs a file system, and ioengine={} has no files", spec.engine.name())
+            format!(
+                "{name}: end_syncfs needs a file system, and ioengine={} has no files",
+                spec.engine.name()
+            )
         }
         _ => format!("{name}: end_syncfs cannot make {path} durable, which is a device: use end_fsync"),
     };

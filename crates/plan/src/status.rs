@@ -38,8 +38,7 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
             idle.found.push((given, reason));
         } else {
             idle.used.insert((given.opt, &given.origin));
-            let why =
-                absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
+            let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
                 findings.lack(why);
             }

@@ -3,11 +3,12 @@
 //! Cost per call in the common cases: a sequential job one compare and one addition, a random job one draw, one multiplication
 //! and one word of the random map. Which path a job takes is decided once, when it is set up.
 
-use ferrio_plan::{Direction, JobSpec, RwPostfix};
+use ferrio_plan::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
-use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room};
+use crate::candidates::{candidates, has_map, offset_stream, only_direction};
 use crate::general::General;
 use crate::map::RandomMap;
+use crate::memory::holds_maps;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Wraps;
 use crate::step::{Region, Step, WorkloadError};
@@ -15,13 +16,11 @@ use crate::straight::Straight;
 use crate::sync::Syncs;
 use crate::uniform::Uniform;
 
-/// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
-const MAX_MAP_BLOCKS: u64 = 1 << 38;
-
 /// All choices of one job.
 #[derive(Clone, Debug)]
 pub struct Workload {
     path: Path,
+    without_map: bool,
 }
 
 /// How the choices are made.
@@ -32,19 +31,11 @@ enum Path {
     General(Box<General>),
 }
 
-impl Workload {
-    /// The sequence of `spec` over one region per file, in the order of its files.
-    ///
-    /// `entropy` seeds the random streams when [`ferrio_plan::Seeding::FromSystem`] asks for it.
-    ///
-    /// # Errors
-    /// When block sizes or regions are out of range, or a random map would be absurdly large.
-    pub fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
-        check_blocks(spec)?;
-        check_regions(spec, regions)?;
+impl Path {
+    fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
         let seeds = thread_seeds(spec, entropy);
         let wraps = wraps(spec, regions);
-        let path = match regions {
+        Ok(match regions {
             [region] if is_simple(spec) => {
                 if spec.rw.is_random() {
                     Path::Uniform(uniform(spec, region, seeds[seeds::OFFSET]))
@@ -54,11 +45,39 @@ impl Workload {
                     Path::Straight(Straight::new(region, direction, len, wraps))
                 }
             }
-            _ => Path::General(Box::new(General::new(spec, regions, seeds, wraps))),
-        };
-        Ok(Workload { path })
+            _ => Path::General(Box::new(General::new(spec, regions, seeds, wraps)?)),
+        })
+    }
+}
+
+impl Workload {
+    /// The sequence of `spec` over one region per file, in the order of its files.
+    ///
+    /// `entropy` seeds the random streams when [`ferrio_plan::Seeding::FromSystem`] asks for it.
+    ///
+    /// # Errors
+    /// When block sizes or regions are out of range, a random map does not fit the memory and the job insists on it, or a shift
+    /// register cannot begin.
+    pub fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
+        check_blocks(spec)?;
+        check_regions(regions)?;
+        match holds_maps(spec, regions) {
+            Err(_) if spec.soft_random_map => {
+                let bare = JobSpec { random_map: false, ..spec.clone() };
+                Ok(Workload { path: Path::new(&bare, regions, entropy)?, without_map: true })
+            }
+            held => {
+                held?;
+                Ok(Workload { path: Path::new(spec, regions, entropy)?, without_map: false })
+            }
+        }
     }
 
+    /// True for a job that runs without the map of its blocks because there was no memory for it (`softrandommap`).
+    #[must_use]
+    pub fn lost_its_map(&self) -> bool {
+        self.without_map
+    }
     /// What to do next. The I/O counts as issued from here on.
     #[expect(clippy::should_implement_trait, reason = "no iterator: a pass ends and another one begins")]
     #[inline(always)]
@@ -112,8 +131,8 @@ impl Workload {
     /// The same sequence by the general path whatever the job, to check the short ones against.
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
-        let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions));
-        Workload { path: Path::General(Box::new(general)) }
+        let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions)).unwrap();
+        Workload { path: Path::General(Box::new(general)), without_map: false }
     }
 }
 
@@ -142,12 +161,21 @@ fn is_simple(spec: &JobSpec) -> bool {
         && block.min == block.max
         && plain_walk
         && !syncs
+        && !spec.bs_is_seq_rand
+        && (!spec.rw.is_random() || draws_plainly(spec))
+}
+
+/// True when each offset of a random job is a number drawn among all.
+fn draws_plainly(spec: &JobSpec) -> bool {
+    spec.distribution == Distribution::Uniform
+        && spec.random_order == RandomOrder::Drawn
+        && spec.percentage_random[only_direction(spec)] >= 100
 }
 
 fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
     let direction = only_direction(spec);
     let block = &spec.block[direction];
-    let stream = offset_stream(spec, std::slice::from_ref(region), seed);
+    let stream = offset_stream(spec, seed);
     let candidates = candidates(spec, region, direction);
     let in_file = (region.real_size + 1).saturating_sub(block.min);
     Uniform {
@@ -166,7 +194,8 @@ fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
 }
 
 fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
-    for direction in Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)) {
+    let lends_lengths = |d| spec.bs_is_seq_rand && d != Direction::Trim;
+    for direction in Direction::ALL.into_iter().filter(|&d| spec.rw.does(d) || lends_lengths(d)) {
         let block = &spec.block[direction];
         let largest = u64::from(u32::MAX);
         if block.min == 0
@@ -186,15 +215,11 @@ fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-fn check_regions(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadError> {
+fn check_regions(regions: &[Region]) -> Result<(), WorkloadError> {
     for (file, region) in regions.iter().enumerate() {
         let fits = |n: u64| i64::try_from(n).is_ok();
         if !(fits(region.real_size) && region.offset.checked_add(region.size).is_some_and(fits)) {
             return Err(WorkloadError::Region { file, offset: region.offset, size: region.size });
-        }
-        let blocks = room(spec, region) / map_unit(spec);
-        if has_map(spec) && blocks > MAX_MAP_BLOCKS {
-            return Err(WorkloadError::MapTooLarge { file, blocks });
         }
     }
     Ok(())

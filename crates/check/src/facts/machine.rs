@@ -15,7 +15,9 @@ pub(super) fn ask() -> Machine {
         memory_bytes: field(&memory, "MemTotal:").unwrap_or(u64::MAX),
         memory_available_bytes: field(&memory, "MemAvailable:").unwrap_or(u64::MAX),
         // A job with many files raises its own limit.
-        open_files: limits(Resource::RLIMIT_NOFILE).map(|(_, hard)| hard).filter(|&hard| hard != RLIM_INFINITY),
+        open_files: limits(Resource::RLIMIT_NOFILE)
+            .map(|(_, hard)| hard)
+            .filter(|&hard| hard != RLIM_INFINITY),
         locked_memory_bytes: soft(Resource::RLIMIT_MEMLOCK),
         file_size_bytes: soft(Resource::RLIMIT_FSIZE),
         kernel: version(&kernel),

@@ -12,7 +12,9 @@ use std::os::fd::RawFd;
 
 use context::{Context, Options};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::{JobSpec, LibaioBackend};
 
 /// EAGAIN instead of waiting.

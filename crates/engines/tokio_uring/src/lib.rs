@@ -14,7 +14,9 @@ mod slot;
 mod tasks;
 
 use ferrio_engine::ring::refused;
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::JobSpec;
 use tokio_uring::Runtime;
 

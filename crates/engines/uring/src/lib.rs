@@ -6,7 +6,9 @@
 use std::os::fd::RawFd;
 
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::{EngineOptions, JobSpec};
 use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
@@ -89,7 +91,9 @@ impl Engine for Uring {
             let too_many = e.raw_os_error() == Some(libc::EMFILE);
             let refused = EngineError::new("io_uring_register_files", e);
             if too_many {
-                refused.hint("registered files, open or not, count against ulimit -n: raise it or drop registerfiles")
+                refused.hint(
+                    "registered files, open or not, count against ulimit -n: raise it or drop registerfiles",
+                )
             } else {
                 refused
             }

@@ -36,7 +36,10 @@ pub(super) struct Rotation {
 #[derive(Clone, Debug)]
 enum Order {
     Turns,
-    Random { stream: Stream, scale: Scale },
+    Random {
+        stream: Stream,
+        scale: Scale,
+    },
     /// Each file is 1024 neighbouring numbers, of which few are chosen often.
     Skewed(Skewed),
 }
@@ -72,8 +75,7 @@ impl Rotation {
             }
             _ => (Order::Turns, u64::MAX),
         };
-        let open =
-            spec.opens_on_demand().then(|| Open { most: spec.openfiles, files: Members::none(files) });
+        let open = spec.opens_on_demand().then(|| Open { most: spec.openfiles, files: Members::none(files) });
         Rotation {
             order,
             left: 0,

@@ -46,10 +46,7 @@ fn files_are_served_in_turn_each_for_so_many_ios() {
         served(FileService::RoundRobin { ios: 2 }),
         "r0 1 1:0 1:1 2:0 2:1 3:0 3:1 2 3 1:2 1:3 2:2 2:3 3:2 3:3"
     );
-    assert_eq!(
-        served(FileService::Sequential),
-        "r0 1 2 3 1:0 1:1 1:2 1:3 2:0 2:1 2:2 2:3 3:0 3:1 3:2 3:3"
-    );
+    assert_eq!(served(FileService::Sequential), "r0 1 2 3 1:0 1:1 1:2 1:3 2:0 2:1 2:2 2:3 3:0 3:1 3:2 3:3");
 }
 
 #[test]
@@ -105,10 +102,7 @@ fn a_distribution_of_files_never_finishes_one() {
     let skewed = |law, center| FileService::Skewed(Skew { law, center });
     let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(Law::Zipf(1.2), None));
     spec.openfiles = 1;
-    assert_eq!(
-        run(&spec),
-        "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0"
-    );
+    assert_eq!(run(&spec), "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0");
     let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(Law::Pareto(0.4), None));
     spec.limits.loops = 2;
     assert_eq!(
@@ -130,7 +124,8 @@ fn a_distribution_of_files_never_finishes_one() {
 
 #[test]
 fn a_distribution_over_files_without_room_ends() {
-    let mut spec = files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { law: Law::Zipf(1.2), center: None }));
+    let mut spec =
+        files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { law: Law::Zipf(1.2), center: None }));
     assert_eq!(all(&spec), []);
     spec.openfiles = 2;
     let mut open = 0;
