@@ -129,8 +129,8 @@ impl General {
         }
     }
 
-    /// The next step. Not inlined, so that a caller on a short path does not pay for its registers.
-    #[inline(never)]
+    /// The next step.
+    #[inline]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
             let Some(index) = self.rotation.pick() else {

@@ -13,7 +13,7 @@ use crate::sequential::Wraps;
 use crate::step::{Region, Step, WorkloadError};
 use crate::straight::Straight;
 use crate::sync::Syncs;
-use crate::uniform::Uniform;
+use crate::uniform::{Blocks, Grid, Uniform};
 
 /// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
 const MAX_MAP_BLOCKS: u64 = 1 << 38;
@@ -24,12 +24,32 @@ pub struct Workload {
     path: Path,
 }
 
-/// How the choices are made.
+/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 enum Path {
     Straight(Straight),
     Uniform(Uniform),
-    General(Box<General>),
+    General(Box<Outlined>),
+}
+
+/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
+/// the short paths, to be copied and waited for: read from here it is in registers like theirs.
+#[derive(Clone, Debug)]
+struct Outlined {
+    choices: General,
+    step: Step,
+}
+
+impl Outlined {
+    fn path(choices: General) -> Path {
+        Path::General(Box::new(Outlined { choices, step: Step::PassEnd }))
+    }
+
+    #[inline(never)]
+    fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.choices.next(pace);
+    }
 }
 
 impl Workload {
@@ -54,7 +74,7 @@ impl Workload {
                     Path::Straight(Straight::new(region, direction, len, wraps))
                 }
             }
-            _ => Path::General(Box::new(General::new(spec, regions, seeds, wraps))),
+            _ => Outlined::path(General::new(spec, regions, seeds, wraps)),
         };
         Ok(Workload { path })
     }
@@ -78,10 +98,13 @@ impl Workload {
                 straight.next()
             }
             Path::Uniform(uniform) => {
-                pace(uniform.direction);
+                pace(uniform.direction());
                 uniform.next()
             }
-            Path::General(general) => general.next(pace),
+            Path::General(general) => {
+                general.advance(pace);
+                general.step
+            }
         }
     }
 
@@ -91,14 +114,14 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
-            Path::General(general) => general.begin_pass(),
+            Path::General(general) => general.choices.begin_pass(),
         }
     }
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
         if let Path::General(general) = &mut self.path {
-            general.end_ramp();
+            general.choices.end_ramp();
         }
     }
 
@@ -106,7 +129,7 @@ impl Workload {
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
         let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions));
-        Workload { path: Path::General(Box::new(general)) }
+        Workload { path: Outlined::path(general) }
     }
 }
 
@@ -142,19 +165,15 @@ fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
     let stream = offset_stream(spec, std::slice::from_ref(region), seed);
     let candidates = candidates(spec, region, direction);
     let in_file = (region.real_size + 1).saturating_sub(block.min);
-    Uniform {
-        blocks: stream.scale(candidates),
+    let limit = if candidates == 0 { 0 } else { in_file.min(region.offset + region.size) };
+    let grid = Grid { base: region.offset, align: block.align, limit };
+    let map = (has_map(spec) && candidates > 0).then(|| RandomMap::new(candidates));
+    let blocks = Blocks {
+        count: stream.scale(candidates),
         stream,
-        base: region.offset,
-        align: block.align,
-        len: block.min as u32,
-        direction,
-        limit: if candidates == 0 { 0 } else { in_file.min(region.offset + region.size) },
-        map: (has_map(spec) && candidates > 0).then(|| RandomMap::new(candidates)),
-        recycle: spec.limits.time_based,
-        finished: candidates == 0,
         seed: seeds::restarts_each_pass(spec).then_some(seed),
-    }
+    };
+    Uniform::new(blocks, grid, (direction, block.min as u32), map, spec.limits.time_based)
 }
 
 fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
