@@ -169,8 +169,8 @@ impl General {
         })
     }
 
-    /// The next step. Not inlined, so that a caller on a short path does not pay for its registers.
-    #[inline(never)]
+    /// The next step.
+    #[inline]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
             let Some(Pick { file: index, opens }) = self.rotation.pick() else {

@@ -14,7 +14,7 @@ use crate::sequential::Wraps;
 use crate::step::{Region, Step, WorkloadError};
 use crate::straight::Straight;
 use crate::sync::Syncs;
-use crate::uniform::Uniform;
+use crate::uniform::{Blocks, Grid, Uniform};
 
 /// All choices of one job.
 #[derive(Clone, Debug)]
@@ -23,12 +23,32 @@ pub struct Workload {
     without_map: bool,
 }
 
-/// How the choices are made.
+/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 enum Path {
     Straight(Straight),
     Uniform(Uniform),
-    General(Box<General>),
+    General(Box<Outlined>),
+}
+
+/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
+/// the short paths, to be copied and waited for: read from here it is in registers like theirs.
+#[derive(Clone, Debug)]
+struct Outlined {
+    choices: General,
+    step: Step,
+}
+
+impl Outlined {
+    fn path(choices: General) -> Path {
+        Path::General(Box::new(Outlined { choices, step: Step::PassEnd }))
+    }
+
+    #[inline(never)]
+    fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.choices.next(pace);
+    }
 }
 
 impl Path {
@@ -45,7 +65,7 @@ impl Path {
                     Path::Straight(Straight::new(region, direction, len, wraps))
                 }
             }
-            _ => Path::General(Box::new(General::new(spec, regions, seeds, wraps)?)),
+            _ => Outlined::path(General::new(spec, regions, seeds, wraps)?),
         })
     }
 }
@@ -78,6 +98,7 @@ impl Workload {
     pub fn lost_its_map(&self) -> bool {
         self.without_map
     }
+
     /// What to do next. The I/O counts as issued from here on.
     #[expect(clippy::should_implement_trait, reason = "no iterator: a pass ends and another one begins")]
     #[inline(always)]
@@ -97,10 +118,13 @@ impl Workload {
                 straight.next()
             }
             Path::Uniform(uniform) => {
-                pace(uniform.direction);
+                pace(uniform.direction());
                 uniform.next()
             }
-            Path::General(general) => general.next(pace),
+            Path::General(general) => {
+                general.advance(pace);
+                general.step
+            }
         }
     }
 
@@ -110,21 +134,21 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
-            Path::General(general) => general.begin_pass(),
+            Path::General(general) => general.choices.begin_pass(),
         }
     }
 
     /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
     pub fn synced(&mut self) {
         if let Path::General(general) = &mut self.path {
-            general.synced();
+            general.choices.synced();
         }
     }
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
         if let Path::General(general) = &mut self.path {
-            general.end_ramp();
+            general.choices.end_ramp();
         }
     }
 
@@ -132,7 +156,7 @@ impl Workload {
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
         let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions)).unwrap();
-        Workload { path: Path::General(Box::new(general)), without_map: false }
+        Workload { path: Outlined::path(general), without_map: false }
     }
 }
 
@@ -178,19 +202,15 @@ fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
     let stream = offset_stream(spec, seed);
     let candidates = candidates(spec, region, direction);
     let in_file = (region.real_size + 1).saturating_sub(block.min);
-    Uniform {
-        blocks: stream.scale(candidates),
+    let limit = if candidates == 0 { 0 } else { in_file.min(region.offset + region.size) };
+    let grid = Grid { base: region.offset, align: block.align, limit };
+    let map = (has_map(spec) && candidates > 0).then(|| RandomMap::new(candidates));
+    let blocks = Blocks {
+        count: stream.scale(candidates),
         stream,
-        base: region.offset,
-        align: block.align,
-        len: block.min as u32,
-        direction,
-        limit: if candidates == 0 { 0 } else { in_file.min(region.offset + region.size) },
-        map: (has_map(spec) && candidates > 0).then(|| RandomMap::new(candidates)),
-        recycle: spec.limits.time_based,
-        finished: candidates == 0,
         seed: seeds::restarts_each_pass(spec).then_some(seed),
-    }
+    };
+    Uniform::new(blocks, grid, (direction, block.min as u32), map, spec.limits.time_based)
 }
 
 fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
