@@ -15,6 +15,7 @@ mod diagnostics;
 mod differential;
 mod engines;
 mod failures;
+mod files;
 mod lifecycle;
 mod logs;
 mod own_jobs;

@@ -282,7 +282,10 @@ fn unusable_jobs_are_refused_with_their_numbers() {
     spec.rw = ReadWrite::RandRead;
     let huge = Region { offset: 0, size: 1 << 62, real_size: 1 << 62 };
     let error = Workload::new(&spec, &[huge], [0; 24]).unwrap_err();
-    assert!(error.to_string().contains("1125899906842624 bits"), "{error}");
+    assert!(error.to_string().contains("1125899906842624 blocks"), "{error}");
+    spec.soft_random_map = true;
+    let mut workload = Workload::new(&spec, &[huge], [0; 24]).unwrap();
+    assert!(workload.lost_its_map() && matches!(workload.next(), Step::Io(_)));
 }
 
 #[test]

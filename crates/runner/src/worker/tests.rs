@@ -622,3 +622,5 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
     let read = &work::<Lagging>(&spec).stats.directions[0];
     assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
 }
+
+mod files;
