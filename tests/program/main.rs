@@ -16,6 +16,7 @@ mod differential;
 mod engines;
 mod failures;
 mod files;
+mod iolog;
 mod lifecycle;
 mod logs;
 mod own_jobs;

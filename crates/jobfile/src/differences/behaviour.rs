@@ -97,6 +97,24 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "they are taken, and a note says that they have no effect",
         why: "an option that does nothing is probably a misunderstanding",
     },
+    Row {
+        id: "write-iolog-version",
+        fio: "`write_iolog` writes version 3 of the format",
+        ferrio: "`write_iolog_version=2` writes version 2, which has no times; there is no such option in fio",
+        why: "a log without times is replayed as fast as possible, and two logs can be compared by `diff`",
+    },
+    Row {
+        id: "write-iolog-waits",
+        fio: "an I/O that the engine had no room for is in the log of `write_iolog` each time it is tried",
+        ferrio: "it is there once",
+        why: "it is one I/O, and a replay would do it several times",
+    },
+    Row {
+        id: "write-iolog-full",
+        fio: "a log of `write_iolog` that cannot be written to its end is cut without a word",
+        ferrio: "it is an error that ends the job",
+        why: "half a log is the log of another job",
+    },
     // command line
     Row {
         id: "strict",

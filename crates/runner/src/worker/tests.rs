@@ -624,3 +624,4 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
 }
 
 mod files;
+mod recording;
