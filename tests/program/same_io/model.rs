@@ -239,7 +239,7 @@ impl Model {
                     .set
                     .syncs
                     .iter()
-                    .find(|(_, every)| self.count[WRITE] > 0 && self.count[WRITE] % every == 0);
+                    .find(|(_, every)| self.count[WRITE] > 0 && self.count[WRITE].is_multiple_of(*every));
                 if let Some((name, _)) = due {
                     self.synced = true;
                     return Some(Entry::sync(if *name == "fsync" { "sync" } else { "datasync" }, index));
@@ -299,7 +299,7 @@ impl Model {
         if file.end[d] >= file.start + range {
             file.end[d] = file.start;
         }
-        if self.zone_bytes % range == 0 {
+        if self.zone_bytes.is_multiple_of(range) {
             file.rewind();
         }
     }
