@@ -97,6 +97,36 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "they are taken, and a note says that they have no effect",
         why: "an option that does nothing is probably a misunderstanding",
     },
+    Row {
+        id: "open-at-start",
+        fio: "each file is opened when the first I/O goes to it",
+        ferrio: "all files are opened when a pass begins, unless `openfiles` is below their number or `fsync_on_close` is set",
+        why: "opening does not disturb what is measured, and a file that cannot be opened fails the job before its first I/O",
+    },
+    Row {
+        id: "open-limit",
+        fio: "files that are opened once more for `end_fsync` come on top of `openfiles`",
+        ferrio: "`openfiles` holds for them, and for blocks that are read back, as well",
+        why: "it is there to keep within a limit",
+    },
+    Row {
+        id: "soft-limit",
+        fio: "more files than the soft limit of open files fail",
+        ferrio: "the limit is raised as far as the hard one allows",
+        why: "it is there for programs that cannot take more",
+    },
+    Row {
+        id: "sync-on-close-once",
+        fio: "`fsync_on_close` syncs a file that is finished early when it closes, and again at the end of the pass",
+        ferrio: "it is synced once, when it closes",
+        why: "nothing is written to it in between",
+    },
+    Row {
+        id: "files-without-room",
+        fio: "with `file_service_type=zipf` and the like, files that have no room for an I/O are tried for ever",
+        ferrio: "the pass is over after 5000 tries in a row",
+        why: "a job that cannot do anything ends",
+    },
     // command line
     Row {
         id: "strict",
