@@ -80,13 +80,21 @@ pub(crate) fn fit_files(options: &Options, spec: &mut JobSpec, findings: &mut Fi
             findings.note(text);
         }
     }
+    if let Some(zones) = spec.zones
+        && let Some(file) = spec.files.iter().find(|file| file.size.min(file.real_size) < zones.range)
+    {
+        let path = file.path.display();
+        findings.note(format!(
+            "a zone is larger than {path}: a random choice beyond the end of the file ends its pass"
+        ));
+    }
 }
 
 /// What a distribution names beyond the end of a file.
 fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
     let path = file.path.display();
     let exceeds = |d: Direction, bytes: u64| {
-        let room = spec.zones.map_or(file.size, |zones| zones.range).min(file.real_size);
+        let room = spec.zones.map_or(file.size.min(file.real_size), |zones| zones.range);
         spec.rw.does(d) && bytes > room
     };
     match &spec.distribution {
@@ -206,6 +214,14 @@ mod tests {
         let told = notes("size=40k\nrandom_distribution=sequence:1,10");
         assert_eq!(told, ["random_distribution=sequence ends a pass at block 10: a.0.0 has fewer blocks"]);
         assert!(notes("size=44k\nrandom_distribution=sequence:1,10").is_empty());
+    }
+
+    #[test]
+    fn zones_larger_than_a_file_are_told_of() {
+        let zones = "zonemode=strided\nzonesize=16k\nzonerange=32k";
+        let want = "a zone is larger than a.0.0: a random choice beyond the end of the file ends its pass";
+        assert_eq!(notes(&format!("size=20k\n{zones}")), [want]);
+        assert!(notes(&format!("size=32k\n{zones}")).is_empty());
     }
 
     #[test]

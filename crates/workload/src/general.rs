@@ -283,11 +283,12 @@ impl General {
             file.enter(zones.enter(index, &file.region), d);
         }
         let region = file.region;
+        let end = self.zones.as_ref().map_or(region.offset, |zones| zones.first(index)) + region.size;
         // Whether the offset was meant to be random, and its place in the map if it shall be marked there.
         let mut random = false;
         let mut marked = None;
         let relative = match &mut self.offsets {
-            Offsets::Sequential => self.sequential.next(&region, file.last_end[d])?,
+            Offsets::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
             Offsets::Random(choices) => {
                 let unmarked = std::mem::take(&mut self.unmarked);
                 let fires = choices.every.fires();
@@ -299,7 +300,7 @@ impl General {
                 } else if !fires && choices.every.sequencer == Sequencer::Identical {
                     Some(file.last_start[d]).map(|s| if s == NONE { 0 } else { s - region.offset })
                 } else {
-                    self.sequential.next(&region, file.last_end[d])
+                    self.sequential.next(&region, file.last_end[d], end)
                 };
                 match (follows, &mut choices.law) {
                     (Some(relative), _) => relative,
