@@ -98,14 +98,7 @@ pub(crate) fn io_getevents_within(
     let room = events.len();
     // SAFETY: the kernel writes at most `room` events and reads the two words of the limit, which live until the call returns.
     check(unsafe {
-        libc::syscall(
-            libc::SYS_io_getevents,
-            context.0,
-            min,
-            room,
-            events.as_mut_ptr(),
-            limit.as_ptr(),
-        )
+        libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), limit.as_ptr())
     })
 }
 

@@ -123,12 +123,7 @@ impl Engine for Libaio {
         }
     }
 
-    fn reap_within(
-        &mut self,
-        timeout: Duration,
-        max: u32,
-        done: &mut Vec<Completion>,
-    ) -> io::Result<bool> {
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         match &mut self.backend {
             Backend::Kernel(context) => context.reap_within(timeout, max, done).map(|()| true),
             Backend::IoUring(ring, _) => ring.reap_within(timeout, max, done),

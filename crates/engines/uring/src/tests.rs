@@ -176,7 +176,10 @@ fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
     let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), FileSet { files: vec![file] }).unwrap();
     let mut done = Vec::with_capacity(2);
     let long = Duration::from_secs(3600);
-    assert!(rig.engine.reap_within(long, 2, &mut done).unwrap(), "nothing is in flight, nothing is waited for");
+    assert!(
+        rig.engine.reap_within(long, 2, &mut done).unwrap(),
+        "nothing is in flight, nothing is waited for"
+    );
     let request = rig.request(1, Op::Read, 0, 4096);
     assert_eq!(rig.engine.submit(&request), Submit::Queued);
     rig.engine.flush().unwrap();

@@ -81,7 +81,12 @@ impl<const LIMIT: bool> Engine for KeepsTheFirst<LIMIT> {
         Ok(())
     }
 
-    fn reap_within(&mut self, limit: Duration, max: u32, done: &mut Vec<Completion>) -> std::io::Result<bool> {
+    fn reap_within(
+        &mut self,
+        limit: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> std::io::Result<bool> {
         if LIMIT && self.ready.is_empty() {
             std::thread::sleep(limit);
         } else if LIMIT {
@@ -93,10 +98,9 @@ impl<const LIMIT: bool> Engine for KeepsTheFirst<LIMIT> {
 
 #[test]
 fn a_slow_io_holds_back_none_that_are_due_while_there_is_room() {
-    for result in [
-        work::<KeepsTheFirst<false>>(&rated(1000, 12, 4)),
-        work::<KeepsTheFirst<true>>(&rated(1000, 12, 4)),
-    ] {
+    for result in
+        [work::<KeepsTheFirst<false>>(&rated(1000, 12, 4)), work::<KeepsTheFirst<true>>(&rated(1000, 12, 4))]
+    {
         assert_eq!(result.error, None);
         let read = &result.stats.directions[0];
         assert_eq!((read.ios, read.bytes), (12, 12 * 4096));
