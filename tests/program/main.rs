@@ -21,6 +21,7 @@ mod logs;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;
+mod response;
 mod rules;
 mod signals;
 mod steadystate;
