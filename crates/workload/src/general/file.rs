@@ -4,6 +4,7 @@ use crate::map::RandomMap;
 use crate::random::Scale;
 use crate::step::Region;
 use crate::sync::Dirty;
+use crate::walk::Walk;
 use crate::zones::Entry;
 
 /// No I/O of this direction yet.
@@ -19,6 +20,8 @@ pub(super) struct File {
     /// Candidate offsets of each direction, `None` when it has not even one.
     pub(super) blocks: [Option<Scale>; 3],
     pub(super) map: Option<RandomMap>,
+    /// An order that needs no map.
+    pub(super) walk: Option<Box<Walk>>,
     pub(super) dirty: Dirty,
 }
 
@@ -39,6 +42,9 @@ impl File {
         self.last_end = [self.region.offset; 3];
         if let Some(map) = &mut self.map {
             map.clear();
+        }
+        if let Some(walk) = &mut self.walk {
+            walk.rewind();
         }
     }
 }
