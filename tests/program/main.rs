@@ -22,6 +22,7 @@ mod logs;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;
+mod response;
 mod rules;
 mod same_io;
 mod signals;

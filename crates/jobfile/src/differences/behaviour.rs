@@ -115,6 +115,66 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "it is an error that ends the job",
         why: "half a log is the log of another job",
     },
+    Row {
+        id: "open-at-start",
+        fio: "each file is opened when the first I/O goes to it",
+        ferrio: "all files are opened when a pass begins, unless `openfiles` is below their number or `fsync_on_close` is set",
+        why: "opening does not disturb what is measured, and a file that cannot be opened fails the job before its first I/O",
+    },
+    Row {
+        id: "open-limit",
+        fio: "files that are opened once more for `end_fsync` come on top of `openfiles`",
+        ferrio: "`openfiles` holds for them, and for blocks that are read back, as well",
+        why: "it is there to keep within a limit",
+    },
+    Row {
+        id: "soft-limit",
+        fio: "more files than the soft limit of open files fail",
+        ferrio: "the limit is raised as far as the hard one allows",
+        why: "it is there for programs that cannot take more",
+    },
+    Row {
+        id: "sync-on-close-once",
+        fio: "`fsync_on_close` syncs a file that is finished early when it closes, and again at the end of the pass",
+        ferrio: "it is synced once, when it closes",
+        why: "nothing is written to it in between",
+    },
+    Row {
+        id: "files-without-room",
+        fio: "with `file_service_type=zipf` and the like, files that have no room for an I/O are tried for ever",
+        ferrio: "the pass is over after 5000 tries in a row",
+        why: "a job that cannot do anything ends",
+    },
+    Row {
+        id: "rate-keeps-queue",
+        fio: "before a job waits for the next I/O of its `rate` it waits until nothing is in flight",
+        ferrio: "what is in flight goes on, and is reaped when it completes",
+        why: "one slow I/O would hold back those that are due behind it, and the queue would never be deeper than the device is quick",
+    },
+    Row {
+        id: "response-time",
+        fio: "an I/O that goes late because the one before was slow has the latency of its own slowness only",
+        ferrio: "jobs with a `rate` have response times as well, from the moment each I/O was due: see `response_time.md`",
+        why: "who asks at that rate has to wait that long",
+    },
+    Row {
+        id: "poisson-mean",
+        fio: "`rate_process=poisson` cuts means and gaps to whole microseconds, which makes 5 % too many I/Os at 100 000 a second and more than twice as many at 700 000; a `rate` in bytes is taken for one of the smallest blocks",
+        ferrio: "gaps are fio's where that costs less than 0.1 %, else the same draws in nanoseconds; bytes are counted",
+        why: "the rate is what was asked for",
+    },
+    Row {
+        id: "poisson-without-rate",
+        fio: "`rate_process=poisson` with less than a block a second, or a rate for one of two directions, ends in a division by zero",
+        ferrio: "it is refused",
+        why: "nothing was asked for that could be done",
+    },
+    Row {
+        id: "rate-of-split",
+        fio: "`rate_iops` with `bssplit` counts a gap in whole microseconds: 300000 a second become 333333",
+        ferrio: "the gaps add up to the rate",
+        why: "the rate is what was asked for",
+    },
     // command line
     Row {
         id: "strict",
