@@ -5,8 +5,9 @@ use std::fs;
 
 use crate::support::{Place, same};
 
-/// Jobs whose random offsets fio 3.33 chooses as later versions do: its seed of zipf and the like is another one.
-const JOBS: [&str; 16] = [
+/// Jobs whose random offsets fio 3.33 chooses as later versions do: its seed of zipf and the like is another one, and it cannot
+/// read zones that differ by direction.
+const JOBS: [&str; 15] = [
     "rw=randread\nsize=128k\nrandom_generator=lfsr",
     "rw=randread\nsize=100k\nrandom_generator=lfsr\nloops=3",
     "rw=randrw\nsize=128k\nrandom_generator=lfsr\nnrfiles=2",
@@ -18,11 +19,10 @@ const JOBS: [&str; 16] = [
     "rw=randread\nsize=200k\nbs=4k,8k\nbs_is_seq_rand=1\npercentage_random=50\nnorandommap",
     "rw=randwrite\nsize=200k\nbsrange=4k-8k,1k-16k\nbs_is_seq_rand=1\npercentage_random=30\nnorandommap",
     "rw=randread\nsize=400k\nrandom_distribution=zoned:50/5:30/15:20/80",
-    "rw=randrw\nsize=400k\nrandom_distribution=zoned:50/5:30/:20/,90/10:10/90\nloops=2",
+    "rw=randrw\nsize=400k\nrandom_distribution=zoned:90/10:10/90\nloops=2",
     "rw=randread\nsize=400k\nrandom_distribution=zoned_abs:90/40k:10/100k\nnrfiles=2",
-    "rw=randread\nsize=40k\nrandom_distribution=zoned_abs:50/20k:50/40k\nloops=2",
+    "rw=randread\nsize=40k\nrandom_distribution=zoned_abs:90/20k:10/40k\nloops=2",
     "rw=randwrite\nsize=300k\nrandom_distribution=zoned:60/30:40/70\nbsrange=4k-12k\npercentage_random=70",
-    "rw=randread\nsize=3t\nbs=512\nnorandommap\nnumber_ios=30",
 ];
 
 /// The I/Os of each job: direction, offset, length.

@@ -1,8 +1,8 @@
 //! Sequences of jobs whose random offsets are not all alike, recorded from fio. Offsets and lengths are in blocks of 4 KiB.
 
 use ferrio_plan::{
-    AccessZone, Direction, Distribution, FileKind, FileSpec, JobSpec, Law, PerDirection, RandomOrder,
-    ReadWrite, RwPostfix, Seeding, Skew, Zones,
+    AccessZone, Direction, Distribution, FileKind, FileSpec, Generator, JobSpec, Law, PerDirection,
+    RandomOrder, ReadWrite, RwPostfix, Seeding, Skew, Zones,
 };
 
 use crate::testing::{job, notation, regions, steps};
@@ -239,4 +239,22 @@ fn lengths_go_by_kind_of_offset() {
     spec.rw = ReadWrite::Write;
     let sequential = run(&spec);
     assert!(sequential.starts_with("w0 1 2 3"), "{sequential}");
+}
+
+#[test]
+fn a_job_with_too_many_blocks_for_32_bits_draws_offsets_and_nothing_else_with_64() {
+    let mut spec = random(64);
+    spec.wide_offsets = true;
+    assert_eq!(run(&spec), "r5 2 11 8 13 6 15 14 7 0 3 1 4 9 10 12");
+    let lengths = |wide: bool, generator| {
+        let mut spec = random(4096);
+        crate::testing::set_block(&mut spec, 4096, 65536);
+        (spec.wide_offsets, spec.generator) = (wide, generator);
+        // A length that does not fit at its offset is drawn again: a few I/Os are enough.
+        (spec.random_map, spec.limits.number_ios) = (false, 6);
+        crate::testing::sequence(&spec).iter().map(|io| io.len).collect::<Vec<_>>()
+    };
+    let narrow = lengths(false, Generator::Tausworthe32);
+    assert_eq!(lengths(true, Generator::Tausworthe32), narrow);
+    assert_ne!(lengths(false, Generator::Tausworthe64), narrow);
 }
