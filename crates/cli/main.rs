@@ -82,7 +82,11 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    output.write(&ferrio_report::report(&plan, &result, &ReportOptions::new(program.formats, FIO_VERSION)));
+    output.write(&ferrio_report::report(
+        &plan,
+        &result,
+        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
+    ));
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

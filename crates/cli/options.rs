@@ -94,7 +94,6 @@ pub fn options() -> Vec<ProgramOption> {
 
 const POOL: &str = "memory is taken as it is needed";
 const ALONE: &str = "is not implemented yet: there is no client/server mode; run ferrio on each machine";
-const TERSE: &str = "is not implemented yet: the terse format is missing; use --output-format=json";
 
 const fn flag(name: &'static str, letter: char, group: Group, help: &'static str) -> Entry {
     let takes = Takes::Nothing;
@@ -138,14 +137,11 @@ pub const OPTIONS: &[Entry] = &[
         'F',
         "FORMATS",
         Group::Report,
-        "Formats of the report, joined by commas: normal, json, json+",
+        "Formats of the report, joined by commas: normal, json, json+, terse",
     ),
-    flag("minimal", 'm', Group::Report, "Report in the terse format only").refused(TERSE),
-    value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen")
-        .optional()
-        .refused(TERSE),
-    value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5")
-        .refused(TERSE),
+    flag("minimal", 'm', Group::Report, "Report in the terse format only"),
+    value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen").optional(),
+    value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5"),
     value("eta", 'e', "WHEN", Group::Report, "When to show the line of progress: auto, always, never"),
     value(
         "eta-newline",

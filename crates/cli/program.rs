@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_jobfile::Reading;
-use ferrio_report::{DebugOptions, Formats};
+use ferrio_report::{DebugOptions, Formats, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::{Item, Takes};
@@ -46,6 +46,8 @@ pub struct Program {
     pub output: Option<String>,
     /// Formats of the report.
     pub formats: Formats,
+    /// Which fields terse lines have.
+    pub terse_version: TerseVersion,
     /// When to show the live line.
     pub eta: Eta,
     /// Leave a live line standing each time this has passed.
@@ -156,7 +158,8 @@ impl Program {
         }
         Ok(Program {
             output: matches.get_one("output").cloned(),
-            formats: matches.get_one("output-format").copied().unwrap_or_default(),
+            formats: formats(items),
+            terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
@@ -173,6 +176,19 @@ impl Program {
             question,
         })
     }
+}
+
+/// The formats wanted: `--output-format` and `--minimal` replace those chosen before, `--append-terse` adds to them. Values were
+/// checked before.
+fn formats(items: &[Item]) -> Formats {
+    items.iter().fold(Formats::default(), |chosen, item| match item {
+        Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
+            values::formats(value).unwrap_or(chosen)
+        }
+        Item::Program { name, .. } if *name == "minimal" => Formats { terse: true, ..values::NO_FORMAT },
+        Item::Program { name, .. } if *name == "append-terse" => Formats { terse: true, ..chosen },
+        _ => chosen,
+    })
 }
 
 /// The usage text, for those who gave no job.
@@ -312,7 +328,7 @@ mod tests {
     #[test]
     fn nothing_given_is_fios_default() {
         let program = read(&[]).unwrap();
-        assert_eq!(program.formats, Formats { normal: true, json: false, json_plus: false });
+        assert_eq!(program.formats, Formats { normal: true, ..values::NO_FORMAT });
         assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
         assert_eq!(program.eta_interval, Duration::from_secs(1));
     }
@@ -321,6 +337,17 @@ mod tests {
     fn the_last_of_repeated_options_counts() {
         let program = read(&["--output=a", "-o", "b", "--eta=never", "--eta=auto"]).unwrap();
         assert_eq!((program.output.as_deref(), program.eta), (Some("b"), Eta::Auto));
+    }
+
+    #[test]
+    fn formats_replace_each_other_and_terse_lines_are_added() {
+        let formats = |words: &[&str]| read(words).unwrap().formats;
+        let terse = Formats { terse: true, ..values::NO_FORMAT };
+        assert_eq!(formats(&["--output-format=json", "--minimal"]), terse);
+        assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..values::NO_FORMAT });
+        assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
+        assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
+        assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
     }
 
     #[test]
@@ -339,7 +366,6 @@ mod tests {
             let value = match entry.name {
                 "profile" => "act",
                 "idle-prof" => "system",
-                "terse-version" => "3",
                 _ => "1",
             };
             let word = match entry.takes {

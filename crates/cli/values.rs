@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use ferrio_jobfile::{Reading, nearest};
-use ferrio_report::Formats;
+use ferrio_report::{Formats, TerseVersion};
 
 use crate::program::{Eta, MESSAGE_FORMAT};
 
@@ -27,7 +27,9 @@ pub fn parser(name: &str) -> ValueParser {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
         }),
-        "terse-version" => PossibleValuesParser::new(["2", "3", "4", "5"]).into(),
+        "terse-version" => {
+            PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
+        }
         "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
         "idle-prof" => PossibleValuesParser::new(["system", "percpu", "calibrate"]).into(),
@@ -37,19 +39,20 @@ pub fn parser(name: &str) -> ValueParser {
 }
 
 /// Words of `--output-format`.
-pub const FORMATS: [&str; 3] = ["normal", "json", "json+"];
+pub const FORMATS: [&str; 4] = ["normal", "json", "json+", "terse"];
+
+/// None of the formats.
+pub const NO_FORMAT: Formats = Formats { normal: false, json: false, json_plus: false, terse: false };
 
 /// `normal,json`: all formats wanted.
-fn formats(text: &str) -> Result<Formats, String> {
-    let mut formats = Formats { normal: false, json: false, json_plus: false };
+pub fn formats(text: &str) -> Result<Formats, String> {
+    let mut formats = NO_FORMAT;
     for word in text.split(',').filter(|word| !word.is_empty()) {
         match word {
             "normal" => formats.normal = true,
             "json" => formats.json = true,
             "json+" => (formats.json, formats.json_plus) = (true, true),
-            "terse" | "minimal" | "csv" => {
-                return Err(format!("output format {word} is not implemented yet"));
-            }
+            "terse" | "minimal" | "csv" => formats.terse = true,
             _ => {
                 let meant = nearest(word, FORMATS.into_iter());
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
@@ -57,12 +60,10 @@ fn formats(text: &str) -> Result<Formats, String> {
             }
         }
     }
-    match formats {
-        Formats { normal: false, json: false, .. } => {
-            Err(format!("a format is expected: {}", FORMATS.join(", ")))
-        }
-        _ => Ok(formats),
+    if formats == NO_FORMAT {
+        return Err(format!("a format is expected: {}", FORMATS.join(", ")));
     }
+    Ok(formats)
 }
 
 fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
@@ -97,9 +98,11 @@ mod tests {
 
     #[test]
     fn formats_are_a_list() {
-        assert_eq!(formats("normal,json"), Ok(Formats { normal: true, json: true, json_plus: false }));
-        assert_eq!(formats("json+"), Ok(Formats { normal: false, json: true, json_plus: true }));
-        assert_eq!(formats("terse").unwrap_err(), "output format terse is not implemented yet");
+        assert_eq!(formats("normal,json"), Ok(Formats { normal: true, json: true, ..NO_FORMAT }));
+        assert_eq!(formats("json+"), Ok(Formats { json: true, json_plus: true, ..NO_FORMAT }));
+        for word in ["terse", "minimal", "csv"] {
+            assert_eq!(formats(word), Ok(Formats { terse: true, ..NO_FORMAT }));
+        }
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
         assert!(formats("").is_err() && formats(",").is_err());

@@ -26,5 +26,6 @@ mod signals;
 mod steadystate;
 mod support;
 mod syscalls;
+mod terse;
 mod text_report;
 mod verify;

@@ -89,6 +89,7 @@ impl JobSpec {
                 unified: UnifiedReporting::None,
             },
             logs: Logs::default(),
+            iolog: None,
             steadystate: None,
             units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
             options: Vec::new(),

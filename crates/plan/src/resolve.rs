@@ -88,6 +88,7 @@ pub(crate) fn resolve(
         steadystate: steadystate::steadystate(job, &measure, findings),
         measure,
         logs: measure::logs(job, &base.name, findings),
+        iolog: measure::iolog(options),
         units: measure::units(options, base.units),
         options: echo(&job.own),
         ..base

@@ -555,6 +555,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// `write_iolog`: where the job's I/O is recorded.
+    pub iolog: Option<RecordTo>,
     /// What ends the job once it is steady.
     pub steadystate: Option<SteadyState>,
     /// Units of printed numbers.

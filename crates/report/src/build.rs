@@ -14,7 +14,7 @@ use crate::errors::error_message;
 use crate::model::{
     DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
     LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
-    TextFigures, ToleratedErrors,
+    TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use steady::steady_report;
@@ -211,8 +211,16 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             error_message: error.map(error_message),
             units: first.units,
             percentile_precision: last.measure.percentile_precision,
+            terse_percentiles: terse_percentiles(last),
         },
     }
+}
+
+fn terse_percentiles(spec: &JobSpec) -> TersePercentiles {
+    let measure = &spec.measure;
+    let any = measure.lat_percentiles || measure.clat_percentiles;
+    let percents = if any { measure.percentiles.clone() } else { Vec::new() };
+    TersePercentiles { of_lat: measure.lat_percentiles, percents }
 }
 
 /// With the last job of the entry: there a group has its window. A job that never ran has an empty one.

@@ -15,6 +15,7 @@ pub mod model;
 mod notes;
 pub mod num;
 mod start;
+mod terse;
 mod text;
 
 use ferrio_plan::Plan;
@@ -28,6 +29,7 @@ pub use logs::LogWriter;
 pub use model::RunReport;
 pub use notes::unit_notes;
 pub use start::{laying_out_line, start_lines, starting_line};
+pub use terse::{NoTerseVersion, TerseVersion};
 
 /// The formats of a report (`--output-format`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +40,13 @@ pub struct Formats {
     pub json: bool,
     /// Histogram buckets in the JSON document; implies `json` where formats are chosen.
     pub json_plus: bool,
+    /// Lines of fields between semicolons.
+    pub terse: bool,
 }
 
 impl Default for Formats {
     fn default() -> Self {
-        Formats { normal: true, json: false, json_plus: false }
+        Formats { normal: true, json: false, json_plus: false, terse: false }
     }
 }
 
@@ -51,6 +55,8 @@ impl Default for Formats {
 pub struct ReportOptions {
     /// Formats to write.
     pub formats: Formats,
+    /// Which fields terse lines have.
+    pub terse_version: TerseVersion,
     /// The version line (`fio-3.42`).
     pub version: String,
     /// When the report is made, in the zone it is shown in.
@@ -60,8 +66,8 @@ pub struct ReportOptions {
 impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
-    pub fn new(formats: Formats, version: impl Into<String>) -> Self {
-        ReportOptions { formats, version: version.into(), time: Zoned::now() }
+    pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
+        ReportOptions { formats, terse_version, version: version.into(), time: Zoned::now() }
     }
 }
 
@@ -72,6 +78,12 @@ impl RunReport {
         text::to_text(self)
     }
 
+    /// The terse lines.
+    #[must_use]
+    pub fn to_terse(&self, version: TerseVersion) -> String {
+        terse::to_terse(self, version)
+    }
+
     /// The JSON document, newline at the end included.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -79,11 +91,14 @@ impl RunReport {
     }
 }
 
-/// The report in all chosen formats: the JSON document first, then the text.
+/// The report in all chosen formats: the terse lines first, then the JSON document, then the text.
 #[must_use]
 pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
     let report = RunReport::new(plan, result, options);
     let mut out = String::new();
+    if options.formats.terse {
+        out.push_str(&report.to_terse(options.terse_version));
+    }
     if options.formats.json || options.formats.json_plus {
         out.push_str(&report.to_json());
     }

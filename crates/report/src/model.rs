@@ -110,7 +110,7 @@ impl JobReport {
 /// `eta` of a run that is too young to tell.
 pub const ETA_UNKNOWN: u64 = 2_147_483_647;
 
-/// Figures of an entry that are not in the JSON document.
+/// Figures of an entry that are not in the JSON document, for the other formats.
 #[derive(Clone, Debug)]
 pub struct TextFigures {
     /// Jobs summed up.
@@ -123,6 +123,17 @@ pub struct TextFigures {
     pub units: Units,
     /// Digits after the point of percentile names.
     pub percentile_precision: u8,
+    /// Percentiles that the terse format has fields for.
+    pub terse_percentiles: TersePercentiles,
+}
+
+/// The percentiles of one latency, for which there are fields whether there are samples or not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TersePercentiles {
+    /// Of the total latency, not the completion latency.
+    pub of_lat: bool,
+    /// In percent; empty when percentiles are switched off.
+    pub percents: Vec<f64>,
 }
 
 /// The three directions of an entry.

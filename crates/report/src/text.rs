@@ -332,4 +332,4 @@ fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -12,6 +12,7 @@ mod between;
 mod complete;
 mod failing;
 mod paced;
+mod recording;
 mod submit;
 mod verifying;
 
@@ -29,6 +30,7 @@ use crate::event::JobState;
 use crate::failure::Failure;
 use crate::logs::{self, IoLog};
 use crate::open;
+use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
 use crate::worker::Context;
@@ -94,6 +96,8 @@ pub(crate) struct Issuer<'a, E> {
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
     log: Option<IoLog>,
+    /// Present when the job's I/O is recorded.
+    recorder: Option<Box<Recorder<'a>>>,
     /// Every submission completes in the call.
     synchronous: bool,
     stamps: Stamps,
@@ -135,6 +139,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         workload: Workload,
         mut content: Content,
         verification: Option<Box<Verification>>,
+        recorder: Option<Box<Recorder<'a>>>,
     ) -> Self {
         let spec = context.spec;
         let depth = spec.units();
@@ -183,6 +188,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             paced: Paced::new(spec, context.entropy, context.clock),
             between: Between::new(spec),
             log: log.map(|sender| IoLog::new(sender, context.index)),
+            recorder,
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -239,6 +245,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
         files: FileSet,
         note: &mut dyn FnMut(String),
     ) -> Result<FileSet, Failure> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.closed_all()?;
+        }
         if self.spec.engine.is_diskless() {
             return Ok(files);
         }
@@ -284,9 +293,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// Runs `work` as part of the run time.
-    pub(crate) fn timed<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         self.timing.loop_began(self.clock.now());
-        let result = work();
+        let result = work(self);
         self.timing.loop_ended(self.clock.now());
         result
     }

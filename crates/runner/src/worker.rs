@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::recording::Recorder;
 use crate::result::JobResult;
 use crate::verification::Verification;
 use crate::{hooks, layout, place};
@@ -160,7 +161,8 @@ fn work<E: Engine>(
         content = content.after_layout(laid_out);
     }
     let verification = Verification::new(spec, context.entropy)?;
-    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
+    let recorder = Recorder::new(spec, context.clock)?;
+    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();
@@ -177,6 +179,8 @@ fn work<E: Engine>(
     }
     result.start_ms = wall_ms();
     let outcome = passes(context, &mut issuer, &mut files, &mut note);
+    // The error of the I/O itself matters more than that of its log.
+    let outcome = outcome.and(issuer.end_recording());
     control.set_state(JobState::Finishing);
     if let Some(start_ms) = issuer.ramp_ended_ms() {
         result.start_ms = start_ms;
@@ -225,18 +229,15 @@ fn final_syncs<E: Engine>(
         return Ok(());
     }
     context.control.set_state(JobState::Fsyncing);
-    let result = issuer.timed(|| {
-        files
-            .files
-            .iter()
-            .zip(&spec.files)
-            .filter_map(|(open, file)| open.fd.as_ref().map(|fd| (fd, file)))
-            .try_for_each(|(fd, file)| {
-                nix::unistd::fsync(fd).map_err(|e| {
-                    Failure::new(e as i32, "fsync")
-                        .note(format!("end_fsync failed for file {}", file.path.display()))
-                })
+    let result = issuer.timed(|issuer| {
+        let mut used = files.files.iter().zip(&spec.files).enumerate().filter(|(_, (_, file))| file.size > 0);
+        used.try_for_each(|(index, (open, file))| {
+            issuer.record_final_sync(index)?;
+            open.fd.as_ref().map_or(Ok(()), nix::unistd::fsync).map_err(|e| {
+                Failure::new(e as i32, "fsync")
+                    .note(format!("end_fsync failed for file {}", file.path.display()))
             })
+        })
     });
     context.control.set_state(JobState::Running);
     result

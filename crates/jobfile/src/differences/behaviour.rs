@@ -243,4 +243,10 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "standard output has the report only, everything else goes to standard error",
         why: "reports can be read by programs",
     },
+    Row {
+        id: "terse-numbers",
+        fio: "a terse line of a job without I/O has `-nan%` among its latency buckets",
+        ferrio: "it has `0.00%`",
+        why: "readers expect a number",
+    },
 ];

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Formats;
+use crate::{Formats, TerseVersion};
 use ferrio_plan::PlannedJob;
 use ferrio_runner::JobError;
 use ferrio_stats::DirectionRecorder;
@@ -8,7 +8,12 @@ use std::time::SystemTime;
 
 fn options() -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
-    ReportOptions { formats: Formats::default(), version: "fio-3.42".into(), time }
+    ReportOptions {
+        formats: Formats::default(),
+        terse_version: TerseVersion::default(),
+        version: "fio-3.42".into(),
+        time,
+    }
 }
 
 /// `ios` reads of 4 KiB in `runtime_ms` with latencies of 1, 2, 3... µs.

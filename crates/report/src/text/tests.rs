@@ -1,14 +1,19 @@
 use super::*;
-use crate::{Formats, ReportOptions};
+use crate::{Formats, ReportOptions, TerseVersion};
 use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::{Duration, SystemTime};
 
-fn options(json_plus: bool) -> ReportOptions {
+pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
-    ReportOptions { formats: Formats { json_plus, ..Formats::default() }, version: "fio-3.42".into(), time }
+    ReportOptions {
+        formats: Formats { json_plus, ..Formats::default() },
+        terse_version: TerseVersion::default(),
+        version: "fio-3.42".into(),
+        time,
+    }
 }
 
 fn samples(values: &[u64]) -> SampleStats {
@@ -51,7 +56,7 @@ fn mixed() -> JobStats {
     stats
 }
 
-fn run() -> (Plan, RunResult) {
+pub(crate) fn run() -> (Plan, RunResult) {
     let mut mix = JobSpec::bare("mix");
     mix.rw = ReadWrite::RandMixed;
     mix.description = Some("hello \"there\"".into());

@@ -90,6 +90,9 @@ impl<E: Engine> Issuer<'_, E> {
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.submit(request, direction);
     }
 
@@ -147,6 +150,9 @@ impl<E: Engine> Issuer<'_, E> {
         };
         let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
         self.last_was_sync = true;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.stats.sync.ios += 1;
         self.stamp_start();
         let start = self.now;

@@ -58,6 +58,9 @@ impl<E: Engine> Issuer<'_, E> {
             let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
             let Some(Written { file, len, offset, .. }) = next else { return };
             let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            if self.recorder.is_some() && !self.record(&request) {
+                return;
+            }
             self.submit(request, Direction::Read as usize);
         }
     }
