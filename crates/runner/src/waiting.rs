@@ -49,9 +49,10 @@ impl Waiter {
         (ns >= LEAST_SLEEP_NS).then(|| Duration::from_nanos(ns.min(SLICE_NS)))
     }
 
-    /// A sleep of `asked` that nothing ended early took `took_ns`.
+    /// A sleep of `asked` took `took_ns`. One that something ended early teaches nothing.
     pub(crate) fn slept(&mut self, asked: Duration, took_ns: u64) {
-        let late = took_ns.saturating_sub(asked.as_nanos() as u64).clamp(*LATE_NS.start(), *LATE_NS.end());
+        let Some(late) = took_ns.checked_sub(asked.as_nanos() as u64) else { return };
+        let late = late.clamp(*LATE_NS.start(), *LATE_NS.end());
         if late > self.late_ns {
             self.late_ns += (late - self.late_ns) / RISE;
         } else {
@@ -143,6 +144,9 @@ mod tests {
         assert!(guess(|_| 30_000, 2000).abs_diff(30_000) < 100);
         assert!(guess(|_| 0, 2000).abs_diff(5_000) < 100);
         assert!(guess(|_| 7_000_000, 100).abs_diff(200_000) < 100);
+        let mut interrupted = waiter();
+        interrupted.slept(Duration::from_millis(1), 999_999);
+        assert_eq!(interrupted.late_ns, FIRST_GUESS_NS);
         let mostly = guess(|i| if i % 100 == 99 { 9_000_000 } else { 30_000 }, 2099);
         assert!(mostly < 60_000, "a late one now and then does not make all others spin: {mostly}");
     }

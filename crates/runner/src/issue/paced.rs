@@ -43,13 +43,20 @@ impl Paced {
         Some(Box::new(Paced { pacer, waiter: Waiter::new(clock), clock, due, next_due: NEVER }))
     }
 
-    /// Clock ticks at which the next I/O of this direction is due; 0 if it may go at any time.
-    fn due(&self, direction: Direction, timing: &Timing) -> u64 {
+    /// Clock ticks to wait for before the next I/O of this direction is issued. `None` when it may go at `now`: then it is noted when
+    /// it was due.
+    fn wait_for(&mut self, direction: Direction, timing: &Timing, now: u64) -> Option<u64> {
         if !self.pacer.limits(direction) {
-            return 0;
+            self.next_due = NEVER;
+            return None;
         }
         let since = self.clock.ticks(Duration::from_nanos(self.pacer.due_ns(direction)));
-        timing.measuring_since().saturating_add(since)
+        let due = timing.measuring_since().saturating_add(since);
+        if due > now {
+            return Some(due);
+        }
+        self.next_due = due;
+        None
     }
 
     /// The I/O that was waited for is issued in `unit`.
@@ -109,11 +116,7 @@ impl<E: Engine> Issuer<'_, E> {
     fn wait_until_due(&mut self, direction: Direction) -> bool {
         loop {
             let Some(paced) = &mut self.paced else { return true };
-            let due = paced.due(direction, &self.timing);
-            if due <= self.now {
-                paced.next_due = if due == 0 { NEVER } else { due };
-                return true;
-            }
+            let Some(due) = paced.wait_for(direction, &self.timing, self.now) else { return true };
             let milestone = self.timing.next_milestone();
             self.reap_until(due.min(milestone));
             self.now = self.clock.now();
@@ -170,5 +173,95 @@ impl<E: Engine> Issuer<'_, E> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_plan::{PerDirection, ReadWrite};
+    use ferrio_stats::Usage;
+
+    use super::*;
+
+    /// A mix of two I/Os in flight in which 1000 reads a second are due, and the clock of a job that began at 1 s.
+    fn job() -> (Paced, JobSpec, Timing) {
+        let mut spec = JobSpec::bare("a");
+        spec.rw = ReadWrite::Mixed;
+        spec.engine = ferrio_plan::EngineKind::IoUring;
+        spec.depth.iodepth = 2;
+        spec.rates.iops = PerDirection([1000, 0, 0]);
+        let clock = Clock::monotonic();
+        let timing = Timing::start(1_000_000_000, &clock, &spec.limits, Usage::default());
+        (*Paced::new(&spec, [0; SEEDS], clock).unwrap(), spec, timing)
+    }
+
+    const fn io(direction: Direction) -> Io {
+        Io { direction, file: 0, offset: 0, len: 4096 }
+    }
+
+    /// ns after the start of the job.
+    const fn at(ns: u64) -> u64 {
+        1_000_000_000 + ns
+    }
+
+    #[test]
+    fn response_times_count_from_when_an_io_was_due_however_late_it_was_issued() {
+        let (mut paced, _, timing) = job();
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(40_000)), None, "the first is due at once");
+        paced.issued(0, &io(Direction::Read));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(50_000)), Some(at(1_000_000)));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(1_000_000)), None);
+        paced.issued(1, &io(Direction::Read));
+        // The first one stalls; so the next two are issued after 9 ms.
+        assert_eq!(paced.response_ns(1, at(1_020_000)), Some(20_000));
+        assert_eq!(paced.response_ns(0, at(9_000_000)), Some(9_000_000));
+        for (unit, response_ns) in [(0, 7_100_000), (1, 6_100_000)] {
+            assert_eq!(paced.wait_for(Direction::Read, &timing, at(9_000_000)), None);
+            paced.issued(unit, &io(Direction::Read));
+            assert_eq!(paced.response_ns(unit, at(9_100_000)), Some(response_ns));
+        }
+    }
+
+    #[test]
+    fn a_direction_without_a_rate_goes_at_once_and_has_no_response_time() {
+        let (mut paced, _, timing) = job();
+        paced.wait_for(Direction::Read, &timing, at(0));
+        paced.issued(0, &io(Direction::Read));
+        assert_eq!(paced.wait_for(Direction::Write, &timing, at(0)), None);
+        paced.issued(0, &io(Direction::Write));
+        assert_eq!(paced.response_ns(0, at(5)), None);
+    }
+
+    #[test]
+    fn at_the_end_of_the_ramp_the_schedule_begins_anew_and_what_is_in_flight_keeps_its_time() {
+        let (mut paced, mut spec, _) = job();
+        spec.limits.ramp_time = Duration::from_millis(100);
+        let mut timing = Timing::start(at(0), &Clock::monotonic(), &spec.limits, Usage::default());
+        for (unit, now) in [(0, at(0)), (1, at(90_000_000))] {
+            assert_eq!(paced.wait_for(Direction::Read, &timing, now), None);
+            paced.issued(unit, &io(Direction::Read));
+        }
+        timing.reached(at(100_000_000), Usage::default());
+        paced.restart();
+        assert_eq!(paced.response_ns(1, at(101_000_000)), Some(100_000_000));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(101_000_000)), None);
+        paced.issued(0, &io(Direction::Read));
+        assert_eq!(paced.response_ns(0, at(101_000_000)), Some(1_000_000));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(100_100_000)), Some(at(101_000_000)));
+    }
+
+    #[test]
+    fn a_pause_over_the_end_of_the_ramp_is_taken_out_as_far_as_the_schedule_saw_it() {
+        let (mut paced, _, timing) = job();
+        paced.wait_for(Direction::Read, &timing, at(0));
+        paced.issued(0, &io(Direction::Read));
+        // It began before measuring did, 50 ms of it are behind.
+        paced.paused(&timing, at(0) - 50_000_000, at(20_000_000));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(20_500_000)), None);
+        paced.issued(1, &io(Direction::Read));
+        assert_eq!(paced.response_ns(1, at(20_500_000)), Some(500_000));
+        assert_eq!(paced.wait_for(Direction::Read, &timing, at(20_500_000)), Some(at(21_000_000)));
+        paced.forget();
+        assert_eq!(paced.response_ns(1, at(20_500_000)), None);
     }
 }

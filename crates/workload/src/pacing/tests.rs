@@ -161,6 +161,23 @@ fn random_arrivals_have_the_mean_that_was_asked_for_at_any_rate() {
 }
 
 #[test]
+fn random_gaps_are_exponential_at_rates_that_are_not_fios() {
+    let mut spec = reads(300_000);
+    spec.rates.poisson = true;
+    let mut pacer = pacer(&spec);
+    let mut last = 0;
+    let mut gap = || {
+        let due = after_read(&mut pacer, 4096);
+        due - std::mem::replace(&mut last, due)
+    };
+    let gaps: Vec<u64> = (0..200_000).map(|_| gap()).collect();
+    for means in [0.1_f64, 0.5, 1.0, 2.0, 4.0] {
+        let longer = gaps.iter().filter(|&&ns| ns as f64 * 3e5 / 1e9 > means).count() as f64 / 2e5;
+        assert!((longer - (-means).exp()).abs() < 0.005, "{means}: {longer}");
+    }
+}
+
+#[test]
 fn random_arrivals_of_bytes_count_large_blocks_as_what_they_are_and_ios_as_one() {
     let mut spec = job();
     spec.rates.bytes = PerDirection([40_960_000, 0, 0]);
