@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure, OpenSync, PerDirection, Rates,
+    ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -54,10 +54,14 @@ impl JobSpec {
                 runtime: Duration::ZERO,
                 time_based: false,
                 ramp_time: Duration::ZERO,
+                ramp_size: 0,
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
             rates: Rates::default(),
             think: Think::default(),
+            latency_target: LatencyTarget::default(),
+            max_latency: MaxLatency::default(),
+            flow: None,
             durability: Durability::default(),
             overwrite: true,
             fallocate: Fallocate::Native,

@@ -13,8 +13,8 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, rules, steadystate,
-    tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, restraint, rules,
+    steadystate, tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -74,6 +74,9 @@ pub(crate) fn resolve(
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
         think: pace::think(options),
+        latency_target: restraint::latency_target(options),
+        max_latency: restraint::max_latency(options),
+        flow: restraint::flow(options),
         durability: durability(options),
         overwrite: switch(Opt::Overwrite, false),
         fallocate: fallocate(options),
@@ -244,6 +247,7 @@ fn limits(options: &Options) -> Limits {
         runtime: time(Opt::Runtime),
         time_based: options.switch(Opt::TimeBased).unwrap_or(false),
         ramp_time: time(Opt::RampTime),
+        ramp_size: options.size(Opt::RampSize).unwrap_or(0),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     }
 }

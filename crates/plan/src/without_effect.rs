@@ -5,8 +5,7 @@
 
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
-use crate::measure;
-use crate::spec::{Direction, JobSpec};
+use crate::spec::Direction;
 use crate::status::asks_for_nothing;
 use crate::written::{asks, int_or, rw, verifies, word};
 
@@ -117,9 +116,6 @@ table! {
     RwSequencer:
         |job| job.options.choice(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
         "it belongs to a random kind with a count, like `rw=randread:8`";
-    MaxLatency LatencyTarget:
-        |job| !measure::measure(job, JobSpec::bare("").measure).lat;
-        "latencies are not measured (`disable_lat`, `gtod_reduce`)";
     ErrorDump:
         |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
@@ -262,9 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_that_are_not_measured_are_not_limited() {
-        assert_eq!(idle("max_latency=5\ngtod_reduce=1\n"), ["max_latency"]);
-        assert!(idle("max_latency=5\ngtod_reduce=1\ndisable_lat=0\n").is_empty());
+    fn a_log_of_histograms_needs_an_interval() {
         assert_eq!(idle("write_hist_log=x\n"), ["write_hist_log"]);
     }
 

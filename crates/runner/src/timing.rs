@@ -15,12 +15,15 @@ pub(crate) struct Timing {
     /// End of the run time, `u64::MAX` without a limit; while ramping counted from the planned end of the ramp.
     deadline: u64,
     runtime: u64,
-    /// Start of the job, or end of its ramp.
+    /// When the loop has something to see to; 0 if it is called.
+    attention: u64,
+    every_turn: bool,
+    /// Start of the job, end of its ramp, or begin of the window that decides a search.
     measuring_since: u64,
     loop_began: u64,
     loop_ticks: u64,
     usage_before: Usage,
-    ramp_ended_ms: Option<u64>,
+    restarted_ms: Option<u64>,
 }
 
 /// What happened when the next milestone was reached.
@@ -38,16 +41,20 @@ impl Timing {
         let ticks = |duration: Duration| if duration.is_zero() { u64::MAX } else { clock.ticks(duration) };
         let ramp = ticks(limits.ramp_time);
         let runtime = ticks(limits.runtime);
-        let ramp_end = now.saturating_add(ramp);
+        // The end of a ramp that is measured in bytes is not known.
+        let ramp_end = if limits.ramp_size > 0 { u64::MAX - 1 } else { now.saturating_add(ramp) };
+        let deadline = (if ramp_end == u64::MAX { now } else { ramp_end }).saturating_add(runtime);
         Timing {
             ramp_end,
-            deadline: (if ramp == u64::MAX { now } else { ramp_end }).saturating_add(runtime),
+            deadline,
             runtime,
+            attention: ramp_end.min(deadline),
+            every_turn: false,
             measuring_since: now,
             loop_began: now,
             loop_ticks: 0,
             usage_before: usage,
-            ramp_ended_ms: None,
+            restarted_ms: None,
         }
     }
 
@@ -62,6 +69,34 @@ impl Timing {
         self.ramp_end.min(self.deadline)
     }
 
+    /// Ticks at which the loop has something to see to, a milestone or something else.
+    #[inline]
+    pub(crate) fn attention(&self) -> u64 {
+        self.attention
+    }
+
+    /// The loop has something to see to before its next I/O.
+    pub(crate) fn call(&mut self) {
+        self.attention = 0;
+    }
+
+    /// It did.
+    pub(crate) fn answer(&mut self) {
+        self.attention = if self.every_turn { 0 } else { self.next_milestone() };
+    }
+
+    /// Whether the loop has something to see to before every I/O.
+    pub(crate) fn attend_every_turn(&mut self, every_turn: bool) {
+        self.every_turn = every_turn;
+        self.answer();
+    }
+
+    /// The ramp is over at `now`, which is the next milestone then.
+    pub(crate) fn end_ramp(&mut self, now: u64) {
+        self.ramp_end = now;
+        self.answer();
+    }
+
     /// Decides what the milestone at or before `now` is.
     pub(crate) fn reached(&mut self, now: u64, usage: Usage) -> Milestone {
         if now < self.ramp_end {
@@ -69,12 +104,18 @@ impl Timing {
         }
         self.ramp_end = u64::MAX;
         self.deadline = now.saturating_add(self.runtime);
+        self.answer();
+        self.restart(now, usage);
+        Milestone::RampEnded
+    }
+
+    /// Measuring begins anew at `now`; the run time does not.
+    pub(crate) fn restart(&mut self, now: u64, usage: Usage) {
         self.measuring_since = now;
         self.loop_began = now;
         self.loop_ticks = 0;
         self.usage_before = usage;
-        self.ramp_ended_ms = Some(wall_ms());
-        Milestone::RampEnded
+        self.restarted_ms = Some(wall_ms());
     }
 
     /// True when the run time is over.
@@ -112,9 +153,9 @@ impl Timing {
         self.usage_before
     }
 
-    /// When the ramp ended, ms since 1970.
-    pub(crate) fn ramp_ended_ms(&self) -> Option<u64> {
-        self.ramp_ended_ms
+    /// When measuring began anew, ms since 1970.
+    pub(crate) fn restarted_ms(&self) -> Option<u64> {
+        self.restarted_ms
     }
 }
 

@@ -17,9 +17,11 @@ use log::debug;
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
 use crate::failure::Failure;
+use crate::flow::FlowMember;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::ramp::SharedRamp;
 use crate::result::JobResult;
 use crate::verification::Verification;
 use crate::{hooks, layout, place};
@@ -68,6 +70,10 @@ pub(crate) struct Context<'a> {
     pub(crate) entropy: [u64; SEEDS],
     /// State of the content after main laid the files out.
     pub(crate) layout: Option<LayoutContent>,
+    /// Place in a flow group.
+    pub(crate) flow: Option<Arc<FlowMember>>,
+    /// Bytes to move before anything is measured.
+    pub(crate) ramp: Option<Arc<SharedRamp>>,
 }
 
 impl Context<'_> {
@@ -175,12 +181,17 @@ fn work<E: Engine>(
         hooks::prerun(context)?;
         files = issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
     }
+    if let Some(flow) = &context.flow {
+        flow.join();
+    }
     result.start_ms = wall_ms();
     let outcome = passes(context, &mut issuer, &mut files, &mut note);
     control.set_state(JobState::Finishing);
-    if let Some(start_ms) = issuer.ramp_ended_ms() {
+    if let Some(start_ms) = issuer.restarted_ms() {
         result.start_ms = start_ms;
     }
+    result.latency_depth = issuer.searched_depth();
+    issuer.search_note().into_iter().for_each(|line| context.note(line));
     result.stats = issuer.into_stats();
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
     hooks::postrun(context);

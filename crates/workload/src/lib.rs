@@ -21,6 +21,7 @@ mod sequential;
 mod step;
 mod straight;
 mod sync;
+mod target;
 mod think;
 mod uniform;
 mod workload;
@@ -35,6 +36,7 @@ pub use delay::startdelay;
 pub use floor::{RateFloor, TooSlow};
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use target::{DepthSearch, Verdict};
 pub use think::Thinker;
 pub use workload::Workload;
 

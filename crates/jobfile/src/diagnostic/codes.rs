@@ -125,6 +125,7 @@ subjects! {
         "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums";
         "minimum-above-rate": "a minimum rate above the rate";
         "poisson-without-rate": "`rate_process=poisson`, and a direction has no rate or less than a block a second";
+        "latency-limit-without-latencies": "`max_latency` or `latency_target`, and latencies are not measured";
         "ramp-in-time-and-bytes": "`ramp_time` and `ramp_size`";
         "ramp-size-differs-in-group": "jobs of one group with different `ramp_size`";
         "steadystate-interval-too-short": "`steadystate_check_interval` below a second";

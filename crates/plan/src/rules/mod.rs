@@ -7,6 +7,7 @@ mod access;
 mod contents;
 mod groups;
 mod iolog;
+mod latencies;
 #[cfg(test)]
 mod places;
 mod random;
@@ -31,6 +32,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
     random::check(job, findings);
     rates::check(job, findings);
+    latencies::check(job, findings);
     sizes::check(job, findings);
     contents::check(job, findings);
     iolog::check(job, findings);

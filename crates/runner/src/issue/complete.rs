@@ -126,12 +126,16 @@ impl<E: Engine> Issuer<'_, E> {
                     direction: unit.direction as u8,
                 });
             }
+            if self.watch.is_some() {
+                self.watch_latency(unit);
+            }
         }
     }
 
     /// Records an I/O that the submitting call completed.
     #[inline(always)]
-    pub(super) fn record_inline(&mut self, direction: usize, len: u32, offset: u64, start: u64) {
+    pub(super) fn record_inline(&mut self, request: &Request, direction: usize, start: u64) {
+        let Request { len, offset, .. } = *request;
         let stats = &mut self.directions[direction];
         stats.bytes += u64::from(len);
         self.live.store(direction, stats.ios, stats.bytes);
@@ -143,6 +147,9 @@ impl<E: Engine> Issuer<'_, E> {
             recent.len += 1;
             if recent.len == RECENT {
                 self.record_recent();
+                if self.watch.is_some() {
+                    self.watch_latency(&Unit { request: *request, direction, start, issued: start });
+                }
             }
             if let Some(log) = &mut self.log
                 && !self.timing.in_ramp()
@@ -204,7 +211,7 @@ impl<E: Engine> Issuer<'_, E> {
             start = start.max(self.now);
             match self.engine.submit(&request) {
                 Submit::Done(again) if again == i64::from(request.len) => {
-                    return self.record_inline(direction, request.len, request.offset, start);
+                    return self.record_inline(&request, direction, start);
                 }
                 Submit::Done(again) => result = again,
                 // An engine that completes in the call does so every time.

@@ -62,6 +62,8 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
     let gate = Arc::new(Gate::default());
     gate.open();
     let context = Context {
+        flow: None,
+        ramp: None,
         index: 0,
         spec,
         control,
