@@ -64,7 +64,7 @@ mod tests {
     fn directions_have_latencies_of_their_own() {
         let us = Duration::from_micros;
         assert_eq!(spec("max_latency=1ms,5\n").max_latency.0, [us(1000), us(5), us(5)]);
-        assert_eq!(spec("max_latency=,5\n").max_latency.0, [us(0), us(5), us(0)]);
+        assert_eq!(spec("max_latency=,5\n").max_latency.0, [us(0), us(5), us(5)]);
         assert_eq!(spec("").max_latency, MaxLatency::default());
     }
 

@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
-        let set = jobs_of(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let set = jobs_of(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let mut told = Findings::default();
         status::check(&set.jobs[0], &mut status::Idle::default(), &mut told);
         let missing = told.into_problems();
-        let refused = refusals(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let refused = refusals(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let want = [
             "--zonemode=none and --zonesize are not compatible",
             "rate and rate_iops are mutually exclusive",
