@@ -402,6 +402,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn pass_milestone(&mut self) -> bool {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
+                self.budget.end_ramp(self.data_in_flight());
                 self.restart_figures();
                 true
             }

@@ -7,10 +7,13 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
-use ferrio_plan::{EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
+use ferrio_plan::{EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
+use crate::flow::Flows;
+
+mod restraints;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");
@@ -61,9 +64,13 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
+    let plan = Plan {
+        jobs: vec![PlannedJob { spec: spec.clone(), setup_error: None }],
+        ..Plan::default()
+    };
     let context = Context {
-        flow: None,
-        ramp: None,
+        flow: Flows::new(&plan).member(0).cloned(),
+        ramp: SharedRamp::of(&plan).remove(0),
         index: 0,
         spec,
         control,
