@@ -110,6 +110,10 @@ fn bytes(spec: &JobSpec, direction: Direction) -> Option<u64> {
     if !spec.limits.time_based {
         return Some(share(spec, direction));
     }
+    if spec.limits.ramp_size > 0 {
+        // The run time is counted from an end that is not known.
+        return None;
+    }
     let seconds = spec.limits.runtime.saturating_add(spec.limits.ramp_time).as_secs_f64();
     rate(spec, direction).map(|rate| (rate as f64 * seconds) as u64)
 }
@@ -134,7 +138,7 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
 fn certainty(spec: &JobSpec) -> Certainty {
     let used = || used(spec);
     if spec.limits.time_based {
-        return if used().all(|direction| rate(spec, direction).is_some()) {
+        return if used().all(|direction| bytes(spec, direction).is_some()) {
             Certainty::AtMost
         } else {
             Certainty::Unknown
@@ -144,7 +148,8 @@ fn certainty(spec: &JobSpec) -> Certainty {
         let block = &spec.block[direction];
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
-    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() {
+    let searches = spec.latency_target.is_sought() && !spec.latency_target.goes_on;
+    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() || searches {
         Certainty::AtMost
     } else if spec.rw.is_mixed() || uneven {
         Certainty::About
@@ -171,6 +176,8 @@ mod tests {
         assert_eq!(read("number_ios=5\n"), (Some(5 * 4096), Certainty::Exact));
         assert_eq!(read("size=10k\n"), (Some(10_240), Certainty::About));
         assert_eq!(read("runtime=9\n"), (Some(1 << 20), Certainty::AtMost));
+        assert_eq!(read("latency_target=1\n"), (Some(1 << 20), Certainty::AtMost));
+        assert_eq!(read("latency_target=1\nlatency_run=1\n"), (Some(1 << 20), Certainty::Exact));
         assert_eq!(read("runtime=9\ntime_based\n"), (None, Certainty::Unknown));
         assert_eq!(read("runtime=9\ntime_based\nrate=1k\n"), (Some(9 << 10), Certainty::AtMost));
     }

@@ -192,4 +192,39 @@ mod tests {
         assert_eq!(timing.loop_ns(&clock), 55);
         assert!(timing.is_over(1160) && !timing.is_over(1159));
     }
+
+    #[test]
+    fn a_ramp_of_bytes_is_over_when_it_is_said_so() {
+        let mut limits = JobSpec::bare("a").limits;
+        limits.ramp_size = 4096;
+        limits.runtime = Duration::from_nanos(50);
+        let mut timing = Timing::start(1000, &Clock::monotonic(), &limits, Usage::default());
+        assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
+        timing.end_ramp(9000);
+        assert_eq!(timing.attention(), 9000);
+        assert_eq!(timing.reached(9000, Usage::default()), Milestone::RampEnded);
+        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.attention()), (false, 9050, 9050));
+    }
+
+    #[test]
+    fn the_loop_attends_to_milestones_calls_and_if_asked_to_every_turn() {
+        let (mut timing, _) = timing(100, 50);
+        assert_eq!(timing.attention(), timing.next_milestone());
+        timing.call();
+        assert_eq!(timing.attention(), 0);
+        timing.answer();
+        assert_eq!(timing.attention(), 1100);
+        timing.attend_every_turn(true);
+        timing.reached(1100, Usage::default());
+        assert_eq!((timing.attention(), timing.next_milestone()), (0, 1150));
+        timing.attend_every_turn(false);
+        assert_eq!(timing.attention(), 1150);
+    }
+
+    #[test]
+    fn measuring_anew_does_not_prolong_the_run_time() {
+        let (mut timing, clock) = timing(0, 50);
+        timing.restart(1020, Usage::default());
+        assert_eq!((timing.next_milestone(), timing.measured_ns(&clock, 1030)), (1050, 10));
+    }
 }

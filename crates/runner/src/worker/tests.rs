@@ -64,10 +64,7 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
-    let plan = Plan {
-        jobs: vec![PlannedJob { spec: spec.clone(), setup_error: None }],
-        ..Plan::default()
-    };
+    let plan = Plan { jobs: vec![PlannedJob { spec: spec.clone(), setup_error: None }], ..Plan::default() };
     let context = Context {
         flow: Flows::new(&plan).member(0).cloned(),
         ramp: SharedRamp::of(&plan).remove(0),
