@@ -20,6 +20,7 @@ mod logs;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;
+mod restraints;
 mod rules;
 mod signals;
 mod steadystate;

@@ -14,7 +14,7 @@ use ferrio_plan::Plan;
 
 /// A job that ended still counts for this long. Jobs of one run time that were not released at the very same moment then end
 /// with the right proportions: nobody does I/O alone meanwhile.
-const GRACE: Duration = Duration::from_millis(20);
+const GRACE: Duration = Duration::from_millis(50);
 
 /// Flow groups of a run, for main.
 #[derive(Debug, Default)]
