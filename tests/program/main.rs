@@ -22,6 +22,7 @@ mod parsing_like_fio;
 mod reference;
 mod restraints;
 mod rules;
+mod same_io;
 mod signals;
 mod steadystate;
 mod support;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::spec::{
-    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure, OpenSync, PerDirection, Rates,
-    ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, FileService,
+    Generator, JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure, OpenSync, PerDirection,
+    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -45,6 +45,8 @@ impl JobSpec {
             invalidate: true,
             fadvise: Fadvise::ByPattern,
             files: Vec::new(),
+            file_service: FileService::default(),
+            openfiles: u32::MAX,
             verify: None,
             limits: Limits {
                 size: 0,
@@ -93,6 +95,7 @@ impl JobSpec {
                 unified: UnifiedReporting::None,
             },
             logs: Logs::default(),
+            iolog: None,
             steadystate: None,
             units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
             options: Vec::new(),

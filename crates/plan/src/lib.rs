@@ -10,6 +10,7 @@ mod buffers;
 mod clock;
 mod directories;
 mod engine;
+mod files;
 mod findings;
 mod groups;
 mod life_cycle;

@@ -13,7 +13,7 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, restraint, rules,
+    Machine, PlanOptions, blocks, buffers, engine, files, life_cycle, measure, numa, pace, restraint, rules,
     steadystate, tolerance, zones,
 };
 
@@ -70,6 +70,8 @@ pub(crate) fn resolve(
         },
         invalidate: switch(Opt::Invalidate, base.invalidate),
         fadvise: fadvise(options),
+        file_service: files::service(options),
+        openfiles: files::most_open(options),
         verify: verify(options, findings),
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
@@ -91,6 +93,7 @@ pub(crate) fn resolve(
         steadystate: steadystate::steadystate(job, &measure, findings),
         measure,
         logs: measure::logs(job, &base.name, findings),
+        iolog: measure::iolog(options),
         units: measure::units(options, base.units),
         options: echo(&job.own),
         ..base
@@ -290,6 +293,7 @@ fn durability(options: &Options) -> Durability {
         sync_file_range: sync_file_range(options),
         end_fsync: switch(Opt::EndFsync),
         fsync_on_close: switch(Opt::FsyncOnClose),
+        end_syncfs: switch(Opt::EndSyncfs),
     }
 }
 

@@ -1,7 +1,9 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod choices;
 mod clock;
 mod engine;
+mod files;
 mod life_cycle;
 mod logs;
 mod memory_policy;
@@ -13,9 +15,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use choices::*;
 pub use clock::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
+pub use files::*;
 pub use life_cycle::*;
 pub use logs::*;
 pub use memory_policy::*;
@@ -308,6 +312,8 @@ pub struct Durability {
     pub end_fsync: bool,
     /// fsync when a file is closed.
     pub fsync_on_close: bool,
+    /// At the end of each pass syncfs every file system with files of the job, instead of the fsyncs there.
+    pub end_syncfs: bool,
 }
 
 /// What kind of thing a file is.
@@ -523,6 +529,10 @@ pub struct JobSpec {
     pub fadvise: Fadvise,
     /// Files, in order.
     pub files: Vec<FileSpec>,
+    /// Which of them the next I/O goes to.
+    pub file_service: FileService,
+    /// Most files open at once, at least 1.
+    pub openfiles: u32,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.
@@ -565,6 +575,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// `write_iolog`: where the job's I/O is recorded.
+    pub iolog: Option<RecordTo>,
     /// What ends the job once it is steady.
     pub steadystate: Option<SteadyState>,
     /// Units of printed numbers.

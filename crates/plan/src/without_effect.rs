@@ -31,6 +31,8 @@ table! {
         |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
     WriteIolog:
         |job| job.options.is_given(Opt::ReadIolog); "a job that replays (`read_iolog`) does not record";
+    WriteIologVersion:
+        |job| lacks(job, Opt::WriteIolog); "nothing is recorded without `write_iolog`";
     Plids PlidSelect DpScheme:
         |job| !asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), None | Some("none"));
         "writes carry placement ids only with `fdp` or `dataplacement`";
@@ -206,6 +208,7 @@ mod tests {
         for (options, needed) in [
             ("replay_skip=write,trim", "read_iolog=x"),
             ("replay_redirect=/dev/x", "read_iolog=x"),
+            ("write_iolog_version=2", "write_iolog=x"),
             ("plids=1,3-5,65535", "fdp=1"),
             ("plid_select=random", "dataplacement=streams"),
             ("offset_align=8k", "offset=50%"),

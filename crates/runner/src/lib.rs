@@ -19,6 +19,7 @@ mod monitor;
 mod open;
 mod place;
 mod ramp;
+mod recording;
 mod registry;
 mod schedule;
 mod shell;

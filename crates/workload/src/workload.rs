@@ -95,6 +95,13 @@ impl Workload {
         }
     }
 
+    /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
+    pub fn synced(&mut self) {
+        if let Path::General(general) = &mut self.path {
+            general.synced();
+        }
+    }
+
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
         if let Path::General(general) = &mut self.path {
@@ -129,6 +136,7 @@ fn is_simple(spec: &JobSpec) -> bool {
     };
     let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
     spec.zones.is_none()
+        && !spec.file_service.never_finishes()
         && !spec.rw.is_mixed()
         && !spec.rw.is_trimwrite()
         && block.min == block.max

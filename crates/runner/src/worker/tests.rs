@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
-use ferrio_plan::{EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify};
+use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
+use ferrio_plan::{
+    Direction, EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify,
+};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;

@@ -74,21 +74,23 @@ pub(super) fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u6
     None
 }
 
-/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already.
+/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. What lies behind the
+/// last bit (a zone ends within its file, a file within a block) is nobody's and shortens nothing.
 #[inline]
 pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
     let Sizes { min, unit, .. } = sizes;
+    let mapped = map.bits() - first;
     if u64::from(min) == unit {
         if len == min {
             map.set(first);
             return len;
         }
-        let wanted = len.div_ceil(min);
-        let got = map.claim(first, u64::from(wanted)) as u32;
-        return if got < wanted { got * min } else { len };
+        let wanted = u64::from(len.div_ceil(min)).min(mapped);
+        let got = map.claim(first, wanted);
+        return if got < wanted { got as u32 * min } else { len };
     }
     let end = relative + u64::from(len);
-    let wanted = end.div_ceil(unit) - first;
+    let wanted = (end.div_ceil(unit) - first).min(mapped);
     let free = map.free_run(first, wanted);
     let len = if free < wanted {
         let room = (first + free) * unit - relative;

@@ -1,9 +1,10 @@
-//! Where a job stands in one of its files.
+//! Where a job stands in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
+
+use std::sync::Arc;
 
 use crate::map::RandomMap;
 use crate::random::Scale;
 use crate::step::Region;
-use crate::sync::Dirty;
 use crate::zones::Entry;
 
 /// No I/O of this direction yet.
@@ -16,10 +17,9 @@ pub(super) struct File {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u32,
-    /// Candidate offsets of each direction, `None` when it has not even one.
-    pub(super) blocks: [Option<Scale>; 3],
-    pub(super) map: Option<RandomMap>,
-    pub(super) dirty: Dirty,
+    /// Candidate offsets of each direction, `None` when it has not even one; shared by files of one size.
+    pub(super) blocks: Arc<[Option<Scale>; 3]>,
+    pub(super) map: Option<Box<RandomMap>>,
 }
 
 impl File {
