@@ -1,4 +1,4 @@
-//! Latencies that a job must keep, flow groups, and ramps of bytes: reports, messages and exit statuses.
+//! Latencies that a job must keep, flow groups, ramps of bytes, and devices that become full: reports, messages and exit statuses.
 
 use serde_json::Value;
 
@@ -181,4 +181,35 @@ fn a_ramp_of_bytes_is_not_measured() {
     let done = reads(&report, 0);
     // One I/O of each may be under way when the group's ramp ends.
     assert!((956..=960).contains(&done), "{done}");
+}
+
+#[test]
+fn a_full_device_is_what_a_job_that_fills_it_waits_for() {
+    for (engine, failed) in [("--ioengine=psync", 1), ("--ioengine=libaio", 4)] {
+        let place = Place::new();
+        let words =
+            ["--output-format=json", "--name=a", engine, "--iodepth=4", "--iodepth_batch=4", "--rw=write"];
+        let words = [&words[..], &["--filename=/dev/full", "--size=1m", "--verify=md5"]].concat();
+        let run = place.ferrio(&words).run().ended_with(1);
+        assert_eq!(number(&run.json(), "/jobs/0/error"), 28);
+        let run = place.ferrio(&[&words[..], &["--fill_device=1"]].concat()).run().succeeded();
+        let report = run.json();
+        assert_eq!(
+            ["/jobs/0/error", "/jobs/0/write/total_ios", "/jobs/0/write/io_bytes", "/jobs/0/read/total_ios"]
+                .map(|key| number(&report, key)),
+            [0, failed, 0, 0]
+        );
+        let line =
+            "fio: io_u error on file /dev/full: No space left on device: write offset=0, buflen=4096\n";
+        assert!(run.stderr.contains(line), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_job_that_fills_a_device_needs_no_size() {
+    let place = Place::new();
+    let words = ["--output-format=json", "--name=a", "--rw=write", "--fill_device=1", "--number_ios=5"];
+    let run = place.ferrio(&words).run().succeeded();
+    assert_eq!(number(&run.json(), "/jobs/0/write/total_ios"), 5);
+    assert_eq!(place.files(), [("a.0.0".to_owned(), 5 * 4096)], "nothing is reserved");
 }

@@ -41,7 +41,9 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
         return now();
     }
     let planned = limits.runtime.saturating_add(limits.ramp_time).as_secs_f64();
-    let settled = settled(job).min(found(job));
+    // A device may be full at once.
+    let full = if spec.fill_device { 0.0 } else { f64::INFINITY };
+    let settled = settled(job).min(found(job)).min(full);
     let least = volume::least_seconds(spec).min(settled);
     // Run time counts from the end of the ramp.
     let ramp = (limits.ramp_size > 0).then(|| {
@@ -56,6 +58,7 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
     }
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops.max(1)));
     let because = match limits.number_ios {
+        0 if limits.is_unlimited() => format!("job {} ends when its device is full: no runtime", spec.name),
         0 => format!("job {} ends when its {} are done: no runtime", spec.name, bytes(whole)),
         ios => format!("job {} ends when its {ios} I/Os are done: no runtime", spec.name),
     };
@@ -402,6 +405,13 @@ mod tests {
         assert_eq!(each, [(8.0, Some(62.0))]);
         let (each, _) = times(&format!("time_based\n[a]\nruntime=60\nlatency_run=1\n{target}"));
         assert_eq!(each, [(60.0, Some(60.0))]);
+    }
+
+    #[test]
+    fn a_device_that_is_filled_may_be_full_at_once() {
+        let filling = "[a]\nrw=write\nrate=1m\nfill_device=1\n";
+        assert_eq!(times(&format!("{filling}size=1g\n")).0, [(0.0, None)]);
+        assert_eq!(times(&format!("{filling}time_based\nruntime=9\n")).0, [(0.0, Some(9.0))]);
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl JobSpec {
             max_latency: MaxLatency::default(),
             flow: None,
             durability: Durability::default(),
+            fill_device: false,
             overwrite: true,
             fallocate: Fallocate::Native,
             create_fsync: true,

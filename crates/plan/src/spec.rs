@@ -549,6 +549,8 @@ pub struct JobSpec {
     pub flow: Option<Flow>,
     /// Periodic and final syncs.
     pub durability: Durability,
+    /// `fill_device`: a full device ends the job, and that is no error.
+    pub fill_device: bool,
     /// Layout: `overwrite` in force (existing data is needed).
     pub overwrite: bool,
     /// Layout: `fallocate`.

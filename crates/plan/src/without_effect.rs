@@ -131,6 +131,8 @@ table! {
         "buffers have no huge pages without mem=mmaphuge or mem=shmhuge";
     GpuDevId:
         |job| word(job, Opt::Mem) != Some("cudamalloc"); "buffers are in the memory of a GPU only with mem=cudamalloc";
+    FillDevice:
+        |job| !rw(job).does(Direction::Write) && !rw(job).does(Direction::Read); "the job does not write";
     NumRange:
         |job| !rw(job).does(Direction::Trim); "the job does not trim";
     Atomic:

@@ -93,6 +93,8 @@ subjects! {
         "bssplit-below-bsrange": "`bssplit` has blocks below the smallest of `bsrange`";
         "bs-unaligned-with-verify": "`bs_unaligned` and `verify` exclude each other";
         "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
+        "engine-cannot-fill": "`fill_device` with an engine whose files cannot grow";
+        "fill-at-random-without-size": "`fill_device` of a job that writes at random, without `size`";
         "block-errors-of-several-files": "`block_error_percentiles` and a job of several files";
     }
     "Zones" {

@@ -5,6 +5,7 @@
 
 mod access;
 mod contents;
+mod fill;
 mod groups;
 mod iolog;
 mod latencies;
@@ -24,6 +25,7 @@ use crate::sizes::Sizing;
 use crate::spec::JobSpec;
 use crate::{Machine, measure};
 
+pub(crate) use fill::is_unlimited;
 pub(crate) use groups::Together;
 pub(crate) use iolog::stdin_has_one_user;
 
@@ -51,6 +53,7 @@ pub(crate) fn apply(
     access::apply(job, spec, machine, findings);
     sizes::apply(job, spec, sizing, machine, findings);
     random::apply(job, spec, findings);
+    fill::apply(job, spec, findings);
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
     measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
