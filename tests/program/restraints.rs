@@ -185,7 +185,7 @@ fn a_ramp_of_bytes_is_not_measured() {
 
 #[test]
 fn a_full_device_is_what_a_job_that_fills_it_waits_for() {
-    for (engine, failed) in [("--ioengine=psync", 1), ("--ioengine=libaio", 4)] {
+    for (engine, failed) in [("--ioengine=psync", 1), ("--ioengine=io_uring", 4)] {
         let place = Place::new();
         let words =
             ["--output-format=json", "--name=a", engine, "--iodepth=4", "--iodepth_batch=4", "--rw=write"];
