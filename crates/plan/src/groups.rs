@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use ferrio_jobfile::{Diagnostic, Job, Opt};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
+use crate::choices;
 use crate::files;
 use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
@@ -138,6 +139,7 @@ impl Groups {
         spec.files = regions.files;
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
+        choices::fit_files(&job.options, spec, findings);
         files::check_syncfs(spec)
     }
 

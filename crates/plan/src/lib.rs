@@ -7,6 +7,7 @@
 mod bare;
 mod blocks;
 mod buffers;
+mod choices;
 mod clock;
 mod directories;
 mod engine;

@@ -31,6 +31,8 @@ pub(crate) struct Sizing {
     pub(crate) offset_align: u64,
     /// Smallest block size of any direction.
     pub(crate) min_block: u64,
+    /// Regular files are worked on from their end.
+    pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
 }
@@ -136,7 +138,8 @@ fn region(
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
-    let offset = offset(clone, sizing, real);
+    let offset =
+        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, real) };
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.

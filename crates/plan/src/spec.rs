@@ -507,8 +507,20 @@ pub struct JobSpec {
     pub zones: Option<Zones>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
+    /// `softrandommap`: a job whose map does not fit the memory runs without.
+    pub soft_random_map: bool,
     /// Generator of random numbers.
     pub generator: Generator,
+    /// Random offsets are drawn with 64 bits whatever the generator: a file has more blocks than 32 bits can name.
+    pub wide_offsets: bool,
+    /// How the next block of a uniform choice is found.
+    pub random_order: RandomOrder,
+    /// `random_distribution`.
+    pub distribution: Distribution,
+    /// `percentage_random`: share of random offsets in a random job, 0..=100.
+    pub percentage_random: PerDirection<u32>,
+    /// `bs_is_seq_rand`: lengths of sequential I/Os are those of reads, of random ones those of writes.
+    pub bs_is_seq_rand: bool,
     /// Seeding of random streams.
     pub seeding: Seeding,
     /// Buffer content.
@@ -527,6 +539,8 @@ pub struct JobSpec {
     pub invalidate: bool,
     /// Advice to the kernel after opening.
     pub fadvise: Fadvise,
+    /// `file_append`: regular files are worked on from their end.
+    pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
     /// Which of them the next I/O goes to.
@@ -610,7 +624,11 @@ impl JobSpec {
             RwPostfix::Hole(_) => true,
             RwPostfix::Every(n) => n > 1,
         };
-        !self.random_map || repeats || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
+        let walks_on = self.rw.is_random() && self.percentage_random.0.iter().any(|&percent| percent < 100);
+        !self.random_map
+            || walks_on
+            || repeats
+            || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
     }
 
     /// What the job's verifier has to know.

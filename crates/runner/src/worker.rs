@@ -160,15 +160,18 @@ fn work<E: Engine>(
         .iter()
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
+    let recorder = Recorder::new(spec, context.clock)?;
     let workload = Workload::new(spec, &regions, context.entropy)
         .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
     drop(regions);
+    if workload.lost_its_map() {
+        note(format!("{}: no memory for the random map, running without: blocks may come twice", spec.name));
+    }
     let mut content = Content::new(spec, context.entropy);
     if let Some(laid_out) = laid_out {
         content = content.after_layout(laid_out);
     }
     let verification = Verification::new(spec, context.entropy)?;
-    let recorder = Recorder::new(spec, context.clock)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.

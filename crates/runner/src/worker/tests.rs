@@ -17,6 +17,8 @@ use crate::flow::Flows;
 
 mod restraints;
 
+mod paced;
+
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");
     spec.rw = rw;
@@ -630,3 +632,6 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
     let read = &work::<Lagging>(&spec).stats.directions[0];
     assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
 }
+
+mod files;
+mod recording;

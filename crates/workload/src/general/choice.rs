@@ -14,8 +14,8 @@ pub(super) struct Sizes {
 }
 
 impl File {
-    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the
-    /// smallest length.
+    /// A random position relative to the region, all being alike, and its bit in the map. With a map it is free for at least the
+    /// smallest length. When the file has no more blocks it starts over if it may (`recycle`).
     #[inline]
     pub(super) fn random(
         &mut self,
@@ -25,6 +25,9 @@ impl File {
         recycle: bool,
     ) -> Option<(u64, u64)> {
         let blocks = self.blocks[d]?;
+        if self.walk.is_some() {
+            return self.walk_on(sizes, recycle).map(|relative| (relative, 0));
+        }
         let block = stream.below(blocks);
         let Some(map) = &self.map else {
             return Some((block * sizes.align, 0));
@@ -38,6 +41,16 @@ impl File {
         self.rewind();
         let block = stream.below(blocks);
         free_block(self.map.as_ref()?, block, sizes)
+    }
+
+    /// The next position in the file's own order.
+    fn walk_on(&mut self, sizes: Sizes, recycle: bool) -> Option<u64> {
+        let mut block = self.walk.as_mut()?.next();
+        if block.is_none() && recycle {
+            self.rewind();
+            block = self.walk.as_mut()?.next();
+        }
+        block.map(|block| block * sizes.align)
     }
 }
 

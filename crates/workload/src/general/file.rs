@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::map::RandomMap;
 use crate::random::Scale;
 use crate::step::Region;
+use crate::walk::Walk;
 use crate::zones::Entry;
 
 /// No I/O of this direction yet.
@@ -20,6 +21,8 @@ pub(super) struct File {
     /// Candidate offsets of each direction, `None` when it has not even one; shared by files of one size.
     pub(super) blocks: Arc<[Option<Scale>; 3]>,
     pub(super) map: Option<Box<RandomMap>>,
+    /// An order that needs no map.
+    pub(super) walk: Option<Box<Walk>>,
 }
 
 impl File {
@@ -39,6 +42,9 @@ impl File {
         self.last_end = [self.region.offset; 3];
         if let Some(map) = &mut self.map {
             map.clear();
+        }
+        if let Some(walk) = &mut self.walk {
+            walk.rewind();
         }
     }
 }
