@@ -337,13 +337,18 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.depth - self.free.len() as u32 - self.retry.len() as u32
     }
 
-    /// I/Os per direction and syncs that were issued and have not ended.
-    fn in_flight(&self) -> ([u64; 3], u64) {
+    /// I/Os that were issued, or wait to be submitted again, and have not ended.
+    fn busy_units(&self) -> impl Iterator<Item = &Unit> {
         let mut busy = vec![true; self.units.len()];
         let parked = self.watch.iter().flat_map(|watch| &watch.parked);
         self.free.iter().chain(parked).for_each(|&unit| busy[unit as usize] = false);
+        self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
+    }
+
+    /// I/Os per direction and syncs that were issued and have not ended.
+    fn in_flight(&self) -> ([u64; 3], u64) {
         let (mut ios, mut syncs) = ([0; 3], 0);
-        for unit in self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit)) {
+        for unit in self.busy_units() {
             if is_data(unit.request.op) {
                 ios[unit.direction] += 1;
             } else {

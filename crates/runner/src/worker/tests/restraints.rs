@@ -27,6 +27,15 @@ fn the_search_for_a_depth_never_has_more_in_flight_than_the_depth_and_ends_the_j
 }
 
 #[test]
+fn a_search_under_a_rate_waits_without_anything_in_flight() {
+    let mut spec = searching(HOUR);
+    spec.rates.iops = PerDirection([2000; 3]);
+    let result = work::<Holding>(&spec);
+    HELD.take();
+    assert_eq!((result.error, result.latency_depth), (None, Some(8)));
+}
+
+#[test]
 fn a_search_for_a_share_that_no_depth_reaches_ends_with_the_job() {
     let mut spec = searching(Duration::from_nanos(1));
     spec.latency_target.percentile = 99.0;
