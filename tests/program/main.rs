@@ -24,6 +24,7 @@ mod own_jobs;
 mod parsing_like_fio;
 mod reference;
 mod response;
+mod restraints;
 mod rules;
 mod same_io;
 mod signals;

@@ -98,7 +98,7 @@ fn job<'a>(
         for planned in &spec.files {
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
             let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
-            if planned.extend {
+            if planned.extend && !spec.fill_device {
                 let stays = if file.action == Action::Grow { planned.found.unwrap_or(0) } else { 0 };
                 let before = laid_out.entry(&planned.path).or_insert(stays);
                 create_bytes = create_bytes.saturating_add(end(planned).saturating_sub(*before));
@@ -214,7 +214,8 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Acti
 fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
     let mut sizes: HashMap<&Path, u64> = HashMap::new();
     for (spec, file) in sections.iter().flat_map(Section::files) {
-        let fills = spec.does(Direction::Write) || file.extend;
+        // What fills a device takes what is there.
+        let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
         if fills && file.kind == Kind::Regular && !spec.readonly {
             let size = sizes.entry(&file.path).or_default();
             *size = end(file).max(*size);

@@ -41,24 +41,24 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
         return now();
     }
     let planned = limits.runtime.saturating_add(limits.ramp_time).as_secs_f64();
-    let settled = settled(job);
+    // A device may be full at once.
+    let full = if spec.fill_device { 0.0 } else { f64::INFINITY };
+    let settled = settled(job).min(found(job)).min(full);
     let least = volume::least_seconds(spec).min(settled);
+    // Run time counts from the end of the ramp.
+    let ramp = (limits.ramp_size > 0).then(|| {
+        format!("job {} ends some time after {} of ramp_size are done", spec.name, bytes(limits.ramp_size))
+    });
+    let most_seconds = if ramp.is_some() { None } else { Some(planned) };
     if limits.time_based {
-        return Span {
-            least_seconds: planned.min(settled),
-            most_seconds: Some(planned),
-            unbounded_because: None,
-        };
+        return Span { least_seconds: planned.min(settled), most_seconds, unbounded_because: ramp };
     }
     if !limits.runtime.is_zero() {
-        return Span {
-            least_seconds: least.min(planned),
-            most_seconds: Some(planned),
-            unbounded_because: None,
-        };
+        return Span { least_seconds: least.min(planned), most_seconds, unbounded_because: ramp };
     }
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops.max(1)));
     let because = match limits.number_ios {
+        0 if limits.is_unlimited() => format!("job {} ends when its device is full: no runtime", spec.name),
         0 => format!("job {} ends when its {} are done: no runtime", spec.name, bytes(whole)),
         ios => format!("job {} ends when its {ios} I/Os are done: no runtime", spec.name),
     };
@@ -70,6 +70,15 @@ pub(crate) fn settled(job: &PlannedJob) -> f64 {
     let ramp = job.spec.limits.ramp_time;
     let steady = job.spec.steadystate;
     steady.map_or(f64::INFINITY, |steady| (ramp + steady.ramp + steady.duration).as_secs_f64())
+}
+
+/// Seconds after which the depth of a job may be found at the earliest (`latency_target`): one window finds it, one is measured.
+fn found(job: &PlannedJob) -> f64 {
+    let target = job.spec.latency_target;
+    if !target.is_sought() || target.goes_on {
+        return f64::INFINITY;
+    }
+    (job.spec.limits.ramp_time + target.window.saturating_mul(2)).as_secs_f64()
 }
 
 /// All phases, and the whole run; `timeout` is that of the trigger, in seconds.
@@ -387,6 +396,27 @@ mod tests {
         let steady = "steadystate=iops:5%\nsteadystate_duration=10\nsteadystate_ramp_time=5\n";
         let (each, _) = times(&format!("time_based\n[a]\nruntime=60\nramp_time=2\n{steady}"));
         assert_eq!(each, [(17.0, Some(62.0))]);
+    }
+
+    #[test]
+    fn a_depth_that_is_found_may_end_a_job_early() {
+        let target = "latency_target=1ms\nlatency_window=3s\n";
+        let (each, _) = times(&format!("time_based\n[a]\nruntime=60\nramp_time=2\n{target}"));
+        assert_eq!(each, [(8.0, Some(62.0))]);
+        let (each, _) = times(&format!("time_based\n[a]\nruntime=60\nlatency_run=1\n{target}"));
+        assert_eq!(each, [(60.0, Some(60.0))]);
+    }
+
+    #[test]
+    fn a_device_that_is_filled_may_be_full_at_once() {
+        let filling = "[a]\nrw=write\nrate=1m\nfill_device=1\n";
+        assert_eq!(times(&format!("{filling}size=1g\n")).0, [(0.0, None)]);
+        assert_eq!(times(&format!("{filling}time_based\nruntime=9\n")).0, [(0.0, Some(9.0))]);
+    }
+
+    #[test]
+    fn the_end_of_a_ramp_of_bytes_is_not_known() {
+        assert_eq!(times("time_based\n[a]\nruntime=60\nramp_size=1g\n").0, [(60.0, None)]);
     }
 
     #[test]

@@ -108,10 +108,19 @@ pub(crate) fn rate(spec: &JobSpec, direction: Direction) -> Option<u64> {
 
 fn bytes(spec: &JobSpec, direction: Direction) -> Option<u64> {
     if !spec.limits.time_based {
-        return Some(share(spec, direction));
+        return Some(share(spec, direction)).filter(|_| !only_room_ends(spec));
+    }
+    if spec.limits.ramp_size > 0 {
+        // The run time is counted from an end that is not known.
+        return None;
     }
     let seconds = spec.limits.runtime.saturating_add(spec.limits.ramp_time).as_secs_f64();
     rate(spec, direction).map(|rate| (rate as f64 * seconds) as u64)
+}
+
+/// True when a full device is all that limits the job.
+fn only_room_ends(spec: &JobSpec) -> bool {
+    spec.limits.is_unlimited() && spec.limits.io_size.is_none() && spec.limits.number_ios == 0
 }
 
 /// Bytes of a direction when only the work ends the job.
@@ -134,17 +143,21 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
 fn certainty(spec: &JobSpec) -> Certainty {
     let used = || used(spec);
     if spec.limits.time_based {
-        return if used().all(|direction| rate(spec, direction).is_some()) {
+        return if used().all(|direction| bytes(spec, direction).is_some()) {
             Certainty::AtMost
         } else {
             Certainty::Unknown
         };
     }
+    if only_room_ends(spec) {
+        return Certainty::Unknown;
+    }
     let uneven = used().any(|direction| {
         let block = &spec.block[direction];
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
-    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() {
+    let searches = spec.latency_target.is_sought() && !spec.latency_target.goes_on;
+    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() || searches || spec.fill_device {
         Certainty::AtMost
     } else if spec.rw.is_mixed() || uneven {
         Certainty::About
@@ -171,6 +184,9 @@ mod tests {
         assert_eq!(read("number_ios=5\n"), (Some(5 * 4096), Certainty::Exact));
         assert_eq!(read("size=10k\n"), (Some(10_240), Certainty::About));
         assert_eq!(read("runtime=9\n"), (Some(1 << 20), Certainty::AtMost));
+        assert_eq!(volume("rw=write\nfill_device=1\n").certainty, Certainty::AtMost);
+        assert_eq!(read("latency_target=1\n"), (Some(1 << 20), Certainty::AtMost));
+        assert_eq!(read("latency_target=1\nlatency_run=1\n"), (Some(1 << 20), Certainty::Exact));
         assert_eq!(read("runtime=9\ntime_based\n"), (None, Certainty::Unknown));
         assert_eq!(read("runtime=9\ntime_based\nrate=1k\n"), (Some(9 << 10), Certainty::AtMost));
     }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Distribution, Durability, EngineKind, EngineOptions, Fadvise,
-    Fallocate, FileService, Generator, JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection,
-    RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    Fallocate, FileService, Generator, JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure,
+    OpenSync, PerDirection, RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance,
+    UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -63,11 +64,16 @@ impl JobSpec {
                 runtime: Duration::ZERO,
                 time_based: false,
                 ramp_time: Duration::ZERO,
+                ramp_size: 0,
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
             rates: Rates::default(),
             think: Think::default(),
+            latency_target: LatencyTarget::default(),
+            max_latency: MaxLatency::default(),
+            flow: None,
             durability: Durability::default(),
+            fill_device: false,
             overwrite: true,
             fallocate: Fallocate::Native,
             create_fsync: true,

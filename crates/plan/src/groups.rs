@@ -200,7 +200,7 @@ fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>
     let does = |direction| spec.rw.does(direction);
     let with_data =
         does(Direction::Read) || (does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
-    let reserved = !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep);
+    let reserved = !spec.fill_device && !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep);
     let starts_anew = does(Direction::Write);
     match (with_data || reserved, starts_anew) {
         (true, _) => Some(file.offset + file.size),

@@ -23,6 +23,7 @@ mod numa;
 mod pace;
 mod probe;
 mod resolve;
+mod restraint;
 mod rules;
 mod sizes;
 pub mod spec;

@@ -13,8 +13,8 @@ use crate::spec::{
     Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, pace, rules,
-    steadystate, tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, pace,
+    restraint, rules, steadystate, tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -83,7 +83,11 @@ pub(crate) fn resolve(
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
         think: pace::think(options),
+        latency_target: restraint::latency_target(options),
+        max_latency: restraint::max_latency(options),
+        flow: restraint::flow(options),
         durability: durability(options),
+        fill_device: switch(Opt::FillDevice, false),
         overwrite: switch(Opt::Overwrite, false),
         fallocate: fallocate(options),
         create_fsync: switch(Opt::CreateFsync, base.create_fsync),
@@ -102,7 +106,7 @@ pub(crate) fn resolve(
         options: echo(&job.own),
         ..base
     };
-    let sizing = sizing(options, &spec, findings);
+    let sizing = sizing(job, &spec, findings);
     rules::apply(job, &mut spec, &sizing, machine, findings);
     numa::place(job, &mut spec, machine, findings);
     Some(Draft { spec, sizing })
@@ -243,6 +247,7 @@ fn limits(options: &Options) -> Limits {
         runtime: time(Opt::Runtime),
         time_based: options.switch(Opt::TimeBased).unwrap_or(false),
         ramp_time: time(Opt::RampTime),
+        ramp_size: options.size(Opt::RampSize).unwrap_or(0),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     }
 }
@@ -302,7 +307,8 @@ fn sync_file_range(options: &Options) -> SyncFileRange {
     SyncFileRange { flags, every: argument.and_then(|n| n.parse().ok()).unwrap_or(1) }
 }
 
-fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing {
+fn sizing(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {
+    let options = &job.options;
     let mut extent = |opt: Opt| match options.amount(opt)? {
         ferrio_jobfile::Amount::Bytes(bytes) => Some(Extent::Bytes(bytes)),
         ferrio_jobfile::Amount::Percent(percent) => Some(Extent::Percent(percent)),
@@ -315,7 +321,10 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
             None
         }
     };
-    let size = extent(Opt::Size);
+    let size = match extent(Opt::Size) {
+        _ if rules::is_unlimited(spec, job) => Some(Extent::Bytes(Limits::UNLIMITED)),
+        size => size,
+    };
     let io_size = extent(Opt::IoSize);
     let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
     let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));

@@ -8,6 +8,7 @@ mod life_cycle;
 mod logs;
 mod memory_policy;
 mod pace;
+mod restraint;
 mod tolerance;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use life_cycle::*;
 pub use logs::*;
 pub use memory_policy::*;
 pub use pace::*;
+pub use restraint::*;
 pub use tolerance::*;
 
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
@@ -378,6 +380,8 @@ pub struct Limits {
     pub time_based: bool,
     /// Time at the start that is not measured.
     pub ramp_time: Duration,
+    /// Bytes at the start that are not measured, 0 for none; exclusive with `ramp_time`.
+    pub ramp_size: u64,
     /// Delay of the start, counted from the end of set-up; for a range drawn in `low..=high`.
     pub startdelay: (Duration, Duration),
 }
@@ -551,8 +555,16 @@ pub struct JobSpec {
     pub rates: Rates,
     /// Pauses between I/Os.
     pub think: Think,
+    /// The latency that the depth is searched for.
+    pub latency_target: LatencyTarget,
+    /// Latencies that end it.
+    pub max_latency: MaxLatency,
+    /// Jobs that it does I/O in proportion to.
+    pub flow: Option<Flow>,
     /// Periodic and final syncs.
     pub durability: Durability,
+    /// `fill_device`: a full device ends the job, and that is no error.
+    pub fill_device: bool,
     /// Layout: `overwrite` in force (existing data is needed).
     pub overwrite: bool,
     /// Layout: `fallocate`.

@@ -5,8 +5,7 @@
 
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
-use crate::measure;
-use crate::spec::{Direction, JobSpec};
+use crate::spec::Direction;
 use crate::status::asks_for_nothing;
 use crate::written::{asks, int_or, rw, verifies, word};
 
@@ -122,9 +121,6 @@ table! {
     RwSequencer:
         |job| job.options.choice(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
         "it belongs to a random kind with a count, like `rw=randread:8`";
-    MaxLatency LatencyTarget:
-        |job| !measure::measure(job, JobSpec::bare("").measure).lat;
-        "latencies are not measured (`disable_lat`, `gtod_reduce`)";
     ErrorDump:
         |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
@@ -138,6 +134,8 @@ table! {
         "buffers have no huge pages without mem=mmaphuge or mem=shmhuge";
     GpuDevId:
         |job| word(job, Opt::Mem) != Some("cudamalloc"); "buffers are in the memory of a GPU only with mem=cudamalloc";
+    FillDevice:
+        |job| !rw(job).does(Direction::Write) && !rw(job).does(Direction::Read); "the job does not write";
     NumRange:
         |job| !rw(job).does(Direction::Trim); "the job does not trim";
     Atomic:
@@ -275,9 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_that_are_not_measured_are_not_limited() {
-        assert_eq!(idle("max_latency=5\ngtod_reduce=1\n"), ["max_latency"]);
-        assert!(idle("max_latency=5\ngtod_reduce=1\ndisable_lat=0\n").is_empty());
+    fn a_log_of_histograms_needs_an_interval() {
         assert_eq!(idle("write_hist_log=x\n"), ["write_hist_log"]);
     }
 

@@ -4,7 +4,7 @@ mod steady;
 
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, OptionEcho, Plan, UnifiedReporting};
+use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
 
@@ -195,14 +195,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             .tolerance
             .any()
             .then_some(ToleratedErrors { total_err: stats.total_errors, first_error: stats.first_error }),
-        target: (start > 0).then_some(TargetReport {
-            latency_depth: last.depth.iodepth,
-            latency_target: 0,
-            latency_target_ns: 0,
-            latency_percentile: 100.0,
-            latency_window: 0,
-            latency_window_us: 0,
-        }),
+        target: (start > 0).then(|| target_report(entry)),
         desc: first.description.clone(),
         steadystate: steadystate(entry),
         text: TextFigures {
@@ -221,6 +214,23 @@ fn terse_percentiles(spec: &JobSpec) -> TersePercentiles {
     let any = measure.lat_percentiles || measure.clat_percentiles;
     let percents = if any { measure.percentiles.clone() } else { Vec::new() };
     TersePercentiles { of_lat: measure.lat_percentiles, percents }
+}
+
+/// What the last job of the entry searched for, and the depth it came to.
+fn target_report(entry: &Entry<'_>) -> TargetReport {
+    let spec = entry.last();
+    let found = entry.jobs.last().and_then(|(_, result)| result.latency_depth);
+    let LatencyTarget { target, window, percentile, .. } = spec.latency_target;
+    let target_ns = u64::try_from(target.as_nanos()).unwrap_or(u64::MAX);
+    let window_us = u64::try_from(window.as_micros()).unwrap_or(u64::MAX);
+    TargetReport {
+        latency_depth: found.unwrap_or(spec.depth.iodepth),
+        latency_target: target_ns,
+        latency_target_ns: target_ns,
+        latency_percentile: percentile,
+        latency_window: window_us,
+        latency_window_us: window_us,
+    }
 }
 
 /// With the last job of the entry: there a group has its window. A job that never ran has an empty one.

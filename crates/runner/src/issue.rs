@@ -8,6 +8,7 @@
 //! over a batch. Units are taken from a stack, last used first, as fio does: with default buffers that decides which bytes are
 //! written.
 
+mod attend;
 mod between;
 mod complete;
 mod failing;
@@ -16,6 +17,7 @@ mod paced;
 mod recording;
 mod submit;
 mod verifying;
+mod watch;
 
 use std::collections::VecDeque;
 
@@ -27,10 +29,12 @@ use ferrio_workload::{Budget, Content, Workload};
 use between::Between;
 use files::Files;
 use paced::Paced;
+use watch::LatencyWatch;
 
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::logs::{self, IoLog};
+use crate::ramp::RampSize;
 use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
@@ -97,6 +101,10 @@ pub(crate) struct Issuer<'a, E> {
     paced: Option<Box<Paced>>,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
+    /// Present when latencies have consequences.
+    watch: Option<Box<LatencyWatch>>,
+    /// Present before the end of a ramp of bytes.
+    ramp: Option<RampSize>,
     log: Option<IoLog>,
     /// Present when the job's I/O is recorded.
     recorder: Option<Box<Recorder<'a>>>,
@@ -114,6 +122,8 @@ pub(crate) struct Issuer<'a, E> {
     publishes_latency: bool,
     /// The latest clock reading.
     now: u64,
+    /// I/Os that may be in flight.
+    depth: u32,
     units: Vec<Unit>,
     /// Unit numbers that are free, as a stack.
     free: Vec<u32>,
@@ -172,9 +182,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let room = depth as usize;
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
+        let watch = LatencyWatch::new(spec);
         // What waits in a batch could not be seen.
-        let first = if publishes_latency { RECENT - 1 } else { 0 };
-        Issuer {
+        let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
+        let mut issuer = Issuer {
             context,
             spec,
             live: &context.control.live,
@@ -190,6 +201,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_bytes: 0,
             paced: Paced::new(spec, context.entropy, context.clock),
             between: Between::new(spec),
+            watch,
+            ramp: context.ramp.clone().map(RampSize::new),
             log: log.map(|sender| IoLog::new(sender, context.index)),
             recorder,
             synchronous: spec.is_sync(),
@@ -201,6 +214,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
             publishes_latency,
             now: 0,
+            depth,
             units: vec![unused; room],
             free: (0..depth).collect(),
             queued: Vec::with_capacity(room),
@@ -211,7 +225,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
             last_was_sync: false,
             files_finished: false,
             ramp_bytes: [0; 3],
+        };
+        if let Some(depth) = issuer.searched_depth() {
+            issuer.set_depth(depth);
         }
+        issuer
     }
 
     /// What the engine wants the user to know.
@@ -223,6 +241,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     pub(crate) fn start(&mut self, usage: Usage) {
         self.now = self.clock.now();
         self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
+        self.settle_attention();
         let control = self.context.control;
         control.running_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
         if self.timing.in_ramp() {
@@ -233,9 +252,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// From now on the job is measured.
-    fn begin_measuring(&self) {
+    fn begin_measuring(&mut self) {
         logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs);
         self.context.control.begin_measuring(self.now);
+        self.begin_window();
     }
 
     /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
@@ -268,9 +288,9 @@ impl<'a, E: Engine> Issuer<'a, E> {
             - self.verify_bytes
     }
 
-    /// When measuring began anew after a ramp, ms since 1970.
-    pub(crate) fn ramp_ended_ms(&self) -> Option<u64> {
-        self.timing.ramp_ended_ms()
+    /// When measuring began anew, ms since 1970.
+    pub(crate) fn restarted_ms(&self) -> Option<u64> {
+        self.timing.restarted_ms()
     }
 
     /// The job's figures.
@@ -314,15 +334,21 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// Units that the engine or the kernel has.
     #[inline]
     fn depth_in_use(&self) -> u32 {
-        self.spec.units() - self.free.len() as u32 - self.retry.len() as u32
+        self.depth - self.free.len() as u32 - self.retry.len() as u32
+    }
+
+    /// I/Os that were issued, or wait to be submitted again, and have not ended.
+    fn busy_units(&self) -> impl Iterator<Item = &Unit> {
+        let mut busy = vec![true; self.units.len()];
+        let parked = self.watch.iter().flat_map(|watch| &watch.parked);
+        self.free.iter().chain(parked).for_each(|&unit| busy[unit as usize] = false);
+        self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
     }
 
     /// I/Os per direction and syncs that were issued and have not ended.
     fn in_flight(&self) -> ([u64; 3], u64) {
-        let mut busy = vec![true; self.units.len()];
-        self.free.iter().for_each(|&unit| busy[unit as usize] = false);
         let (mut ios, mut syncs) = ([0; 3], 0);
-        for unit in self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit)) {
+        for unit in self.busy_units() {
             if is_data(unit.request.op) {
                 ios[unit.direction] += 1;
             } else {
@@ -337,38 +363,45 @@ impl<'a, E: Engine> Issuer<'a, E> {
     fn pass_milestone(&mut self) -> bool {
         match self.timing.reached(self.now, Usage::of_this_thread()) {
             Milestone::RampEnded => {
-                self.recent.len = self.recent.first;
-                let control = self.context.control;
-                // What is in flight moves its bytes in the part that is measured, and is counted there.
-                let (ios, sync_ios) = self.in_flight();
-                for (direction, stats) in self.directions.iter().enumerate() {
-                    self.ramp_bytes[direction] += stats.bytes;
-                    control.ramp.store(direction, stats.ios - ios[direction], stats.bytes);
-                    control.live.store(direction, ios[direction], 0);
-                }
-                control.live.store_latency(0, 0);
-                self.directions = new_recorders(self.spec);
-                for (stats, ios) in self.directions.iter_mut().zip(ios) {
-                    stats.ios = ios;
-                }
-                // Errors are counted from the start of the job.
-                let JobStats { total_errors, first_error, .. } = self.stats;
-                self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
-                self.stats.sync.ios = sync_ios;
-                self.verify_ticks = 0;
-                self.workload.end_ramp();
-                if let Some(paced) = &mut self.paced {
-                    paced.restart();
-                }
-                let in_flight = self.data_in_flight();
-                if let Some(between) = &mut self.between {
-                    between.restart(in_flight);
-                }
-                self.begin_measuring();
+                self.budget.end_ramp(self.data_in_flight());
+                self.restart_figures();
                 true
             }
             Milestone::TimeIsUp => false,
         }
+    }
+
+    /// Begins all figures anew. What is in flight moves its bytes in the part that is measured from now on, and is counted there.
+    fn restart_figures(&mut self) {
+        self.recent.len = self.recent.first;
+        let control = self.context.control;
+        let (ios, sync_ios) = self.in_flight();
+        let before = control.ramp.ios();
+        for (direction, stats) in self.directions.iter().enumerate() {
+            self.ramp_bytes[direction] += stats.bytes;
+            let done = before[direction] + stats.ios - ios[direction];
+            control.ramp.store(direction, done, self.ramp_bytes[direction]);
+            control.live.store(direction, ios[direction], 0);
+        }
+        control.live.store_latency(0, 0);
+        self.directions = new_recorders(self.spec);
+        for (stats, ios) in self.directions.iter_mut().zip(ios) {
+            stats.ios = ios;
+        }
+        // Errors are counted from the start of the job.
+        let JobStats { total_errors, first_error, .. } = self.stats;
+        self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
+        self.stats.sync.ios = sync_ios;
+        self.verify_ticks = 0;
+        self.workload.end_ramp();
+        if let Some(paced) = &mut self.paced {
+            paced.restart();
+        }
+        let in_flight = self.data_in_flight();
+        if let Some(between) = &mut self.between {
+            between.restart(in_flight);
+        }
+        self.begin_measuring();
     }
 }
 

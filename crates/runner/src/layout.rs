@@ -113,7 +113,9 @@ fn extend(
         .mode(0o644)
         .open(&file.path)
         .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
-    reserve(spec, &out, wanted, note)?;
+    if !spec.fill_device {
+        reserve(spec, &out, wanted, note)?;
+    }
     if with_data {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
         let filled = fill(spec, content, &out, kept..wanted, stop).map_err(|e| write_failure(&e))?;

@@ -31,6 +31,8 @@ pub struct JobResult {
     pub error: Option<JobError>,
     /// Figures.
     pub stats: JobStats,
+    /// The depth that the search for `latency_target` came to.
+    pub latency_depth: Option<u32>,
     /// How steady it was; for a group that reports as one, with its last job.
     pub steadystate: Option<SteadyResult>,
 }

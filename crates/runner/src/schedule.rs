@@ -20,8 +20,10 @@ use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
 use crate::event::{Event, JobState};
 use crate::failure::Failure;
+use crate::flow::Flows;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
+use crate::ramp::SharedRamp;
 use crate::result::{JobError, JobResult, RunResult};
 use crate::signals::Watch;
 use crate::trigger::Trigger;
@@ -79,6 +81,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
         ready: 0,
+        flows: Flows::new(plan),
+        ramps: SharedRamp::of(plan),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         logs: options.logs.clone(),
         progress: options.progress,
@@ -140,6 +144,9 @@ struct Run<'a, 'o> {
     exitall: bool,
     /// Jobs of the wave that are set up.
     ready: usize,
+    flows: Flows,
+    /// Per job.
+    ramps: Vec<Option<Arc<SharedRamp>>>,
     monitor: Monitor<'a>,
     logs: Option<LogSender>,
     progress: bool,
@@ -221,7 +228,8 @@ impl<'a> Run<'a, '_> {
 
     /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
-        let wake = wake.min(self.monitor.look()).min(self.watch_trigger());
+        let wake =
+            wake.min(self.monitor.look()).min(self.watch_trigger()).min(self.flows.look(Instant::now()));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
@@ -313,6 +321,8 @@ impl<'a> Run<'a, '_> {
                 log: self.logs.clone().filter(|_| spec.logs.any()),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),
+                flow: self.flows.member(index).cloned(),
+                ramp: self.ramps[index].clone(),
             };
             let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
@@ -328,6 +338,11 @@ impl<'a> Run<'a, '_> {
             // Jobs of earlier waves run meanwhile.
             self.attend(messages, Duration::MAX);
         }
+        // Those of a wave join together. What a command before the I/O takes is not to hold others back.
+        let joins = |&&index: &&usize| {
+            self.jobs[index].result.is_none() && !self.plan.jobs[index].spec.life.runs_commands()
+        };
+        wave.iter().filter(joins).filter_map(|&index| self.flows.member(index)).for_each(|flow| flow.join());
         debug!(target: "process", "wave of {waiting_for} jobs released");
     }
 
@@ -349,6 +364,7 @@ impl<'a> Run<'a, '_> {
 
     fn ended(&mut self, index: usize, mut result: JobResult) {
         self.monitor.ended(index, &mut result.stats);
+        self.flows.ended(index, Instant::now());
         let state = if result.error.is_some() { JobState::Failed } else { JobState::Reaped };
         self.controls[index].set_state(state);
         if let Some(error) = &result.error {

@@ -15,12 +15,15 @@ pub(crate) struct Timing {
     /// End of the run time, `u64::MAX` without a limit; while ramping counted from the planned end of the ramp.
     deadline: u64,
     runtime: u64,
-    /// Start of the job, or end of its ramp.
+    /// When the loop has something to see to; 0 if it is called.
+    attention: u64,
+    every_turn: bool,
+    /// Start of the job, end of its ramp, or begin of the window that decides a search.
     measuring_since: u64,
     loop_began: u64,
     loop_ticks: u64,
     usage_before: Usage,
-    ramp_ended_ms: Option<u64>,
+    restarted_ms: Option<u64>,
 }
 
 /// What happened when the next milestone was reached.
@@ -38,16 +41,20 @@ impl Timing {
         let ticks = |duration: Duration| if duration.is_zero() { u64::MAX } else { clock.ticks(duration) };
         let ramp = ticks(limits.ramp_time);
         let runtime = ticks(limits.runtime);
-        let ramp_end = now.saturating_add(ramp);
+        // The end of a ramp that is measured in bytes is not known.
+        let ramp_end = if limits.ramp_size > 0 { u64::MAX - 1 } else { now.saturating_add(ramp) };
+        let deadline = (if ramp_end == u64::MAX { now } else { ramp_end }).saturating_add(runtime);
         Timing {
             ramp_end,
-            deadline: (if ramp == u64::MAX { now } else { ramp_end }).saturating_add(runtime),
+            deadline,
             runtime,
+            attention: ramp_end.min(deadline),
+            every_turn: false,
             measuring_since: now,
             loop_began: now,
             loop_ticks: 0,
             usage_before: usage,
-            ramp_ended_ms: None,
+            restarted_ms: None,
         }
     }
 
@@ -62,6 +69,34 @@ impl Timing {
         self.ramp_end.min(self.deadline)
     }
 
+    /// Ticks at which the loop has something to see to, a milestone or something else.
+    #[inline]
+    pub(crate) fn attention(&self) -> u64 {
+        self.attention
+    }
+
+    /// The loop has something to see to before its next I/O.
+    pub(crate) fn call(&mut self) {
+        self.attention = 0;
+    }
+
+    /// It did.
+    pub(crate) fn answer(&mut self) {
+        self.attention = if self.every_turn { 0 } else { self.next_milestone() };
+    }
+
+    /// Whether the loop has something to see to before every I/O.
+    pub(crate) fn attend_every_turn(&mut self, every_turn: bool) {
+        self.every_turn = every_turn;
+        self.answer();
+    }
+
+    /// The ramp is over at `now`, which is the next milestone then.
+    pub(crate) fn end_ramp(&mut self, now: u64) {
+        self.ramp_end = now;
+        self.answer();
+    }
+
     /// Decides what the milestone at or before `now` is.
     pub(crate) fn reached(&mut self, now: u64, usage: Usage) -> Milestone {
         if now < self.ramp_end {
@@ -69,12 +104,18 @@ impl Timing {
         }
         self.ramp_end = u64::MAX;
         self.deadline = now.saturating_add(self.runtime);
+        self.answer();
+        self.restart(now, usage);
+        Milestone::RampEnded
+    }
+
+    /// Measuring begins anew at `now`; the run time does not.
+    pub(crate) fn restart(&mut self, now: u64, usage: Usage) {
         self.measuring_since = now;
         self.loop_began = now;
         self.loop_ticks = 0;
         self.usage_before = usage;
-        self.ramp_ended_ms = Some(wall_ms());
-        Milestone::RampEnded
+        self.restarted_ms = Some(wall_ms());
     }
 
     /// True when the run time is over.
@@ -112,9 +153,9 @@ impl Timing {
         self.usage_before
     }
 
-    /// When the ramp ended, ms since 1970.
-    pub(crate) fn ramp_ended_ms(&self) -> Option<u64> {
-        self.ramp_ended_ms
+    /// When measuring began anew, ms since 1970.
+    pub(crate) fn restarted_ms(&self) -> Option<u64> {
+        self.restarted_ms
     }
 }
 
@@ -150,5 +191,40 @@ mod tests {
         timing.loop_ended(1165);
         assert_eq!(timing.loop_ns(&clock), 55);
         assert!(timing.is_over(1160) && !timing.is_over(1159));
+    }
+
+    #[test]
+    fn a_ramp_of_bytes_is_over_when_it_is_said_so() {
+        let mut limits = JobSpec::bare("a").limits;
+        limits.ramp_size = 4096;
+        limits.runtime = Duration::from_nanos(50);
+        let mut timing = Timing::start(1000, &Clock::monotonic(), &limits, Usage::default());
+        assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
+        timing.end_ramp(9000);
+        assert_eq!(timing.attention(), 9000);
+        assert_eq!(timing.reached(9000, Usage::default()), Milestone::RampEnded);
+        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.attention()), (false, 9050, 9050));
+    }
+
+    #[test]
+    fn the_loop_attends_to_milestones_calls_and_if_asked_to_every_turn() {
+        let (mut timing, _) = timing(100, 50);
+        assert_eq!(timing.attention(), timing.next_milestone());
+        timing.call();
+        assert_eq!(timing.attention(), 0);
+        timing.answer();
+        assert_eq!(timing.attention(), 1100);
+        timing.attend_every_turn(true);
+        timing.reached(1100, Usage::default());
+        assert_eq!((timing.attention(), timing.next_milestone()), (0, 1150));
+        timing.attend_every_turn(false);
+        assert_eq!(timing.attention(), 1150);
+    }
+
+    #[test]
+    fn measuring_anew_does_not_prolong_the_run_time() {
+        let (mut timing, clock) = timing(0, 50);
+        timing.restart(1020, Usage::default());
+        assert_eq!((timing.next_milestone(), timing.measured_ns(&clock, 1030)), (1050, 10));
     }
 }

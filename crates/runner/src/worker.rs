@@ -17,9 +17,11 @@ use log::debug;
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
 use crate::failure::Failure;
+use crate::flow::FlowMember;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::ramp::SharedRamp;
 use crate::recording::Recorder;
 use crate::result::JobResult;
 use crate::verification::Verification;
@@ -69,6 +71,10 @@ pub(crate) struct Context<'a> {
     pub(crate) entropy: [u64; SEEDS],
     /// State of the content after main laid the files out.
     pub(crate) layout: Option<LayoutContent>,
+    /// Place in a flow group.
+    pub(crate) flow: Option<Arc<FlowMember>>,
+    /// Bytes to move before anything is measured.
+    pub(crate) ramp: Option<Arc<SharedRamp>>,
 }
 
 impl Context<'_> {
@@ -183,14 +189,19 @@ fn work<E: Engine>(
         hooks::prerun(context)?;
         issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
     }
+    if let Some(flow) = &context.flow {
+        flow.join();
+    }
     result.start_ms = wall_ms();
     let outcome = passes(&mut issuer, &mut note);
     // The error of the I/O itself matters more than that of its log.
     let outcome = outcome.and(issuer.end_recording());
     control.set_state(JobState::Finishing);
-    if let Some(start_ms) = issuer.ramp_ended_ms() {
+    if let Some(start_ms) = issuer.restarted_ms() {
         result.start_ms = start_ms;
     }
+    result.latency_depth = issuer.searched_depth();
+    issuer.search_note().into_iter().for_each(|line| context.note(line));
     let files = issuer.take_files();
     result.stats = issuer.into_stats();
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());

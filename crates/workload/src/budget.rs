@@ -99,6 +99,11 @@ impl Budget {
         self.ios += 1;
     }
 
+    /// The ramp is over: `number_ios` counts from here, what is in flight included. Bytes count from the start of the job.
+    pub fn end_ramp(&mut self, in_flight: u64) {
+        self.ios = in_flight;
+    }
+
     /// True when the I/Os of `number_ios` have all been issued.
     #[must_use]
     pub fn ios_exhausted(&self) -> bool {
@@ -132,8 +137,9 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{BlockSizes, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
+    use ferrio_plan::{BlockSizes, Direction, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
 
+    use super::Budget;
     use crate::testing::{job, run, sequence};
 
     fn sized(rw: ReadWrite, size: u64, loops: u32) -> JobSpec {
@@ -202,6 +208,19 @@ mod tests {
         let mut spec = sized(ReadWrite::TrimWrite, 64 << 10, 1);
         spec.limits.number_ios = 2;
         assert_eq!(run(&spec), "t0 w0 t1 w1");
+    }
+
+    #[test]
+    fn number_ios_counts_from_the_end_of_the_ramp() {
+        let mut spec = sized(ReadWrite::Read, 64 << 10, 1);
+        spec.limits.number_ios = 2;
+        let mut budget = Budget::new(&spec);
+        (0..2).for_each(|_| budget.issued(Direction::Read, 4096));
+        assert!(!budget.may_issue());
+        budget.end_ramp(1);
+        assert!(budget.may_issue());
+        budget.issued(Direction::Read, 4096);
+        assert!(!budget.may_issue());
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod steering;
 mod step;
 mod straight;
 mod sync;
+mod target;
 mod think;
 mod uniform;
 mod walk;
@@ -47,6 +48,7 @@ pub use delay::startdelay;
 pub use floor::{RateFloor, TooSlow};
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use target::{DepthSearch, Verdict};
 pub use think::Thinker;
 pub use workload::Workload;
 

@@ -4,7 +4,7 @@ use ferrio_jobfile::Opt;
 use ferrio_plan::Direction;
 
 use super::{Rule, Run, Told};
-use crate::model::{Certainty, Severity};
+use crate::model::{Certainty, Severity, Volume};
 use crate::section::{Asks, Section};
 use crate::units::{bytes, time};
 use crate::volume;
@@ -42,11 +42,23 @@ fn time_based_without_runtime(_: &Run<'_>, section: &Section<'_>) -> Option<Told
 /// A job that ends by its size may end before its ramp does: then nothing is measured.
 fn ramp_outlasts_work(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
-    let ends_early = !spec.limits.time_based && spec.works() && volume::least_seconds(spec) < ramp(section);
+    if spec.limits.time_based || !spec.works() {
+        return None;
+    }
+    let told = "what is done in the ramp is not measured: add time_based and runtime";
+    let ramp_size = spec.limits.ramp_size;
+    if ramp_size > 0 {
+        let Volume { read, write, trim, .. } = section.instances.first().map(volume::of)?;
+        let moved = read?.saturating_add(write?).saturating_add(trim?);
+        return (moved <= ramp_size && !spec.group_reporting).then(|| {
+            let message = format!("the job is done before its ramp_size of {} is moved", bytes(ramp_size));
+            Told::new(message, told).blame(&[Opt::RampSize])
+        });
+    }
+    let ends_early = volume::least_seconds(spec) < ramp(section);
     (ramp(section) > 0.0 && ends_early).then(|| {
         let message = format!("the job may be done before its ramp_time of {} is over", time(ramp(section)));
-        Told::new(message, "what is done in the ramp is not measured: add time_based and runtime")
-            .blame(&[Opt::RampTime])
+        Told::new(message, told).blame(&[Opt::RampTime])
     })
 }
 
@@ -167,6 +179,9 @@ mod tests {
         assert!(has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\n")));
         assert!(!has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\ntime_based\n")));
         assert!(!has("ramp-outlasts-work", &null("ramp_time=2\nrate=1m\n")));
+        assert!(has("ramp-outlasts-work", &null("ramp_size=1g\n")));
+        assert!(!has("ramp-outlasts-work", &null("ramp_size=1m\n")));
+        assert!(!has("ramp-outlasts-work", &null("ramp_size=1g\nruntime=9\ntime_based\n")));
     }
 
     #[test]

@@ -63,7 +63,7 @@ macro_rules! rows {
             RampTime: "ramp_time", Time, Seconds;
                 Works; "Run this long before statistics count";
             RampSize: "ramp_size", Size, Bytes, min 1;
-                NotYet; "Transfer this much before statistics count";
+                Works; "Transfer this much before statistics count";
         }
         [Core; "general" / "clock"] {
             Clocksource: "clocksource", Enum, Plain, words ["gettimeofday", "clock_gettime", "cpu"];

@@ -65,15 +65,15 @@ macro_rules! rows {
         }
         [Core; "io" / "latprof"] {
             MaxLatency: "max_latency", Time PerDirection, Microseconds, max 18446744073709551615;
-                OnlyOff(&["0"]); "Fail the job when one I/O takes longer";
+                Works; "Fail the job when one I/O takes longer";
             LatencyTarget: "latency_target", Time, Microseconds;
-                OnlyOff(&["0"]); "Highest queue depth that keeps latency under this";
+                Works; "Highest queue depth that keeps latency under this";
             LatencyWindow: "latency_window", Time, Microseconds;
-                OnlyOff(&["0"]); "Sampling period of the latency search";
+                Works; "Sampling period of the latency search";
             LatencyPercentile: "latency_percentile", Float, Percent, default "100", min 0, max 100;
-                OnlyOff(&["100", "100.0"]); "Share of I/Os that must meet latency_target";
+                Works; "Share of I/Os that must meet latency_target";
             LatencyRun: "latency_run", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Keep adjusting the depth instead of stopping at the answer";
+                Works; "Keep adjusting the depth instead of stopping at the answer";
         }
         [Core; "io" / "io_type"] {
             Invalidate: "invalidate", Bool, Plain, default "1";

@@ -163,13 +163,13 @@ macro_rules! rows {
         }
         [Core; "io" / "io_flow"] {
             FlowId: "flow_id", Int, Plain, default "0", max 4294967295;
-                OnlyOff(&["0"]); "Flow group; jobs with one id share a token balance";
+                Works; "Flow group; jobs with one id share a token balance";
             Flow: "flow", Int, Count, default "0", max 1000, under "flow_id";
-                OnlyOff(&["0"]); "Weight of the job in its flow group";
+                Works; "Weight of the job in its flow group";
             FlowWatermark: "flow_watermark", Ignored, Plain;
                 NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
             FlowSleep: "flow_sleep", Int, Microseconds, default "0", max 4294967295, under "flow_id";
-                OnlyOff(&["0"]); "Pause when the flow balance holds the job back";
+                Works; "Pause when the flow balance holds the job back";
         }
         [Core; "general" / "runtime"] {
             Steadystate: "steadystate" | "ss", EnumArg, Plain, default "iops_slope:0.01%", words ["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];

@@ -65,7 +65,7 @@ macro_rules! rows {
         }
         [Core; "file" / "none"] {
             FillDevice: "fill_device" | "fill_fs", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Write until the device or file system is full";
+                Works; "Write until the device or file system is full";
             Filesize: "filesize", SizeRange, Bytes, min 1;
                 Works; "Size of each file; overrides the split of size over nrfiles";
             FileAppend: "file_append", Bool, Plain, default "0";

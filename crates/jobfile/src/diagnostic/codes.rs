@@ -93,6 +93,8 @@ subjects! {
         "bssplit-below-bsrange": "`bssplit` has blocks below the smallest of `bsrange`";
         "bs-unaligned-with-verify": "`bs_unaligned` and `verify` exclude each other";
         "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
+        "engine-cannot-fill": "`fill_device` with an engine whose files cannot grow";
+        "fill-at-random-without-size": "`fill_device` of a job that writes at random, without `size`";
         "block-errors-of-several-files": "`block_error_percentiles` and a job of several files";
     }
     "Zones" {
@@ -127,6 +129,7 @@ subjects! {
         "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums";
         "minimum-above-rate": "a minimum rate above the rate";
         "poisson-without-rate": "`rate_process=poisson`, and a direction has no rate or less than a block a second";
+        "latency-limit-without-latencies": "`max_latency` or `latency_target`, and latencies are not measured";
         "ramp-in-time-and-bytes": "`ramp_time` and `ramp_size`";
         "ramp-size-differs-in-group": "jobs of one group with different `ramp_size`";
         "steadystate-interval-too-short": "`steadystate_check_interval` below a second";

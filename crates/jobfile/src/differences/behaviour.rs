@@ -75,7 +75,7 @@ pub const BEHAVIOUR: &[Row] = &[
     // jobs
     Row {
         id: "not-there-yet",
-        fio: "`latency_target`, `read_iolog` and other options of `options.md` that are \"not yet\" act",
+        fio: "`lockmem`, `read_iolog` and other options of `options.md` that are \"not yet\" act",
         ferrio: "they are parsed and checked; a run is refused, and says which option it is for",
         why: "a job without one of its options is another job",
     },
@@ -96,6 +96,60 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "private options of the built-in profiles are taken by any job and do nothing",
         ferrio: "they are taken, and a note says that they have no effect",
         why: "an option that does nothing is probably a misunderstanding",
+    },
+    Row {
+        id: "latency-target-unmet",
+        fio: "with `latency_percentile` below 100 a bad window at depth 1 goes on until it is good, however long that takes",
+        ferrio: "a new window begins; a job that ends without a good one says so in a note",
+        why: "one slow start does not count for ever, and a target that no depth meets is a result too",
+    },
+    Row {
+        id: "latency-target-bisection",
+        fio: "a search whose largest depth is bad tries it again after each smaller depth that is good, and never ends",
+        ferrio: "the largest depth is bad like any other: the search closes in on the largest good one",
+        why: "the search ends, and with the right depth",
+    },
+    Row {
+        id: "latency-target-runtime",
+        fio: "the final window of a search begins the run time anew",
+        ferrio: "`runtime` counts from the start of the job",
+        why: "the job ends when it was told to",
+    },
+    Row {
+        id: "latency-limits-unmeasured",
+        fio: "`max_latency` and `latency_target` do nothing where `disable_lat` or `gtod_reduce` is in force",
+        ferrio: "both together are refused",
+        why: "a limit that nobody looks at is none",
+    },
+    Row {
+        id: "flow-started",
+        fio: "jobs that have not started count in a `flow` group: one in front of a `stonewall` stops for ever",
+        ferrio: "jobs count while they do I/O; one that joins later does not catch up with what it missed",
+        why: "a group may span several phases of a run",
+    },
+    Row {
+        id: "flow-reaping",
+        fio: "a job whose turn it is not leaves its I/Os in flight alone unless it sleeps (`flow_sleep`)",
+        ferrio: "they are reaped when they complete",
+        why: "their latencies would grow by the time of waiting",
+    },
+    Row {
+        id: "ramp-exact",
+        fio: "the end of `ramp_time` and `ramp_size` is noticed by a timer once a second",
+        ferrio: "the job itself notices it, before the next I/O",
+        why: "a ramp of 200 ms lasts 200 ms",
+    },
+    Row {
+        id: "number-ios-trimwrite",
+        fio: "`number_ios` of `rw=trimwrite` is doubled by every pass over the files",
+        ferrio: "it is doubled once: each write comes with a trim",
+        why: "`loops=3` means three times as much",
+    },
+    Row {
+        id: "startdelay-clones",
+        fio: "clones of a job with a `startdelay` range from 0 draw from a range that begins with the first one's delay",
+        ferrio: "each clone draws from the whole range",
+        why: "the range is the one that was written",
     },
     Row {
         id: "write-iolog-version",

@@ -5,8 +5,10 @@
 
 mod access;
 mod contents;
+mod fill;
 mod groups;
 mod iolog;
+mod latencies;
 #[cfg(test)]
 mod places;
 mod random;
@@ -23,6 +25,7 @@ use crate::sizes::Sizing;
 use crate::spec::JobSpec;
 use crate::{Machine, measure};
 
+pub(crate) use fill::is_unlimited;
 pub(crate) use groups::Together;
 pub(crate) use iolog::stdin_has_one_user;
 
@@ -31,6 +34,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
     random::check(job, findings);
     rates::check(job, findings);
+    latencies::check(job, findings);
     sizes::check(job, findings);
     contents::check(job, findings);
     iolog::check(job, findings);
@@ -49,6 +53,7 @@ pub(crate) fn apply(
     access::apply(job, spec, machine, findings);
     sizes::apply(job, spec, sizing, machine, findings);
     random::apply(job, spec, findings);
+    fill::apply(job, spec, findings);
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
     measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
@@ -116,11 +121,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
-        let set = jobs_of(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let set = jobs_of(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let mut told = Findings::default();
         status::check(&set.jobs[0], &mut status::Idle::default(), &mut told);
         let missing = told.into_problems();
-        let refused = refusals(&null("thinktime=5\nlatency_target=1\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+        let refused = refusals(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let want = [
             "--zonemode=none and --zonesize are not compatible",
             "rate and rate_iops are mutually exclusive",

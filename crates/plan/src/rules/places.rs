@@ -37,6 +37,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("rate=1m\nrate_iops=5", "rate-in-bytes-and-ios", "5"),
         ("rate=1m\nrate_min=2m", "minimum-above-rate", "2m"),
         ("rate=1k\nrate_process=poisson", "poisson-without-rate", "poisson"),
+        ("max_latency=7\ndisable_lat=1", "latency-limit-without-latencies", "7"),
         ("ramp_time=1\nramp_size=8k", "ramp-in-time-and-bytes", "8k"),
         ("block_error_percentiles=1\nnrfiles=2", "block-errors-of-several-files", "1"),
         ("bs=128k", "size-below-block-size", "64k"),

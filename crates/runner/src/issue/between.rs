@@ -100,7 +100,7 @@ impl<E: Engine> Issuer<'_, E> {
 
     /// Data I/Os that were issued and not completed.
     pub(super) fn data_in_flight(&self) -> u64 {
-        u64::from(self.spec.units()) - self.free.len() as u64 - u64::from(self.syncs_in_flight)
+        u64::from(self.depth) - self.free.len() as u64 - u64::from(self.syncs_in_flight)
     }
 
     /// Waits for everything in flight, then does nothing for the length of a pause; run time and stop requests cut it.

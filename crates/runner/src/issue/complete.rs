@@ -143,6 +143,9 @@ impl<E: Engine> Issuer<'_, E> {
                     direction: unit.direction as u8,
                 });
             }
+            if self.watch.is_some() {
+                self.watch_latency(unit);
+            }
         }
     }
 
@@ -161,6 +164,9 @@ impl<E: Engine> Issuer<'_, E> {
             recent.len += 1;
             if recent.len == RECENT {
                 self.record_recent();
+                if self.watch.is_some() {
+                    self.watch_latency(&Unit { request: *request, direction, start, issued: start });
+                }
             }
             if let Some(paced) = &self.paced
                 && let Some(ns) = paced.response_ns(unit, self.now)

@@ -11,6 +11,12 @@ impl<E: Engine> Issuer<'_, E> {
     /// The engine or the kernel refused a request.
     #[cold]
     pub(super) fn fail_io(&mut self, request: &Request, errno: i32) {
+        if self.spec.fill_device && request.op == Op::Write && matches!(errno, libc::ENOSPC | libc::EDQUOT) {
+            // Full: what the job was to do is done.
+            self.tell(request, errno);
+            self.forget(request);
+            return self.context.control.request_stop();
+        }
         let tolerated = self.tolerates(request.op == Op::Read, errno);
         if !tolerated || self.spec.tolerance.dump {
             self.tell(request, errno);

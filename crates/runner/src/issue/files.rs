@@ -284,12 +284,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     fn is_busy(&self, file: u32) -> bool {
-        if self.free.len() == self.units.len() {
-            return false;
-        }
-        let mut busy = vec![true; self.units.len()];
-        self.free.iter().for_each(|&unit| busy[unit as usize] = false);
-        self.units.iter().zip(busy).any(|(unit, busy)| busy && unit.request.file == file)
+        self.free.len() < self.depth as usize && self.busy_units().any(|unit| unit.request.file == file)
     }
 }
 

@@ -139,7 +139,7 @@ impl<E: Engine> Issuer<'_, E> {
                 continue;
             }
             let Some(paced) = &mut self.paced else { return };
-            if self.free.len() == self.units.len() {
+            if self.free.len() == self.depth as usize {
                 return paced.waiter.until(ticks, control);
             }
             let now = self.clock.now();

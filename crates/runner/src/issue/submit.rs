@@ -6,14 +6,19 @@ use ferrio_engine::{Completion, Engine, Op, Request, Submit};
 use ferrio_plan::Direction;
 use ferrio_workload::{Io, Step, SyncKind};
 
+use super::attend::Turn;
 use super::{Issuer, RARE, Stamps, Unit, is_data};
 use crate::failure::Failure;
 
 impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue_until_done(&mut self) {
         while self.failure.is_none() && !self.context.control.stop_requested() {
-            if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
-                return;
+            if self.now >= self.timing.attention() {
+                match self.attend() {
+                    Turn::Issue => {}
+                    Turn::Again => continue,
+                    Turn::Over => return,
+                }
             }
             if !self.retry.is_empty() {
                 self.submit_retry();

@@ -5,6 +5,7 @@ use ferrio_plan::Direction;
 use ferrio_verify::Written;
 
 use super::Issuer;
+use super::attend::Turn;
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::worker::Message;
@@ -44,8 +45,12 @@ impl<E: Engine> Issuer<'_, E> {
 
     pub(super) fn read_back(&mut self) {
         while self.failure.is_none() && !self.context.control.stop_requested() {
-            if self.now >= self.timing.next_milestone() && !self.pass_milestone() {
-                return;
+            if self.now >= self.timing.attention() {
+                match self.attend() {
+                    Turn::Issue => {}
+                    Turn::Again => continue,
+                    Turn::Over => return,
+                }
             }
             if !self.retry.is_empty() {
                 self.submit_retry();

@@ -7,10 +7,15 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
-use ferrio_plan::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
+use ferrio_plan::{
+    Direction, EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify,
+};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
+use crate::flow::Flows;
+
+mod restraints;
 
 mod paced;
 
@@ -63,7 +68,10 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
+    let plan = Plan { jobs: vec![PlannedJob { spec: spec.clone(), setup_error: None }], ..Plan::default() };
     let context = Context {
+        flow: Flows::new(&plan).member(0).cloned(),
+        ramp: SharedRamp::of(&plan).remove(0),
         index: 0,
         spec,
         control,
