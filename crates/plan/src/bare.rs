@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
+    JobSpec, LifeCycle, Limits, Logs, Measure, Memory, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
     Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
@@ -36,7 +36,8 @@ impl JobSpec {
             random_map: true,
             generator: Generator::Tausworthe32,
             seeding: Seeding::Repeatable,
-            buffer: BufferContent { zero: false, refill: false, scramble: true, pattern: Vec::new() },
+            buffer: BufferContent::default(),
+            memory: Memory::default(),
             engine: EngineKind::Psync,
             engine_options: EngineOptions::default(),
             depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },

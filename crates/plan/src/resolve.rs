@@ -13,7 +13,7 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, rules, steadystate,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, memory, numa, pace, rules, steadystate,
     tolerance, zones,
 };
 
@@ -59,6 +59,7 @@ pub(crate) fn resolve(
         generator: generator(options, findings),
         seeding: seeding(options),
         buffer: buffers::content(job),
+        memory: memory::memory(options),
         engine,
         engine_options: engine::options(job, engine),
         depth: depth(options),
@@ -190,7 +191,7 @@ fn generator(options: &Options, findings: &mut Findings) -> Generator {
 }
 
 /// A given seed is used whatever `randrepeat` says.
-fn seeding(options: &Options) -> Seeding {
+pub(crate) fn seeding(options: &Options) -> Seeding {
     match (options.int(Opt::Randseed), options.switch(Opt::Randrepeat)) {
         (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
         (None, Some(false)) => Seeding::FromSystem,

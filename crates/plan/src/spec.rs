@@ -1,9 +1,11 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
 mod clock;
+mod contents;
 mod engine;
 mod life_cycle;
 mod logs;
+mod memory;
 mod memory_policy;
 mod pace;
 mod tolerance;
@@ -13,10 +15,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use clock::*;
+pub use contents::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
 pub use life_cycle::*;
 pub use logs::*;
+pub use memory::*;
 pub use memory_policy::*;
 pub use pace::*;
 pub use tolerance::*;
@@ -227,18 +231,6 @@ pub enum Seeding {
     FromSystem,
 }
 
-/// Content of the I/O buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferContent {
-    /// `zero_buffers`: all zero bytes.
-    pub zero: bool,
-    /// `refill_buffers`: new content for every write.
-    pub refill: bool,
-    /// `scramble_buffers` in force: a few words of every sector change with every write.
-    pub scramble: bool,
-    /// `buffer_pattern` bytes, repeated from the start of every buffer; empty when not given.
-    pub pattern: Vec<u8>,
-}
 
 /// `sync=`: the open flag that makes writes synchronous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -503,6 +495,8 @@ pub struct JobSpec {
     pub seeding: Seeding,
     /// Buffer content.
     pub buffer: BufferContent,
+    /// Memory of the buffers.
+    pub memory: Memory,
     /// Engine.
     pub engine: EngineKind,
     /// Private options of the engine.

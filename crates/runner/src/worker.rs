@@ -127,7 +127,8 @@ fn work<E: Engine>(
     control.set_state(JobState::SettingUp);
     place::settle(spec)?;
     if !spec.create_serialize {
-        let mut content = LayoutContent::new(spec, context.entropy);
+        let mut content =
+            LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
         if layout::lay_out(spec, &mut content, control.stop_flag(), &mut note)? == Layout::Stopped {
             return Ok(());
         }
@@ -154,11 +155,11 @@ fn work<E: Engine>(
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
     let workload = Workload::new(spec, &regions, context.entropy)
-        .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
-    let mut content = Content::new(spec, context.entropy);
-    if let Some(laid_out) = laid_out {
-        content = content.after_layout(laid_out);
-    }
+        .map_err(|e| Failure::from_workload(&e))?;
+    let content = match laid_out {
+        Some(laid_out) => Content::after_layout(spec, laid_out),
+        None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,
+    };
     let verification = Verification::new(spec, context.entropy)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
     reached.set_up = true;

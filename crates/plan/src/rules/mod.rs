@@ -7,6 +7,7 @@ mod access;
 mod contents;
 mod groups;
 mod iolog;
+mod memory;
 #[cfg(test)]
 mod places;
 mod random;
@@ -23,6 +24,7 @@ use crate::sizes::Sizing;
 use crate::spec::JobSpec;
 use crate::{Machine, measure};
 
+pub(crate) use contents::{global_duplicates_need_known_seeds, working_set_fits_the_memory};
 pub(crate) use groups::Together;
 pub(crate) use iolog::stdin_has_one_user;
 
@@ -33,6 +35,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     rates::check(job, findings);
     sizes::check(job, findings);
     contents::check(job, findings);
+    memory::check(job, findings);
     iolog::check(job, findings);
     steadystate::check(job, findings);
     access::check(job, findings);
