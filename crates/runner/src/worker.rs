@@ -143,11 +143,10 @@ fn work<E: Engine>(
         }
         return Ok(());
     }
-    let buffers = Buffers::new(spec.units(), spec.max_buffer(), spec.direct).map_err(|e| {
-        Failure::from_io(&e, "init buffers")
-            .note("the I/O buffers need too much memory: use a smaller bs or iodepth")
-    })?;
-    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes", spec.units(), spec.max_buffer());
+    let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
+        .map_err(|e| Failure::from_engine(&e))?;
+    let kind = spec.memory.kind.name();
+    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
