@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod buffers;
 mod check;
 mod command_line;
 mod command_line_answers;

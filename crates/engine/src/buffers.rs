@@ -48,7 +48,8 @@ impl Buffers {
     /// # Errors
     /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
     pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
-        let too_big = || EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER);
+        let too_big =
+            || EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER);
         let wish = usize::try_from(memory.align).map_err(|_| too_big())?;
         let unit = wish.max(if page_aligned { PAGE } else { 8 });
         let stride = usize::try_from(size.max(1))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, Memory, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    JobSpec, LifeCycle, Limits, Logs, Measure, Memory, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix,
+    Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {

@@ -79,8 +79,7 @@ impl Reader {
         }
         // New content for every write needs no scrambling; zeroes stay zeroes unless scrambling was asked for; and scrambling
         // would undo what compresses or is there twice.
-        content.scramble &=
-            !content.refill && !self.shaped && (!content.zero || self.scramble_asked_for);
+        content.scramble &= !content.refill && !self.shaped && (!content.zero || self.scramble_asked_for);
         content.zero &= content.pattern.is_empty() && content.compress == 0 && content.dedupe.is_none();
         content
     }
@@ -177,8 +176,14 @@ mod tests {
     #[test]
     fn compression_and_duplicates_refill_unless_told_otherwise_and_never_scramble() {
         assert_eq!(buffer("rw=write\nbuffer_compress_percentage=50\n"), (false, true, false));
-        assert_eq!(buffer("rw=write\nbuffer_compress_percentage=50\nrefill_buffers=0\n"), (false, false, false));
-        assert_eq!(buffer("rw=write\nrefill_buffers=0\nbuffer_compress_percentage=50\n"), (false, false, false));
+        assert_eq!(
+            buffer("rw=write\nbuffer_compress_percentage=50\nrefill_buffers=0\n"),
+            (false, false, false)
+        );
+        assert_eq!(
+            buffer("rw=write\nrefill_buffers=0\nbuffer_compress_percentage=50\n"),
+            (false, false, false)
+        );
         assert_eq!(buffer("rw=write\ndedupe_percentage=50\nscramble_buffers=1\n"), (false, true, false));
         assert_eq!(buffer("rw=write\nrefill_buffers=0\ndedupe_percentage=50\n"), (false, true, false));
         assert_eq!(buffer("rw=write\ndedupe_percentage=50\nrefill_buffers=0\n"), (false, false, false));

@@ -231,7 +231,6 @@ pub enum Seeding {
     FromSystem,
 }
 
-
 /// `sync=`: the open flag that makes writes synchronous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenSync {

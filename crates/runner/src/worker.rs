@@ -153,8 +153,7 @@ fn work<E: Engine>(
         .iter()
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
-    let workload = Workload::new(spec, &regions, context.entropy)
-        .map_err(|e| Failure::from_workload(&e))?;
+    let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     let content = match laid_out {
         Some(laid_out) => Content::after_layout(spec, laid_out),
         None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,

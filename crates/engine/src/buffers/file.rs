@@ -38,7 +38,8 @@ impl BackingFile {
 
     /// Makes a shorter file this long: behind its end there is nothing to map. A longer one keeps its length.
     pub(super) fn extend(&self, length: usize) -> Result<(), EngineError> {
-        let failed = |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
+        let failed =
+            |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
         let now = self.file.metadata().map_err(failed)?;
         if now.is_file() && now.len() < length as u64 {
             self.file.set_len(length as u64).map_err(failed)?;

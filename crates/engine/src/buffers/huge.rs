@@ -72,7 +72,8 @@ mod tests {
         for (size, all, free, taken) in [("2048", 8, 3, 1), ("1048576", 0, 0, 0)] {
             let pool = system.path().join(format!("hugepages-{size}kB"));
             fs::create_dir(&pool).unwrap();
-            for (name, value) in [("nr_hugepages", all), ("free_hugepages", free), ("resv_hugepages", taken)] {
+            for (name, value) in [("nr_hugepages", all), ("free_hugepages", free), ("resv_hugepages", taken)]
+            {
                 fs::write(pool.join(name), format!("{value}\n")).unwrap();
             }
         }

@@ -25,8 +25,10 @@ impl Mapping {
     /// Private huge pages, set aside at once: a page that is missing shows here and not when it is touched. `length` is a multiple
     /// of the page.
     pub(super) fn anonymous_huge(length: usize, page: u64) -> Result<Self, EngineError> {
-        let flags =
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_HUGETLB | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
+        let flags = libc::MAP_PRIVATE
+            | libc::MAP_ANONYMOUS
+            | libc::MAP_HUGETLB
+            | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
         Self::map(length, flags, -1).map_err(|e| EngineError::new("init buffers", e))
     }
 

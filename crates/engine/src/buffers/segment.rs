@@ -20,7 +20,9 @@ impl Segment {
     pub(super) fn new(length: usize) -> Result<Self, EngineError> {
         Self::attach(length, 0).map_err(|(func, e)| {
             let hint = match e.raw_os_error() {
-                Some(libc::EINVAL) => "the segment is larger than kernel.shmmax allows: raise it, or use mem=mmap",
+                Some(libc::EINVAL) => {
+                    "the segment is larger than kernel.shmmax allows: raise it, or use mem=mmap"
+                }
                 Some(libc::ENOSPC) => "kernel.shmall or kernel.shmmni is used up: raise it, or use mem=mmap",
                 _ => super::SMALLER,
             };

@@ -294,7 +294,10 @@ const WORDS: &[(&[Opt], Words)] = &[
     ),
     (
         &[Opt::DedupeMode],
-        &[("repeat", "Repeat the next block that is unique"), ("working_set", "Take blocks from a fixed set")],
+        &[
+            ("repeat", "Repeat the next block that is unique"),
+            ("working_set", "Take blocks from a fixed set"),
+        ],
     ),
     (
         &[Opt::UnifiedRwReporting],

@@ -101,7 +101,8 @@ pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Fi
     let unknown = set.jobs.iter().find(|job| seeding(&job.options) == Seeding::FromSystem);
     if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
         let name = unknown.options.text(Opt::Name).unwrap_or(&unknown.name);
-        let message = format!("dedupe_global needs seeds that can be known, and randrepeat=0 of job {name} has none");
+        let message =
+            format!("dedupe_global needs seeds that can be known, and randrepeat=0 of job {name} has none");
         let help = "give that job a `randseed`, or take `randrepeat` out";
         refuse(findings, job, &[Opt::DedupeGlobal], "dedupe-global-without-seed", message, help);
     }

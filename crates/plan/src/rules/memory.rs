@@ -42,7 +42,10 @@ mod tests {
 
     #[test]
     fn a_huge_page_has_the_size_of_a_page() {
-        assert_eq!(first_refusal("mem=mmaphuge\nhugepage-size=3m\n"), "hugepage-size=3145728 is not the size of a page");
+        assert_eq!(
+            first_refusal("mem=mmaphuge\nhugepage-size=3m\n"),
+            "hugepage-size=3145728 is not the size of a page"
+        );
         assert!(wrong("mem=shmhuge\nhugepage-size=2m\n").is_empty());
         assert!(wrong("hugepage-size=3m\n").is_empty(), "without effect");
     }

@@ -65,12 +65,7 @@ impl Dedupe {
             }
             _ => Copies::Next(stream.clone()),
         };
-        Ok(Dedupe {
-            percent: u64::from(dedupe.percent),
-            hundred: decisions.scale(100),
-            decisions,
-            copies,
-        })
+        Ok(Dedupe { percent: u64::from(dedupe.percent), hundred: decisions.scale(100), decisions, copies })
     }
 
     /// Decides on the next buffer.
