@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, Memory, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix,
-    Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
+    Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -37,7 +37,7 @@ impl JobSpec {
             generator: Generator::Tausworthe32,
             seeding: Seeding::Repeatable,
             buffer: BufferContent::default(),
-            memory: Memory::default(),
+            memory: crate::spec::Memory::default(),
             engine: EngineKind::Psync,
             engine_options: EngineOptions::default(),
             depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },

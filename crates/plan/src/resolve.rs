@@ -13,8 +13,8 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, memory, numa, pace, rules,
-    steadystate, tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, pace, rules, steadystate,
+    tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -59,7 +59,7 @@ pub(crate) fn resolve(
         generator: generator(options, findings),
         seeding: seeding(options),
         buffer: buffers::content(job),
-        memory: memory::memory(options),
+        memory: crate::memory::memory(options),
         engine,
         engine_options: engine::options(job, engine),
         depth: depth(options),

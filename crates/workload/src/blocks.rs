@@ -94,11 +94,11 @@ mod tests {
         assert_eq!(block[..10], [0x3c, 0x54, 0x09, 0xc5, 0x01, 0xcc, 0xa4, 0x00, 0x78, 0xa8]);
         let mut spec = job();
         spec.buffer.compress = 50;
-        let mut half = [9; 33];
+        let mut half = [9; 65];
         BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
-        assert_eq!((&half[..10], &half[16..]), (&block[..10], &[0; 17][..]));
+        assert_eq!((&half[..32], &half[32..]), (&block[..], &[0; 33][..]));
         spec.buffer.pattern = vec![1, 2];
         BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
-        assert_eq!(half[16..20], [1, 2, 1, 2]);
+        assert_eq!(half[32..36], [1, 2, 1, 2]);
     }
 }

@@ -159,7 +159,7 @@ macro_rules! rows {
             UnitBase: "unit_base", Enum, Plain, words ["0", "8", "1"];
                 Works; "Report bandwidth in bytes or bits";
             HugepageSize: "hugepage-size", Size, Bytes, default "2097152", max 4294967295;
-                Works; "Size of a huge page when rounding buffers";
+                Works; "Size of the huge pages that buffers are made of";
         }
         [Core; "io" / "io_flow"] {
             FlowId: "flow_id", Int, Plain, default "0", max 4294967295;
