@@ -12,7 +12,9 @@ use std::os::fd::RawFd;
 
 use context::{Context, Options};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::{JobSpec, LibaioBackend};
 
 /// EAGAIN instead of waiting.
@@ -80,6 +82,14 @@ impl Engine for Libaio {
         self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
         if let Backend::IoUring(_, entries) = &mut self.backend {
             entries.use_descriptors(files);
+        }
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds[index] = file.raw_fd();
+        if let Backend::IoUring(_, entries) = &mut self.backend {
+            entries.use_descriptor(index, file.raw_fd());
         }
         Ok(())
     }

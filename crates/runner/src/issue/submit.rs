@@ -44,6 +44,8 @@ impl<E: Engine> Issuer<'_, E> {
                     }
                 }
                 Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
+                Step::Open { file } => self.open_file(file),
+                Step::Close { file } => self.close_file(file),
                 Step::PassEnd => {
                     self.files_finished = true;
                     return;
@@ -91,6 +93,9 @@ impl<E: Engine> Issuer<'_, E> {
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.submit(request, direction);
     }
 
@@ -148,6 +153,9 @@ impl<E: Engine> Issuer<'_, E> {
         };
         let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
         self.last_was_sync = true;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.stats.sync.ios += 1;
         self.stamp_start();
         let start = self.now;
@@ -275,7 +283,7 @@ impl<E: Engine> Issuer<'_, E> {
             due = wait_ns;
             direction
         });
-        if due > 0 && step != Step::PassEnd {
+        if due > 0 && matches!(step, Step::Io(_)) {
             // Counted from the reading the wait was computed from: reaping takes part of it.
             let until = self.now.saturating_add(self.clock.ticks(Duration::from_nanos(due)));
             self.drain();

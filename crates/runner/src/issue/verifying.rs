@@ -54,7 +54,16 @@ impl<E: Engine> Issuer<'_, E> {
             };
             let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
             let Some(Written { file, len, offset, .. }) = next else { return };
+            if self.opens_on_demand() {
+                self.open_to_read_back(file, unit);
+                if self.failure.is_some() {
+                    return;
+                }
+            }
             let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            if self.recorder.is_some() && !self.record(&request) {
+                return;
+            }
             self.submit(request, Direction::Read as usize);
         }
     }
