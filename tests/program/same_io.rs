@@ -17,10 +17,12 @@ mod jobs;
 mod logs;
 mod model;
 mod options;
+mod settings;
 
 use logs::{Log, Program, difference, logs};
-use model::{Model, Rules};
+use model::Model;
 use options::JobOptions;
+use settings::Rules;
 
 use crate::support::Place;
 

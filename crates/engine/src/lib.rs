@@ -131,6 +131,21 @@ pub trait Engine: Sized {
         Ok(())
     }
 
+    /// Waits until a completion can be reaped, at most for `timeout`, and appends what is there, at most `max`: perhaps nothing.
+    /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to look now and then.
+    ///
+    /// # Errors
+    /// An error of the waiting system call itself.
+    fn reap_within(
+        &mut self,
+        timeout: std::time::Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> std::io::Result<bool> {
+        let _ = (timeout, max, done);
+        Ok(false)
+    }
+
     /// Lines the user should see (fallbacks taken), asked for once after `attach`.
     fn notes(&mut self) -> Vec<String> {
         Vec::new()

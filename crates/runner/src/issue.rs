@@ -12,6 +12,7 @@ mod between;
 mod complete;
 mod failing;
 mod files;
+mod paced;
 mod recording;
 mod submit;
 mod verifying;
@@ -21,11 +22,11 @@ use std::collections::VecDeque;
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
 use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
-use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
 
 use between::Between;
 use files::Files;
+use paced::Paced;
 
 use crate::event::JobState;
 use crate::failure::Failure;
@@ -92,7 +93,8 @@ pub(crate) struct Issuer<'a, E> {
     verify_ticks: u64,
     /// Bytes moved by them.
     verify_bytes: u64,
-    pacer: Option<Pacer>,
+    /// Present when I/Os are due at times of a schedule.
+    paced: Option<Box<Paced>>,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
     log: Option<IoLog>,
@@ -188,7 +190,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verification,
             verify_ticks: 0,
             verify_bytes: 0,
-            pacer: Pacer::new(spec, context.entropy),
+            paced: Paced::new(spec, context.entropy, context.clock),
             between: Between::new(spec),
             log: log.map(|sender| IoLog::new(sender, context.index)),
             recorder,
@@ -357,8 +359,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.stats.sync.ios = sync_ios;
                 self.verify_ticks = 0;
                 self.workload.end_ramp();
-                if let Some(pacer) = &mut self.pacer {
-                    pacer.restart();
+                if let Some(paced) = &mut self.paced {
+                    paced.restart();
                 }
                 let in_flight = self.data_in_flight();
                 if let Some(between) = &mut self.between {
@@ -383,7 +385,12 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     let measure = &spec.measure;
     Direction::ALL.map(|direction| {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
-            true => DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync()),
+            true => {
+                let recorder =
+                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync());
+                let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
+                if scheduled { recorder.with_response() } else { recorder }
+            }
             false => DirectionRecorder::default(),
         }
     })

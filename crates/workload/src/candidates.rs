@@ -1,10 +1,13 @@
 //! What a job's random choices are made among: how many offsets of a file, in which unit, from which stream.
 
-use ferrio_plan::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding};
+use ferrio_plan::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
 
 use crate::lfsr::Lfsr;
+use crate::name_hash::name_hash;
 use crate::permute::Permute;
 use crate::random::Stream;
+use crate::seeds::{OFFSET, SEEDS};
+use crate::skewed::Skewed;
 use crate::step::{Region, WorkloadError};
 use crate::walk::Walk;
 
@@ -47,10 +50,25 @@ pub(crate) fn offset_stream(spec: &JobSpec, seed: u64) -> Stream {
     Stream::new(if spec.wide_offsets { Generator::Tausworthe64 } else { spec.generator }, seed)
 }
 
-/// Smallest I/Os in a region, a last one that does not fit counted as well: what skewed choices are made among.
-pub(crate) fn skewed_blocks(spec: &JobSpec, region: &Region) -> u64 {
+/// The skewed choices of a file, among its smallest I/Os, a last one that does not fit counted as well. `None` for a file without
+/// any.
+pub(crate) fn skewed_choices(
+    spec: &JobSpec,
+    skew: &Skew,
+    file: usize,
+    region: &Region,
+    seeds: &[u64; SEEDS],
+) -> Option<Skewed> {
     let smallest = spec.block[Direction::Read].min.min(spec.block[Direction::Write].min);
-    region.size.min(region.real_size).div_ceil(smallest)
+    let n = region.size.min(region.real_size).div_ceil(smallest);
+    (n > 0).then(|| Skewed::new(skew, n, file_seed(spec, file, seeds), true))
+}
+
+/// The seed of a file's own generator: jobs and files differ although all of them follow one seed.
+fn file_seed(spec: &JobSpec, index: usize, seeds: &[u64; SEEDS]) -> u64 {
+    let name = spec.files.get(index).map_or(&[][..], |file| file.path.as_os_str().as_encoded_bytes());
+    let name = name_hash(name).wrapping_mul(spec.number);
+    u64::from(name.wrapping_mul(seeds[OFFSET] as u32))
 }
 
 /// The order in which each block of a region is visited once, if the job's generator makes one.

@@ -100,14 +100,7 @@ impl General {
         seeds: [u64; SEEDS],
         wraps: Wraps,
     ) -> Result<Self, WorkloadError> {
-        let mut seeds = seeds;
-        if spec.verify.is_some() {
-            // A job that reads repeats the lengths of the job that wrote.
-            seeds[seeds::LENGTH[1]] = seeds[seeds::LENGTH[0]];
-        }
-        if spec.rw.is_trimwrite() {
-            seeds[seeds::LENGTH[2]] = seeds[seeds::LENGTH[1]];
-        }
+        let seeds = seeds::shared(spec, seeds);
         let offsets = offset_stream(spec, seeds[seeds::OFFSET]);
         let unit = map_unit(spec);
         let mut shared = HashMap::new();

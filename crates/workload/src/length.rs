@@ -109,6 +109,17 @@ impl Lengths {
     }
 }
 
+impl Lengths {
+    /// The next length when there is room for any.
+    #[inline(always)]
+    pub(crate) fn next_fitting(&mut self) -> Length {
+        match &mut self.drawn {
+            None => Length { bytes: self.min, blocks: 1 },
+            Some(drawn) => drawn.next(),
+        }
+    }
+}
+
 impl Drawn {
     /// The next length when any fits.
     #[inline(always)]

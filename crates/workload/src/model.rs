@@ -36,7 +36,7 @@ fn any_regions() -> impl Strategy<Value = Vec<Region>> {
 }
 
 /// Jobs of every kind with small blocks, over `regions`.
-fn any_job() -> impl Strategy<Value = (JobSpec, Vec<Region>)> {
+pub(crate) fn any_job() -> impl Strategy<Value = (JobSpec, Vec<Region>)> {
     let kind = prop::sample::select(&KINDS[..]);
     let blocks = (1u64..9, 0u64..9, any::<bool>(), any::<bool>());
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0u32..4);
@@ -165,26 +165,6 @@ proptest! {
             let whole: u64 = regions.iter().map(|r| r.size / min * min).sum();
             if spec.block[Direction::Trim].min == min {
                 prop_assert_eq!(covered, whole);
-            }
-        }
-    }
-
-    #[test]
-    fn the_short_paths_choose_as_the_general_one((mut spec, regions) in any_job(), time_based: bool, io_size in 0u64..400) {
-        for direction in Direction::ALL {
-            spec.block[direction].max = spec.block[direction].min;
-        }
-        spec.limits.time_based = time_based;
-        spec.limits.io_size = (io_size > 100).then_some(io_size * 512);
-        let regions = &regions[..1];
-        let mut short = Workload::new(&spec, regions, [7; 24]).unwrap();
-        let mut general = Workload::general(&spec, regions, [7; 24]);
-        for step in 0..600 {
-            let (a, b) = (short.next(), general.next());
-            prop_assert_eq!(a, b);
-            if a == Step::PassEnd || step == 250 {
-                short.begin_pass();
-                general.begin_pass();
             }
         }
     }

@@ -1,73 +1,20 @@
 //! A job's sequence of I/O over all its passes.
 //!
-//! Cost per call in the common cases: a sequential job one compare and one addition, a random job one draw, one multiplication
-//! and one word of the random map. Which path a job takes is decided once, when it is set up.
+//! Cost per call in the common cases: a sequential job one compare and one addition, a random job a number drawn ahead, one
+//! multiplication and one word of the random map.
 
-use ferrio_plan::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
+use ferrio_plan::{Direction, JobSpec};
 
-use crate::candidates::{candidates, has_map, offset_stream, only_direction};
-use crate::general::General;
-use crate::map::RandomMap;
 use crate::memory::holds_maps;
-use crate::seeds::{self, SEEDS, thread_seeds};
-use crate::sequential::Wraps;
+use crate::path::Path;
+use crate::seeds::SEEDS;
 use crate::step::{Region, Step, WorkloadError};
-use crate::straight::Straight;
-use crate::sync::Syncs;
-use crate::uniform::{Blocks, Grid, Uniform};
 
 /// All choices of one job.
 #[derive(Clone, Debug)]
 pub struct Workload {
     path: Path,
     without_map: bool,
-}
-
-/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
-#[derive(Clone, Debug)]
-#[repr(u8)]
-enum Path {
-    Straight(Straight),
-    Uniform(Uniform),
-    General(Box<Outlined>),
-}
-
-/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
-/// the short paths, to be copied and waited for: read from here it is in registers like theirs.
-#[derive(Clone, Debug)]
-struct Outlined {
-    choices: General,
-    step: Step,
-}
-
-impl Outlined {
-    fn path(choices: General) -> Path {
-        Path::General(Box::new(Outlined { choices, step: Step::PassEnd }))
-    }
-
-    #[inline(never)]
-    fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
-    }
-}
-
-impl Path {
-    fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
-        let seeds = thread_seeds(spec, entropy);
-        let wraps = wraps(spec, regions);
-        Ok(match regions {
-            [region] if is_simple(spec) => {
-                if spec.rw.is_random() {
-                    Path::Uniform(uniform(spec, region, seeds[seeds::OFFSET]))
-                } else {
-                    let direction = only_direction(spec);
-                    let len = spec.block[direction].min as u32;
-                    Path::Straight(Straight::new(region, direction, len, wraps))
-                }
-            }
-            _ => Outlined::path(General::new(spec, regions, seeds, wraps)?),
-        })
-    }
 }
 
 impl Workload {
@@ -121,6 +68,14 @@ impl Workload {
                 pace(uniform.direction());
                 uniform.next()
             }
+            Path::Course(course) => {
+                course.advance(pace);
+                course.step
+            }
+            Path::Scatter(scatter) => {
+                scatter.advance(pace);
+                scatter.step
+            }
             Path::General(general) => {
                 general.advance(pace);
                 general.step
@@ -134,6 +89,8 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
+            Path::Course(course) => course.choices.begin_pass(),
+            Path::Scatter(scatter) => scatter.choices.begin_pass(),
             Path::General(general) => general.choices.begin_pass(),
         }
     }
@@ -147,70 +104,19 @@ impl Workload {
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
-        if let Path::General(general) = &mut self.path {
-            general.choices.end_ramp();
+        match &mut self.path {
+            Path::Straight(_) | Path::Uniform(_) => {}
+            Path::Course(course) => course.choices.end_ramp(),
+            Path::Scatter(scatter) => scatter.choices.end_ramp(),
+            Path::General(general) => general.choices.end_ramp(),
         }
     }
 
     /// The same sequence by the general path whatever the job, to check the short ones against.
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
-        let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions)).unwrap();
-        Workload { path: Outlined::path(general), without_map: false }
+        Workload { path: Path::general(spec, regions, entropy).unwrap(), without_map: false }
     }
-}
-
-/// When the end of a region starts a new walk instead of finishing its file.
-fn wraps(spec: &JobSpec, regions: &[Region]) -> Wraps {
-    let beyond_size = spec.limits.io_size.is_some_and(|n| n > spec.limits.size);
-    Wraps {
-        time_based: spec.limits.time_based && regions.len() == 1,
-        rewrites: spec.rw.does(Direction::Write) && beyond_size,
-    }
-}
-
-/// True when one direction, one length and no state but a position and a map decide everything.
-fn is_simple(spec: &JobSpec) -> bool {
-    let block = &spec.block[only_direction(spec)];
-    let plain_walk = match spec.rw_postfix {
-        RwPostfix::None => true,
-        RwPostfix::Hole(bytes) => bytes == 0,
-        RwPostfix::Every(n) => n <= 1,
-    };
-    let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
-    spec.zones.is_none()
-        && !spec.file_service.never_finishes()
-        && !spec.rw.is_mixed()
-        && !spec.rw.is_trimwrite()
-        && block.min == block.max
-        && plain_walk
-        && !syncs
-        && !spec.bs_is_seq_rand
-        && (!spec.rw.is_random() || draws_plainly(spec))
-}
-
-/// True when each offset of a random job is a number drawn among all.
-fn draws_plainly(spec: &JobSpec) -> bool {
-    spec.distribution == Distribution::Uniform
-        && spec.random_order == RandomOrder::Drawn
-        && spec.percentage_random[only_direction(spec)] >= 100
-}
-
-fn uniform(spec: &JobSpec, region: &Region, seed: u64) -> Uniform {
-    let direction = only_direction(spec);
-    let block = &spec.block[direction];
-    let stream = offset_stream(spec, seed);
-    let candidates = candidates(spec, region, direction);
-    let in_file = (region.real_size + 1).saturating_sub(block.min);
-    let limit = if candidates == 0 { 0 } else { in_file.min(region.offset + region.size) };
-    let grid = Grid { base: region.offset, align: block.align, limit };
-    let map = (has_map(spec) && candidates > 0).then(|| RandomMap::new(candidates));
-    let blocks = Blocks {
-        count: stream.scale(candidates),
-        stream,
-        seed: seeds::restarts_each_pass(spec).then_some(seed),
-    };
-    Uniform::new(blocks, grid, (direction, block.min as u32), map, spec.limits.time_based)
 }
 
 fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {

@@ -195,6 +195,8 @@ pub fn strange(count: usize) -> Vec<JobOptions> {
                 }
                 draft.maybe(30, "offset", &["16k"]);
                 draft.maybe(30, "loops", &["2"]);
+                draft.maybe(30, "io_size", &["40k", "300k"]);
+                draft.maybe(20, "nrfiles", &["3"]);
                 if draft.random {
                     draft.maybe(40, "norandommap", &["1"]);
                 }

@@ -9,6 +9,7 @@ mod user_ring;
 
 use std::io;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 use context::{Context, Options};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
@@ -129,6 +130,13 @@ impl Engine for Libaio {
         match &mut self.backend {
             Backend::Kernel(context) => context.reap(min, max, done),
             Backend::IoUring(ring, _) => ring.reap(min, max, done),
+        }
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        match &mut self.backend {
+            Backend::Kernel(context) => context.reap_within(timeout, max, done).map(|()| true),
+            Backend::IoUring(ring, _) => ring.reap_within(timeout, max, done),
         }
     }
 

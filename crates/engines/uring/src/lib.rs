@@ -4,6 +4,7 @@
 //! and syncs of a polled ring (which has no such requests on older kernels), run in `submit`.
 
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
@@ -132,6 +133,15 @@ impl Engine for Uring {
     #[inline]
     fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
         self.ring.reap(min, max, done)
+    }
+
+    fn reap_within(
+        &mut self,
+        timeout: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> std::io::Result<bool> {
+        self.ring.reap_within(timeout, max, done)
     }
 }
 

@@ -61,8 +61,8 @@ impl<E: Engine> Issuer<'_, E> {
     /// Closes and opens everything again for a further pass.
     pub(crate) fn reopen(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
         self.workload.begin_pass();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.begin_pass();
+        if let Some(paced) = &mut self.paced {
+            paced.begin_pass();
         }
         if let Some(verification) = &mut self.verification {
             verification.begin_pass();

@@ -22,6 +22,9 @@ impl<E: Engine> Issuer<'_, E> {
         let Some(verification) = &mut self.verification else { return Ok(()) };
         verification.begin_phase();
         self.context.control.set_state(JobState::Verifying);
+        if let Some(paced) = &mut self.paced {
+            paced.forget();
+        }
         let began = self.clock.now();
         self.now = began;
         let before = self.moved_bytes();

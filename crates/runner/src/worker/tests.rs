@@ -12,6 +12,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
 
+mod paced;
+
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");
     spec.rw = rw;
@@ -624,3 +626,4 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
 }
 
 mod files;
+mod recording;

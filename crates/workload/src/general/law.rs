@@ -2,10 +2,9 @@
 
 use ferrio_plan::{Direction, Distribution, JobSpec};
 
-use crate::candidates::skewed_blocks;
-use crate::name_hash::name_hash;
+use crate::candidates::skewed_choices;
 use crate::random::Stream;
-use crate::seeds::{OFFSET, SEEDS, ZONE};
+use crate::seeds::{SEEDS, ZONE};
 use crate::skewed::Skewed;
 use crate::step::Region;
 use crate::zoned::Zoned;
@@ -33,10 +32,7 @@ impl Law {
         match &spec.distribution {
             Distribution::Uniform => None,
             Distribution::Skewed(skew) => {
-                let file = |(index, region): (usize, &Region)| {
-                    let n = skewed_blocks(spec, region);
-                    (n > 0).then(|| Skewed::new(skew, n, file_seed(spec, index, seeds), true))
-                };
+                let file = |(index, region)| skewed_choices(spec, skew, index, region, seeds);
                 Some(Law::Skewed(regions.iter().enumerate().map(file).collect()))
             }
             Distribution::Zoned(_) | Distribution::ZonedAbs(_) => {
@@ -79,11 +75,4 @@ impl Law {
             zoned.reseed(seeds[ZONE]);
         }
     }
-}
-
-/// The seed of a file's own generator: jobs and files differ although all of them follow one seed.
-fn file_seed(spec: &JobSpec, index: usize, seeds: &[u64; SEEDS]) -> u64 {
-    let name = spec.files.get(index).map_or(&[][..], |file| file.path.as_os_str().as_encoded_bytes());
-    let name = name_hash(name).wrapping_mul(spec.number);
-    u64::from(name.wrapping_mul(seeds[OFFSET] as u32))
 }

@@ -1,4 +1,6 @@
-//! Jobs over several files, against sequences of an independent model of fio.
+//! Jobs over several files, against sequences of an independent model of fio, and against a slow model.
+
+mod slow;
 
 use ferrio_plan::{FileService, JobSpec, Law, ReadWrite, Seeding, Skew};
 
