@@ -7,6 +7,7 @@ mod articles;
 mod bad_input;
 mod buffers;
 mod check;
+mod choices;
 mod command_line;
 mod command_line_answers;
 mod command_line_debug;

@@ -139,6 +139,11 @@ impl Groups {
         spec.files = regions.files;
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
+        spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
+        if spec.file_append && spec.limits.loops > 1 {
+            findings
+                .note("file_append makes one pass: after it `loops` finds nothing behind the end".to_owned());
+        }
         choices::fit_files(&job.options, spec, findings);
         files::check_syncfs(spec)
     }

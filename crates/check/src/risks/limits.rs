@@ -79,8 +79,11 @@ fn random_map_memory(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));
-        Told::new(message, "norandommap needs none, and then blocks may come twice")
-            .blame(&[Opt::Size, Opt::Bs])
+        Told::new(
+            message,
+            "random_generator=permute needs none; nor does norandommap, but then blocks may come twice",
+        )
+        .blame(&[Opt::Size, Opt::Bs])
     })
 }
 

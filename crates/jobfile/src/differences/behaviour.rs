@@ -321,6 +321,55 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "it is refused while another job of the run has `randrepeat=0` without `randseed`",
         why: "plans do not depend on chance; a `randseed` does the same",
     },
+    // workload
+    Row {
+        id: "lfsr-cannot-begin",
+        fio: "a job with random_generator=lfsr whose seed sets all bits of the register does no I/O and counts as good: with the default seed all jobs of 4 to 15 blocks",
+        ferrio: "it does no I/O and has failed; with `randrepeat=0` the seed is moved by one",
+        why: "a script must notice that nothing was measured",
+    },
+    Row {
+        id: "lfsr-in-zones",
+        fio: "random_generator=lfsr reaches beyond the zones of random_distribution=zoned and zoned_abs",
+        ferrio: "beside a distribution lfsr has no effect, and a note says so",
+        why: "the shares of the zones are what was asked for",
+    },
+    Row {
+        id: "permute",
+        fio: "there is no such generator",
+        ferrio: "random_generator=permute visits every block once in random order, without a map (`permute.md`); --strict=fio refuses it",
+        why: "a map of a large device takes gigabytes",
+    },
+    Row {
+        id: "normal-center",
+        fio: "random_distribution=normal with a center below 0.5 has its middle at a place that depends on how fio was built",
+        ferrio: "the middle is at the center",
+        why: "that is what a center is",
+    },
+    Row {
+        id: "random-map-units",
+        fio: "with block sizes that differ by direction the same bit of the random map stands for different bytes: rw=randread bs=16k,4k,4k size=1m ends after 34 of 64 blocks",
+        ferrio: "a bit stands for as many bytes as the smallest block of the directions that the job issues",
+        why: "every block is visited once; the order of such a job differs from fio's",
+    },
+    Row {
+        id: "random-map-memory",
+        fio: "whether a random map fits is found out file by file",
+        ferrio: "it is asked for the maps of all files of a job at once; with `softrandommap` all or none have one",
+        why: "a job runs in one way or the other",
+    },
+    Row {
+        id: "file-append-keeps",
+        fio: "a job with `file_append` that reads has its file laid out anew, and what was in it is lost",
+        ferrio: "only what is appended is laid out",
+        why: "to append is to keep what is there",
+    },
+    Row {
+        id: "normal-few-blocks",
+        fio: "random_distribution=normal with a deviation may stop for ever in a file of few blocks",
+        ferrio: "a mean beyond the last block counts as the first",
+        why: "the job goes on",
+    },
     // output
     Row {
         id: "notes",
