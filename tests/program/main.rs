@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod buffers;
 mod check;
 mod choices;
 mod command_line;

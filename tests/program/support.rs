@@ -149,7 +149,7 @@ pub struct Running {
 }
 
 impl Running {
-    fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap())
     }
 

@@ -1,49 +1,72 @@
-//! The I/O buffers of one worker: one page-aligned anonymous mapping, cut into `iodepth` slots.
+//! The I/O buffers of one worker: one stretch of memory of the kind that `mem` asks for, cut into `iodepth` slots.
 //!
-//! Pages cost nothing until touched, so a thousand idle jobs with large blocks are cheap.
+//! Pages of ordinary memory cost nothing until touched, so a thousand idle jobs with large blocks are cheap. Every slot begins
+//! at a multiple of `iomem_align`, and of a page for direct I/O.
+
+mod area;
+mod file;
+mod huge;
+mod mapping;
+mod segment;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::ptr::NonNull;
 
-/// Page-aligned memory for `count` I/Os of up to `stride` bytes each.
+use ferrio_plan::Memory;
+
+use crate::EngineError;
+use area::Area;
+
+/// Bytes of a page, as direct I/O wants them.
+const PAGE: usize = 4096;
+
+/// Memory for `count` I/Os of up to `stride` bytes each.
 #[derive(Debug)]
 pub struct Buffers {
     base: NonNull<u8>,
-    length: usize,
     stride: usize,
     count: u32,
+    /// Owns what `base` points into.
+    _area: Area,
 }
 
 impl Buffers {
-    /// Maps the memory. `size` is rounded up to whole pages when `page_aligned` (direct I/O needs every slot aligned), otherwise
+    /// Ordinary memory. `size` is rounded up to whole pages when `page_aligned` (direct I/O needs every slot aligned), otherwise
     /// to a multiple of 8.
     ///
     /// # Errors
     /// mmap(2)'s error, ENOMEM when the product does not fit the address space.
     pub fn new(count: u32, size: u64, page_aligned: bool) -> io::Result<Self> {
-        let too_big = || io::Error::from_raw_os_error(libc::ENOMEM);
-        let unit = if page_aligned { 4096 } else { 8 };
+        Self::allocate(&Memory::default(), count, size, page_aligned).map_err(|e| e.source)
+    }
+
+    /// Memory of a kind. `size` is rounded up to a multiple of what slots are aligned to: the wish of `memory`, whole pages when
+    /// `page_aligned`, and 8 in any case.
+    ///
+    /// # Errors
+    /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
+    pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
+        let too_big =
+            || EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER);
+        let wish = usize::try_from(memory.align).map_err(|_| too_big())?;
+        let unit = wish.max(if page_aligned { PAGE } else { 8 });
         let stride = usize::try_from(size.max(1))
             .ok()
             .and_then(|s| s.checked_next_multiple_of(unit))
             .ok_or_else(too_big)?;
         let length = stride.checked_mul(count.max(1) as usize).ok_or_else(too_big)?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let base = NonNull::new(base.cast()).ok_or_else(too_big)?;
-        Ok(Buffers { base, length, stride, count: count.max(1) })
+        // Areas begin at a page; a larger alignment may need to begin later.
+        let slack = if unit > PAGE { unit } else { 0 };
+        let area = Area::allocate(memory, length.checked_add(slack).ok_or_else(too_big)?)?;
+        let start = area.start();
+        let skipped = start.as_ptr().align_offset(unit);
+        debug_assert!(skipped <= slack);
+        // SAFETY: an area begins at a page, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than
+        // `slack`: the sum stays inside the area of `length + slack` bytes.
+        let base = unsafe { start.add(skipped) };
+        Ok(Buffers { base, stride, count: count.max(1), _area: area })
     }
 
     /// Number of slots.
@@ -63,7 +86,7 @@ impl Buffers {
     #[must_use]
     pub fn slot(&self, unit: u32) -> *mut u8 {
         debug_assert!(unit < self.count);
-        // SAFETY: unit < count, so the offset stays inside the mapping of count * stride bytes.
+        // SAFETY: unit < count, so the offset stays inside the count * stride bytes behind `base`.
         unsafe { self.base.as_ptr().add(unit as usize * self.stride) }
     }
 
@@ -82,29 +105,5 @@ impl Buffers {
     }
 }
 
-impl Drop for Buffers {
-    fn drop(&mut self) {
-        // SAFETY: base and length are those of the mapping made in `new`; nothing outlives the worker that owns it.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.length) };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_are_page_aligned_for_direct_io_and_do_not_overlap() {
-        let mut buffers = Buffers::new(3, 5000, true).unwrap();
-        assert_eq!(buffers.stride(), 8192);
-        assert_eq!(buffers.slot(1) as usize % 4096, 0);
-        buffers.fill(0, 8192).fill(1);
-        buffers.fill(1, 8192).fill(2);
-        assert!(buffers.fill(0, 8192).iter().all(|&b| b == 1));
-    }
-
-    #[test]
-    fn an_impossible_size_is_an_error() {
-        assert!(Buffers::new(u32::MAX, u64::MAX / 2, true).is_err());
-    }
-}
+/// Advice for whoever asks for more than there is.
+const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth";

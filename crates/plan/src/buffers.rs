@@ -2,36 +2,133 @@
 //!
 //! That `verify` makes fio refill buffers changes nothing here: a block that will be verified is filled as a whole by its method.
 
-use ferrio_jobfile::{Job, Opt, Value};
+use std::sync::Arc;
 
-use crate::spec::BufferContent;
+use ferrio_jobfile::{Amount, Job, Opt, Value};
+use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
+
+use crate::spec::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
+
+/// What the options have said so far.
+#[derive(Default)]
+struct Reader {
+    content: BufferContent,
+    dedupe: u32,
+    scramble_asked_for: bool,
+    refill_given: bool,
+    /// An option of compression or duplicates was given, be it with 0.
+    shaped: bool,
+}
 
 /// The content options of a job, worked off in evaluation order.
 pub(crate) fn content(job: &Job) -> BufferContent {
-    let mut content = BufferContent { zero: false, refill: false, scramble: true, pattern: Vec::new() };
-    let mut scramble_asked_for = false;
+    let mut reader = Reader::default();
     let mut reads = true; // the default kind is read
     for given in job.options.all() {
         match (given.opt, &given.value) {
             (Opt::Rw, Value::Word(kind, _)) => reads = kind.contains("read") || kind.ends_with("rw"),
+            (opt, value) => reader.take(opt, value, reads),
+        }
+    }
+    reader.finish(job)
+}
+
+impl Reader {
+    fn take(&mut self, opt: Opt, value: &Value, reads: bool) {
+        let content = &mut self.content;
+        match (opt, value) {
             (Opt::ZeroBuffers, Value::Switch(on)) => content.zero = *on,
-            (Opt::RefillBuffers, Value::Switch(on)) => content.refill = *on,
+            (Opt::RefillBuffers, Value::Switch(on)) => {
+                content.refill = *on;
+                self.refill_given = true;
+            }
             (Opt::ScrambleBuffers, Value::Switch(on)) => {
                 content.scramble = *on;
-                scramble_asked_for = *on;
+                self.scramble_asked_for = *on;
             }
             (Opt::BufferPattern, Value::Pattern(pattern)) => {
                 content.pattern.clone_from(&pattern.bytes);
                 content.scramble = false;
                 content.zero = false;
-                content.refill = reads;
+                content.refill = reads || content.compress > 0;
+            }
+            (Opt::BufferCompressPercentage, Value::Int(percent)) => {
+                content.compress = share(*percent);
+                self.shaped = true;
+            }
+            (Opt::BufferCompressChunk, Value::Size(bytes)) => content.chunk = *bytes,
+            (Opt::DedupePercentage, Value::Int(percent)) => {
+                self.dedupe = share(*percent);
+                content.refill = true;
+                self.shaped = true;
             }
             _ => {}
         }
     }
-    // New content for every write needs no scrambling; zeroes stay zeroes unless scrambling was asked for.
-    content.scramble &= !content.refill && (!content.zero || scramble_asked_for);
-    content
+
+    fn finish(self, job: &Job) -> BufferContent {
+        let mut content = self.content;
+        if content.compress == 100 {
+            content.compress = 0;
+            content.zero = true;
+        } else if content.compress > 0 && !self.refill_given {
+            content.refill = true;
+        }
+        if self.dedupe > 0 {
+            content.dedupe = Some(Dedupe { percent: self.dedupe, working_set: working_set(job) });
+        }
+        // New content for every write needs no scrambling; zeroes stay zeroes unless scrambling was asked for; and scrambling
+        // would undo what compresses or is there twice.
+        content.scramble &= !content.refill && !self.shaped && (!content.zero || self.scramble_asked_for);
+        content.zero &= content.pattern.is_empty() && content.compress == 0 && content.dedupe.is_none();
+        content
+    }
+}
+
+/// A percentage; the catalogue holds it at 100.
+fn share(percent: i64) -> u32 {
+    percent.clamp(0, 100) as u32
+}
+
+fn working_set(job: &Job) -> Option<WorkingSet> {
+    let options = &job.options;
+    if options.choice(Opt::DedupeMode)?.word != "working_set" {
+        return None;
+    }
+    let size = match options.amount(Opt::Size) {
+        Some(Amount::Bytes(size)) if size > 0 => Some(size),
+        _ => None,
+    };
+    let pool: Option<Arc<[ContentSeed]>> =
+        options.switch(Opt::DedupeGlobal).unwrap_or(false).then(|| Arc::from([]));
+    Some(WorkingSet { percent: share(options.int(Opt::DedupeWorkingSetPercentage).unwrap_or(5)), size, pool })
+}
+
+/// Tells jobs with `dedupe_global` what the contents of all jobs of the run begin with.
+pub(crate) fn share_seeds(jobs: &mut [PlannedJob]) {
+    let shares = |spec: &JobSpec| pool(&spec.buffer).is_some();
+    if !jobs.iter().any(|job| shares(&job.spec)) {
+        return;
+    }
+    let seeds: Arc<[ContentSeed]> = jobs.iter().map(|job| content_seed(&job.spec)).collect();
+    for job in jobs.iter_mut().filter(|job| shares(&job.spec)) {
+        if let Some(set) = job.spec.buffer.dedupe.as_mut().and_then(|dedupe| dedupe.working_set.as_mut()) {
+            set.pool = Some(seeds.clone());
+        }
+    }
+}
+
+fn pool(content: &BufferContent) -> Option<&Arc<[ContentSeed]>> {
+    content.dedupe.as_ref()?.working_set.as_ref()?.pool.as_ref()
+}
+
+/// Jobs seeded by the system are refused beside a job with `dedupe_global`.
+fn content_seed(spec: &JobSpec) -> ContentSeed {
+    let randseed = match spec.seeding {
+        Seeding::Fixed(seed) => seed,
+        Seeding::Repeatable | Seeding::FromSystem => DEFAULT_SEED,
+    };
+    ContentSeed { generator: spec.generator, seed: job_seeds(randseed, spec.number)[purpose::CONTENT] }
 }
 
 #[cfg(test)]
@@ -69,11 +166,82 @@ mod tests {
         assert_eq!(
             spec.buffer,
             BufferContent {
-                zero: false,
-                refill: false,
                 scramble: false,
-                pattern: vec![0xde, 0xad, 0xbe, 0xef]
+                pattern: vec![0xde, 0xad, 0xbe, 0xef],
+                ..BufferContent::default()
             }
         );
+    }
+
+    #[test]
+    fn compression_and_duplicates_refill_unless_told_otherwise_and_never_scramble() {
+        assert_eq!(buffer("rw=write\nbuffer_compress_percentage=50\n"), (false, true, false));
+        assert_eq!(
+            buffer("rw=write\nbuffer_compress_percentage=50\nrefill_buffers=0\n"),
+            (false, false, false)
+        );
+        assert_eq!(
+            buffer("rw=write\nrefill_buffers=0\nbuffer_compress_percentage=50\n"),
+            (false, false, false)
+        );
+        assert_eq!(buffer("rw=write\ndedupe_percentage=50\nscramble_buffers=1\n"), (false, true, false));
+        assert_eq!(buffer("rw=write\nrefill_buffers=0\ndedupe_percentage=50\n"), (false, true, false));
+        assert_eq!(buffer("rw=write\ndedupe_percentage=50\nrefill_buffers=0\n"), (false, false, false));
+    }
+
+    #[test]
+    fn a_share_of_zero_still_switches_scrambling_off_as_in_fio() {
+        assert_eq!(buffer("buffer_compress_percentage=0\nscramble_buffers=1\n"), (false, false, false));
+        assert_eq!(buffer("dedupe_percentage=0\n"), (false, true, false));
+        assert_eq!(buffer("dedupe_percentage=0\nrefill_buffers=0\n"), (false, false, false));
+    }
+
+    #[test]
+    fn contents_that_compress_wholly_are_zeroes() {
+        assert_eq!(buffer("rw=write\nbuffer_compress_percentage=100\n"), (true, false, false));
+        assert_eq!(
+            buffer("rw=write\nbuffer_compress_percentage=100\nbuffer_pattern=0xab\n"),
+            (false, true, false)
+        );
+        let spec = spec_of(
+            "[a]\nioengine=null\nsize=4k\nrw=write\nbuffer_compress_percentage=100\ndedupe_percentage=9\n",
+        );
+        assert_eq!((spec.buffer.compress, spec.buffer.zero), (0, false));
+    }
+
+    #[test]
+    fn a_pattern_refills_a_job_that_was_known_to_compress_or_had_no_say() {
+        let text = "rw=write\nbuffer_compress_percentage=50\nbuffer_pattern=0xab\n";
+        assert_eq!(buffer(text), (false, true, false));
+        let text = "rw=write\nbuffer_pattern=0xab\nbuffer_compress_percentage=50\n";
+        assert_eq!(buffer(text), (false, true, false));
+        let text = "rw=write\ndedupe_percentage=50\nbuffer_pattern=0xab\n";
+        assert_eq!(buffer(text), (false, false, false));
+    }
+
+    fn blocks(options: &str) -> u64 {
+        let text = format!("[a]\nioengine=null\ndedupe_percentage=50\ndedupe_mode=working_set\n{options}");
+        spec_of(&text).working_set_blocks()
+    }
+
+    #[test]
+    fn a_working_set_is_a_share_of_the_size_in_smallest_writes_and_never_empty() {
+        assert_eq!(blocks("size=1m\n"), 12);
+        assert_eq!(blocks("size=1m\ndedupe_working_set_percentage=10\nbs=4k,8k\n"), 12);
+        assert_eq!(blocks("size=64k\n"), 1);
+        assert_eq!(blocks("size=1m\ndedupe_working_set_percentage=0\n"), 1);
+    }
+
+    #[test]
+    fn global_duplicates_know_the_seeds_of_all_jobs() {
+        let text = "[global]\nioengine=null\nsize=4k\ndedupe_percentage=50\ndedupe_mode=working_set\n\
+                    [a]\ndedupe_global=1\nnumjobs=2\n[b]\nrandseed=5\nrandom_generator=tausworthe64\n";
+        let plan = crate::testing::plan_of(text).unwrap();
+        let seeds = pool(&plan.jobs[1].spec.buffer).unwrap();
+        let first = ferrio_random::Generator::Tausworthe32;
+        assert_eq!(seeds[0], ContentSeed { generator: first, seed: 15_955_825_128_535_949_458 });
+        assert_eq!(seeds[2].seed, job_seeds(5, 3)[purpose::CONTENT]);
+        assert_eq!((seeds.len(), seeds[2].generator), (3, ferrio_random::Generator::Tausworthe64));
+        assert_eq!(pool(&plan.jobs[2].spec.buffer), None);
     }
 }

@@ -17,6 +17,7 @@ mod groups;
 mod life_cycle;
 mod machine;
 mod measure;
+mod memory;
 mod mounted;
 mod names;
 mod numa;
@@ -90,6 +91,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut together = Together::default();
     let mut idle = Idle::default();
     rules::stdin_has_one_user(set, &mut findings);
+    rules::global_duplicates_need_known_seeds(set, &mut findings);
     for job in &set.jobs {
         rules::check(job, &mut findings);
         directories::check(job, &mut findings);
@@ -102,6 +104,9 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         {
             let first = groups.jobs.len();
             groups.add(job, &draft, &mut findings);
+            if let Some(added) = groups.jobs.get(first) {
+                rules::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
+            }
             life_cycle::resolve_wait(&mut groups.jobs, first, job);
         }
     }
@@ -109,6 +114,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
     idle.tell(&mut findings);
+    buffers::share_seeds(&mut groups.jobs);
     Ok(Plan {
         jobs: groups.jobs,
         clock: clock::source(set),

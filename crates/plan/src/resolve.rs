@@ -66,6 +66,7 @@ pub(crate) fn resolve(
         file_append: switch(Opt::FileAppend, false),
         seeding: seeding(options),
         buffer: buffers::content(job),
+        memory: crate::memory::memory(options),
         engine,
         engine_options: engine::options(job, engine),
         depth: depth(options),
@@ -193,7 +194,7 @@ fn direct(options: &Options) -> bool {
 }
 
 /// A given seed is used whatever `randrepeat` says.
-fn seeding(options: &Options) -> Seeding {
+pub(crate) fn seeding(options: &Options) -> Seeding {
     match (options.int(Opt::Randseed), options.switch(Opt::Randrepeat)) {
         (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
         (None, Some(false)) => Seeding::FromSystem,

@@ -2,10 +2,12 @@
 
 mod choices;
 mod clock;
+mod contents;
 mod engine;
 mod files;
 mod life_cycle;
 mod logs;
+mod memory;
 mod memory_policy;
 mod pace;
 mod restraint;
@@ -17,11 +19,13 @@ use std::time::Duration;
 
 pub use choices::*;
 pub use clock::*;
+pub use contents::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
 pub use files::*;
 pub use life_cycle::*;
 pub use logs::*;
+pub use memory::*;
 pub use memory_policy::*;
 pub use pace::*;
 pub use restraint::*;
@@ -231,19 +235,6 @@ pub enum Seeding {
     Fixed(u64),
     /// `randrepeat=0`: seeds from the operating system.
     FromSystem,
-}
-
-/// Content of the I/O buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferContent {
-    /// `zero_buffers`: all zero bytes.
-    pub zero: bool,
-    /// `refill_buffers`: new content for every write.
-    pub refill: bool,
-    /// `scramble_buffers` in force: a few words of every sector change with every write.
-    pub scramble: bool,
-    /// `buffer_pattern` bytes, repeated from the start of every buffer; empty when not given.
-    pub pattern: Vec<u8>,
 }
 
 /// `sync=`: the open flag that makes writes synchronous.
@@ -525,6 +516,8 @@ pub struct JobSpec {
     pub seeding: Seeding,
     /// Buffer content.
     pub buffer: BufferContent,
+    /// Memory of the buffers.
+    pub memory: Memory,
     /// Engine.
     pub engine: EngineKind,
     /// Private options of the engine.

@@ -51,10 +51,10 @@ table! {
         |job| !asks(job, Opt::Sprandom); "it belongs to `sprandom`";
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
         |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
-    DedupeWorkingSetPercentage:
+    DedupeGlobal DedupeWorkingSetPercentage:
         |job| word(job, Opt::DedupeMode) != Some("working_set"); "it belongs to dedupe_mode=working_set";
     BufferCompressChunk:
-        |job| !asks(job, Opt::BufferCompressPercentage);
+        |job| !asks(job, Opt::BufferCompressPercentage) && !asks(job, Opt::DedupePercentage);
         "contents do not compress without `buffer_compress_percentage`";
     ThinktimeSpin ThinktimeBlocks ThinktimeBlocksType ThinktimeIotime:
         |job| !asks(job, Opt::Thinktime); "there are no pauses without `thinktime`";
@@ -226,6 +226,7 @@ mod tests {
             ("zoneskip=1m", "zonemode=strided\nzonesize=4k"),
             ("spr_op=0.3", "sprandom=1"),
             ("dedupe_mode=working_set", "dedupe_percentage=50"),
+            ("dedupe_global=1", "dedupe_percentage=50\ndedupe_mode=working_set"),
             ("buffer_compress_chunk=4k", "buffer_compress_percentage=50"),
             ("thinktime_blocks=5", "thinktime=1"),
             ("rate_cycle=500", "rate_min=1"),

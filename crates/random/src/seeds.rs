@@ -26,6 +26,10 @@ pub mod purpose {
     pub const SHARE: usize = 10;
     /// Range of `startdelay`.
     pub const DELAY: usize = 13;
+    /// Which buffers are duplicates.
+    pub const DEDUPE: usize = 14;
+    /// Which block of the working set a duplicate is.
+    pub const DEDUPE_PICK: usize = 20;
     /// Arrivals of reads, writes and trims with `rate_process=poisson`.
     pub const ARRIVAL: [usize; 3] = [15, 17, 18];
     /// Zones of `random_distribution=zoned` and `zoned_abs`.

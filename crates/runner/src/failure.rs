@@ -36,6 +36,12 @@ impl Failure {
         }
     }
 
+    /// A job for which no sequence of I/O can be made.
+    #[track_caller]
+    pub(crate) fn from_workload(error: &ferrio_workload::WorkloadError) -> Self {
+        Failure::new(libc::EINVAL, "init workload").note(error.to_string())
+    }
+
     /// Adds a line for the user.
     pub(crate) fn note(mut self, line: impl Into<String>) -> Self {
         self.notes.push(line.into());

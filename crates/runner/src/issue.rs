@@ -157,6 +157,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let depth = spec.units();
         if spec.rw.does(Direction::Write) && !spec.engine.is_diskless() {
             let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
+            // A synchronous engine uses the last of `iodepth` buffers, filled after the others.
+            content.skip_initial(buffers.fill(0, len), spec.depth.iodepth.saturating_sub(depth));
             (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
         }
         let prepares = content.needs_write_prep()

@@ -178,12 +178,16 @@ impl<'a> Run<'a, '_> {
             return;
         }
         self.controls[index].set_state(JobState::SettingUp);
-        let mut content = LayoutContent::new(spec, self.jobs[index].entropy);
         let observer = &mut *self.observer;
-        let done = layout::lay_out(spec, &mut content, self.stop, &mut |line| observer(Event::Note(line)));
+        let done = LayoutContent::new(spec, self.jobs[index].entropy)
+            .map_err(|e| Failure::from_workload(&e))
+            .and_then(|mut content| {
+                layout::lay_out(spec, &mut content, self.stop, &mut |line| observer(Event::Note(line)))?;
+                Ok(content)
+            });
         self.controls[index].set_state(JobState::NotCreated);
         match done {
-            Ok(_) => self.jobs[index].layout = Some(content),
+            Ok(content) => self.jobs[index].layout = Some(content),
             Err(Failure { error, notes }) => {
                 notes.into_iter().for_each(|line| (self.observer)(Event::Note(line)));
                 self.fail_before_start(index, error);

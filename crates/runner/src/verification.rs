@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_plan::{Direction, JobSpec};
 use ferrio_verify::{Expected, Mismatch, SeedReplay, Stamp, Verifier, Written, WrittenList};
-use ferrio_workload::{BlockSeeds, Io, SEEDS, fill_block};
+use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
 use crate::failure::Failure;
 
@@ -17,6 +17,7 @@ const FLAGS_READ_BACK: u32 = 0x88;
 pub(crate) struct Verification {
     verifier: Verifier,
     seeds: BlockSeeds,
+    body: BlockBody,
     /// Writes issued so far; in a job that only reads, reads.
     number: u64,
     /// What the current pass wrote, if it is to be read back.
@@ -47,6 +48,7 @@ impl Verification {
             written: reads_back.then(|| WrittenList::new(spec.may_overwrite())),
             pass: (seeds.clone(), 0),
             seeds,
+            body: BlockBody::new(spec),
             phase: None,
             checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
             holds_data,
@@ -66,7 +68,7 @@ impl Verification {
             let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
             let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
             self.verifier
-                .fill(block, &stamp, fill_block)
+                .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
                 .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
             if let Some(written) = &mut self.written {
                 written.record(Written {

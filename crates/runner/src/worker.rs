@@ -134,7 +134,8 @@ fn work<E: Engine>(
     control.set_state(JobState::SettingUp);
     place::settle(spec)?;
     if !spec.create_serialize {
-        let mut content = LayoutContent::new(spec, context.entropy);
+        let mut content =
+            LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
         if layout::lay_out(spec, &mut content, control.stop_flag(), &mut note)? == Layout::Stopped {
             return Ok(());
         }
@@ -149,11 +150,10 @@ fn work<E: Engine>(
         }
         return Ok(());
     }
-    let buffers = Buffers::new(spec.units(), spec.max_buffer(), spec.direct).map_err(|e| {
-        Failure::from_io(&e, "init buffers")
-            .note("the I/O buffers need too much memory: use a smaller bs or iodepth")
-    })?;
-    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes", spec.units(), spec.max_buffer());
+    let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
+        .map_err(|e| Failure::from_engine(&e))?;
+    let kind = spec.memory.kind.name();
+    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
@@ -161,16 +161,15 @@ fn work<E: Engine>(
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
     let recorder = Recorder::new(spec, context.clock)?;
-    let workload = Workload::new(spec, &regions, context.entropy)
-        .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
+    let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     drop(regions);
     if workload.lost_its_map() {
         note(format!("{}: no memory for the random map, running without: blocks may come twice", spec.name));
     }
-    let mut content = Content::new(spec, context.entropy);
-    if let Some(laid_out) = laid_out {
-        content = content.after_layout(laid_out);
-    }
+    let content = match laid_out {
+        Some(laid_out) => Content::after_layout(spec, laid_out),
+        None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,
+    };
     let verification = Verification::new(spec, context.entropy)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
     reached.set_up = true;

@@ -5,7 +5,34 @@ use ferrio_plan::JobSpec;
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS, thread_seeds};
 
-pub use crate::content::fill_random as fill_block;
+use crate::content::{compressed, fill_part, fill_random};
+
+/// The bytes of blocks that are verified.
+#[derive(Clone, Debug)]
+pub struct BlockBody {
+    /// `buffer_compress_percentage`, 0 for none.
+    compress: u32,
+    /// What the rest is filled with; zeroes if empty.
+    padding: Vec<u8>,
+}
+
+impl BlockBody {
+    /// The bodies of a job's blocks: random, and dull in their last part if they shall compress.
+    #[must_use]
+    pub fn new(spec: &JobSpec) -> Self {
+        BlockBody { compress: spec.buffer.compress, padding: spec.buffer.pattern.clone() }
+    }
+
+    /// Fills a block from its seed.
+    pub fn fill(&self, block: &mut [u8], seed: u64) {
+        if self.compress == 0 {
+            fill_random(block, seed);
+        } else {
+            let random = compressed(block.len(), self.compress);
+            fill_part(block, seed, random, &self.padding);
+        }
+    }
+}
 
 /// The seeds in the order in which blocks are issued.
 #[derive(Clone, Debug)]
@@ -63,7 +90,15 @@ mod tests {
     #[test]
     fn a_block_has_the_bytes_of_its_seed() {
         let mut block = [0; 32];
-        fill_block(&mut block, 46_386_204_153_304_124);
+        BlockBody::new(&job()).fill(&mut block, 46_386_204_153_304_124);
         assert_eq!(block[..10], [0x3c, 0x54, 0x09, 0xc5, 0x01, 0xcc, 0xa4, 0x00, 0x78, 0xa8]);
+        let mut spec = job();
+        spec.buffer.compress = 50;
+        let mut half = [9; 65];
+        BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
+        assert_eq!((&half[..32], &half[32..]), (&block[..], &[0; 33][..]));
+        spec.buffer.pattern = vec![1, 2];
+        BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
+        assert_eq!(half[32..36], [1, 2, 1, 2]);
     }
 }

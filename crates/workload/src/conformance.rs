@@ -456,7 +456,7 @@ fn an_alignment_of_its_own_spreads_offsets() {
 
 /// A 32 KiB file written in order by one unit, as its checksum by cksum(1).
 fn written(spec: &JobSpec) -> u32 {
-    let mut content = Content::new(spec, [0; 24]);
+    let mut content = Content::new(spec, [0; 24]).unwrap();
     let mut unit = [0; 4096];
     content.fill_initial(&mut unit);
     let mut file = Vec::new();

@@ -41,7 +41,7 @@ mod zones;
 
 use ferrio_random as random;
 
-pub use blocks::{BlockSeeds, fill_block};
+pub use blocks::{BlockBody, BlockSeeds};
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
 pub use delay::startdelay;

@@ -117,4 +117,12 @@ pub enum WorkloadError {
         /// Blocks in its region.
         blocks: u64,
     },
+    /// There is no memory for the table of duplicates.
+    #[error(
+        "there is no memory for a dedupe working set of {blocks} blocks: use a smaller dedupe_working_set_percentage or larger blocks"
+    )]
+    WorkingSetTooLarge {
+        /// Blocks in the set.
+        blocks: u64,
+    },
 }

@@ -98,7 +98,8 @@ fn zero_data(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
     (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
         let message = "writes zeroes only, which devices and file systems may compress or not store at all";
-        Told::new(message, "take zero_buffers out unless that is what is measured").blame(&[Opt::ZeroBuffers])
+        let help = "let the data be random unless that is what is measured";
+        Told::new(message, help).blame(&[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
     })
 }
 
@@ -204,6 +205,7 @@ mod tests {
             has("zero-data", &job("rw=write\nzero_buffers\n")) && !has("zero-data", &job("zero_buffers\n"))
         );
         assert!(!has("zero-data", &job("rw=write\n")));
+        assert!(has("zero-data", &job("rw=write\nbuffer_compress_percentage=100\n")));
     }
 
     #[test]

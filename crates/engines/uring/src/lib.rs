@@ -180,6 +180,9 @@ fn register_buffers(ring: &Ring, buffers: &Buffers) -> Result<(), EngineError> {
             Some(libc::EINVAL) => {
                 Some("io_uring registers at most 16384 buffers: lower iodepth or drop fixedbufs")
             }
+            Some(libc::EFAULT | libc::EOPNOTSUPP) => {
+                Some("io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or drop fixedbufs")
+            }
             _ => None,
         };
         let refused = EngineError::new("io_uring_register_buffers", e);

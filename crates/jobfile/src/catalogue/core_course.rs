@@ -71,9 +71,9 @@ macro_rules! rows {
         }
         [Core; "io" / "none"] {
             Mem: "mem" | "iomem", EnumArg, Plain, default "malloc", words ["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge", "cudamalloc"];
-                OnlyOff(&["malloc"]); "Where I/O buffers come from";
+                Works; "Where I/O buffers come from";
             IomemAlign: "iomem_align" | "mem_align", Int, Bytes, default "0", max 4294967295, under "mem";
-                OnlyOff(&["0"]); "Offset added to the page-aligned start of I/O buffers";
+                Works; "Each I/O buffer begins at a multiple of this power of two";
         }
         [Core; "io" / "verify"] {
             Verify: "verify", Enum, Plain, default "0", words ["0", "md5", "crc64", "crc32", "crc32c-intel" = "crc32c", "crc32c", "crc16", "crc7", "sha1", "sha256", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "xxhash", "meta", "pattern", "pattern_hdr", "null"];

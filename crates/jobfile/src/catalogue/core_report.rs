@@ -81,17 +81,17 @@ macro_rules! rows {
             BufferPattern: "buffer_pattern", Pattern, Plain;
                 Works; "Bytes to fill write buffers with, as numbers, strings or a file";
             BufferCompressPercentage: "buffer_compress_percentage", Int, Percent, max 100;
-                OnlyOff(&["0"]); "Compressible share of buffer contents";
+                Works; "Compressible share of buffer contents";
             BufferCompressChunk: "buffer_compress_chunk", Size, Bytes, default "512", max 4294967295, under "buffer_compress_percentage";
-                OnlyOff(&["512"]); "Granularity of compressible regions; 0 is the block size";
+                Works; "Granularity of compressible regions; 0 is the block size";
             DedupePercentage: "dedupe_percentage", Int, Percent, max 100;
-                OnlyOff(&["0"]); "Share of write buffers identical to others";
+                Works; "Share of write buffers identical to others";
             DedupeGlobal: "dedupe_global", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Share the duplicate pool between jobs";
+                Works; "Share the duplicate pool between jobs";
             DedupeMode: "dedupe_mode", Enum, Plain, default "repeat", words ["repeat", "working_set"], under "dedupe_percentage";
-                OnlyOff(&["repeat"]); "Where duplicate contents come from";
+                Works; "Where duplicate contents come from";
             DedupeWorkingSetPercentage: "dedupe_working_set_percentage", Int, Percent, default "5", max 100, under "dedupe_percentage";
-                OnlyOff(&["5"]); "Part of size used as unique pool";
+                Works; "Part of size used as unique pool";
         }
         [Core; "stat" / "none"] {
             ClatPercentiles: "clat_percentiles", Bool, Plain, default "1";
@@ -159,7 +159,7 @@ macro_rules! rows {
             UnitBase: "unit_base", Enum, Plain, words ["0", "8", "1"];
                 Works; "Report bandwidth in bytes or bits";
             HugepageSize: "hugepage-size", Size, Bytes, default "2097152", max 4294967295;
-                OnlyOff(&["2097152", "2m", "2M"]); "Size of a huge page when rounding buffers";
+                Works; "Size of the huge pages that buffers are made of";
         }
         [Core; "io" / "io_flow"] {
             FlowId: "flow_id", Int, Plain, default "0", max 4294967295;

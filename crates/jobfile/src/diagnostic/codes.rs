@@ -90,6 +90,8 @@ subjects! {
         "size-below-block-size": "`size` is smaller than the smallest block";
         "block-size-too-large": "a block is larger than one request can move";
         "buffers-exceed-memory": "`iodepth` buffers of the largest block do not fit the memory of the machine";
+        "alignment-not-a-power-of-two": "`iomem_align` is no power of two";
+        "not-a-page-size": "`hugepage-size` is not the size of a page";
         "bssplit-below-bsrange": "`bssplit` has blocks below the smallest of `bsrange`";
         "bs-unaligned-with-verify": "`bs_unaligned` and `verify` exclude each other";
         "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
@@ -115,6 +117,8 @@ subjects! {
         "dedupe-without-size": "`dedupe_mode=working_set` without `size`";
         "dedupe-of-several-files": "`dedupe_mode=working_set` and a job of several files";
         "dedupe-above-100-percent": "duplicates and working set make more than 100 percent";
+        "dedupe-exceeds-memory": "the table of the dedupe working set needs more memory than the machine can spare";
+        "dedupe-global-without-seed": "`dedupe_global` and a job whose seeds come from the system";
         "verify-offset-beyond-interval": "`verify_offset` moves the header out of the verify interval";
         "verify-offset-in-header": "`verify_offset` is inside the header itself";
         "verify-without-pattern": "the `verify` method needs `verify_pattern`";

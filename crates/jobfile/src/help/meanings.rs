@@ -181,9 +181,9 @@ const WORDS: &[(&[Opt], Words)] = &[
             ("malloc", "Ordinary memory"),
             ("shm", "Shared memory segments"),
             ("shmhuge", "Shared memory segments of huge pages"),
-            ("mmap", "Mapped memory, or a file: mmap:/path"),
-            ("mmapshared", "Mapped memory, shared"),
-            ("mmaphuge", "Mapped huge pages"),
+            ("mmap", "Mapped memory, or a private mapping of a file: mmap:/path"),
+            ("mmapshared", "Mapped memory, or a shared mapping of a file: mmapshared:/path"),
+            ("mmaphuge", "Mapped huge pages, or a file on a hugetlbfs: mmaphuge:/path"),
             ("cudamalloc", "GPU memory"),
         ],
     ),
@@ -295,7 +295,10 @@ const WORDS: &[(&[Opt], Words)] = &[
     ),
     (
         &[Opt::DedupeMode],
-        &[("repeat", "Repeat the block before"), ("working_set", "Take blocks from a fixed set")],
+        &[
+            ("repeat", "Repeat the next block that is unique"),
+            ("working_set", "Take blocks from a fixed set"),
+        ],
     ),
     (
         &[Opt::UnifiedRwReporting],

@@ -1,10 +1,12 @@
 //! Buffer contents, extra trim ranges and placement of data.
 
-use ferrio_jobfile::{Job, Opt};
+use ferrio_jobfile::{Job, JobSet, Opt};
 
+use crate::Machine;
 use crate::findings::Findings;
 use crate::names::Listing;
-use crate::spec::Direction;
+use crate::resolve::seeding;
+use crate::spec::{Direction, JobSpec, Seeding};
 use crate::written::{asks, int_or, refuse, rw, word};
 
 /// Engines that can ask for untorn writes.
@@ -14,7 +16,7 @@ const RANGES: &str = "io_uring_cmd";
 
 /// All rules about what is written, and where a device puts it.
 pub(super) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::DedupePercentage) && word(job, Opt::DedupeMode) == Some("working_set") {
+    if has_working_set(job) {
         a_working_set_is_a_part_of_a_known_size(job, findings);
         a_working_set_is_of_one_file(job, findings);
         a_working_set_leaves_room_for_duplicates(job, findings);
@@ -23,6 +25,10 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
     several_ranges_need_an_engine(job, findings);
     atomic_writes_need_an_engine(job, findings);
     fdp_is_a_placement_of_its_own(job, findings);
+}
+
+fn has_working_set(job: &Job) -> bool {
+    asks(job, Opt::DedupePercentage) && word(job, Opt::DedupeMode) == Some("working_set")
 }
 
 fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
@@ -65,6 +71,40 @@ fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) 
             message,
             "the two percentages may make 100 at most",
         );
+    }
+}
+
+/// The set is a table of generators in memory, one for each of its blocks.
+pub(crate) fn working_set_fits_the_memory(
+    job: &Job,
+    spec: &JobSpec,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
+    let (bytes, memory) = (spec.working_set_memory(), machine.memory_mib << 20);
+    if memory > 0 && bytes > memory / 2 {
+        let blocks = spec.working_set_blocks();
+        let message = format!(
+            "a dedupe working set of {blocks} blocks needs {} MiB of memory, and the machine has {}",
+            bytes >> 20,
+            machine.memory_mib
+        );
+        let opts = [Opt::DedupeMode, Opt::DedupeWorkingSetPercentage, Opt::Size];
+        let help = "give a smaller `dedupe_working_set_percentage` or `size`, or larger blocks";
+        refuse(findings, job, &opts, "dedupe-exceeds-memory", message, help);
+    }
+}
+
+/// Duplicates of what other jobs write are made from the seeds of those.
+pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Findings) {
+    let shares = |job: &&Job| has_working_set(job) && asks(job, Opt::DedupeGlobal);
+    let unknown = set.jobs.iter().find(|job| seeding(&job.options) == Seeding::FromSystem);
+    if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
+        let name = unknown.options.text(Opt::Name).unwrap_or(&unknown.name);
+        let message =
+            format!("dedupe_global needs seeds that can be known, and randrepeat=0 of job {name} has none");
+        let help = "give that job a `randseed`, or take `randrepeat` out";
+        refuse(findings, job, &[Opt::DedupeGlobal], "dedupe-global-without-seed", message, help);
     }
 }
 
@@ -122,6 +162,25 @@ mod tests {
         let unsized_job = crate::testing::refusals(&format!("[a]\nioengine=null\n{working_set}"));
         assert_eq!(unsized_job[0], "pregenerated dedupe working set requires size to be set");
         assert!(wrong("dedupe_mode=working_set\nnrfiles=2\n").is_empty(), "off without a percentage");
+    }
+
+    #[test]
+    fn a_working_set_larger_than_the_memory_is_refused() {
+        let text = "[a]\nioengine=null\nrw=write\ndedupe_mode=working_set\ndedupe_percentage=5\nsize=8t\n";
+        let want =
+            "a dedupe working set of 107374182 blocks needs 1228 MiB of memory, and the machine has 1024";
+        assert_eq!(crate::testing::refusals(text), [want]);
+        assert!(crate::testing::plan_of(&text.replace("8t", "2t")).is_ok());
+    }
+
+    #[test]
+    fn global_duplicates_of_a_job_without_a_seed_are_refused() {
+        let text = "[global]\nioengine=null\nsize=1m\nrw=write\n[a]\ndedupe_percentage=50\ndedupe_mode=working_set\n\
+                    dedupe_global=1\n[b]\nrandrepeat=0\n";
+        let want = "dedupe_global needs seeds that can be known, and randrepeat=0 of job b has none";
+        assert_eq!(crate::testing::refusals(text), [want]);
+        assert!(crate::testing::plan_of(&format!("{text}randseed=3\n")).is_ok());
+        assert!(crate::testing::plan_of(&text.replace("dedupe_global=1", "")).is_ok());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod fill;
 mod groups;
 mod iolog;
 mod latencies;
+mod memory;
 #[cfg(test)]
 mod places;
 mod random;
@@ -25,6 +26,7 @@ use crate::sizes::Sizing;
 use crate::spec::JobSpec;
 use crate::{Machine, measure};
 
+pub(crate) use contents::{global_duplicates_need_known_seeds, working_set_fits_the_memory};
 pub(crate) use fill::is_unlimited;
 pub(crate) use groups::Together;
 pub(crate) use iolog::stdin_has_one_user;
@@ -37,6 +39,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     latencies::check(job, findings);
     sizes::check(job, findings);
     contents::check(job, findings);
+    memory::check(job, findings);
     iolog::check(job, findings);
     steadystate::check(job, findings);
     access::check(job, findings);

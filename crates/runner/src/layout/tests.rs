@@ -44,7 +44,7 @@ impl Case {
     }
 
     fn lay_out(&mut self) -> Result<Layout, Failure> {
-        let mut content = LayoutContent::new(&self.spec, [0; SEEDS]);
+        let mut content = LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
         lay_out(&self.spec, &mut content, &self.stop, &mut |line| self.notes.push(line))
     }
 
@@ -171,7 +171,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
             symlink(&target, case.path()).unwrap();
         }
         let file = case.spec.files[0].clone();
-        let mut content = LayoutContent::new(&case.spec, [0; SEEDS]);
+        let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
         case.stop.store(true, std::sync::atomic::Ordering::Release);
         let stopped = extend(&case.spec, &file, &mut content, &case.stop, &mut |_| {}).unwrap();
         assert_eq!(stopped, Layout::Stopped);

@@ -1,0 +1,94 @@
+//! The file behind `mem=mmap:FILE` and its kin: made if it is missing, and removed again in that case.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::EngineError;
+
+/// An open file; one that was made here is removed with it.
+#[derive(Debug)]
+pub(super) struct BackingFile {
+    file: File,
+    /// The path of a file that did not exist before.
+    made: Option<PathBuf>,
+}
+
+impl BackingFile {
+    /// Opens a file, or makes it.
+    pub(super) fn open(path: &Path) -> Result<Self, EngineError> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        let (file, made) = match options.clone().create_new(true).mode(0o644).open(path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (options.open(path), None),
+            made => (made, Some(path.to_path_buf())),
+        };
+        let file = file.map_err(|e| {
+            EngineError::new(format!("open({})", path.display()), e).hint("it is the file of `mem`")
+        })?;
+        Ok(BackingFile { file, made })
+    }
+
+    /// The file.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Makes a shorter file this long: behind its end there is nothing to map. A longer one keeps its length.
+    pub(super) fn extend(&self, length: usize) -> Result<(), EngineError> {
+        let failed =
+            |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
+        let now = self.file.metadata().map_err(failed)?;
+        if now.is_file() && now.len() < length as u64 {
+            self.file.set_len(length as u64).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a regular file its space now, so that a full file system is an error here and not a signal later.
+    pub(super) fn reserve(&self, length: usize) -> Result<(), EngineError> {
+        if !self.file.metadata().is_ok_and(|now| now.is_file()) {
+            return Ok(());
+        }
+        let length = libc::off_t::try_from(length).unwrap_or(libc::off_t::MAX);
+        // SAFETY: works on an open descriptor; no memory is involved.
+        if unsafe { libc::fallocate(self.file.as_raw_fd(), 0, 0, length) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            // A file system that cannot do it beforehand.
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => Ok(()),
+            _ => Err(EngineError::new("fallocate", error).hint("there is no room for the file of `mem`")),
+        }
+    }
+
+    /// The page size of the hugetlbfs that the file is on.
+    pub(super) fn huge_page(&self, path: &Path) -> Result<u64, EngineError> {
+        // SAFETY: all-zero bytes are a valid statfs.
+        let mut about: libc::statfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one statfs to a valid address during the call.
+        if unsafe { libc::fstatfs(self.file.as_raw_fd(), &raw mut about) } != 0 {
+            return Err(EngineError::new("fstatfs", io::Error::last_os_error()));
+        }
+        if about.f_type != libc::HUGETLBFS_MAGIC {
+            let error = io::Error::from_raw_os_error(libc::EINVAL);
+            let hint = "mem=mmaphuge:FILE needs a file on a mounted hugetlbfs (mount -t hugetlbfs none /huge); \
+                        without FILE it needs none";
+            return Err(EngineError::new(format!("mmaphuge({})", path.display()), error).hint(hint));
+        }
+        u64::try_from(about.f_bsize)
+            .map_err(|_| EngineError::new("fstatfs", io::Error::from_raw_os_error(libc::EINVAL)))
+    }
+}
+
+impl Drop for BackingFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.made {
+            // Somebody else may have removed it; there is nobody to tell.
+            let _ = fs::remove_file(path);
+        }
+    }
+}

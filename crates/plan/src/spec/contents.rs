@@ -1,0 +1,91 @@
+//! What is in the I/O buffers of a job.
+
+use std::sync::Arc;
+
+use super::{Direction, Generator, JobSpec};
+
+/// Content of the I/O buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferContent {
+    /// All zero bytes: `zero_buffers`, `buffer_compress_percentage=100`.
+    pub zero: bool,
+    /// `refill_buffers`: new content for every write.
+    pub refill: bool,
+    /// `scramble_buffers` in force: a few words of every sector change with every write.
+    pub scramble: bool,
+    /// `buffer_pattern` bytes, repeated from the start of every buffer; empty when not given.
+    pub pattern: Vec<u8>,
+    /// `buffer_compress_percentage`: share of each piece that is zero bytes or the pattern, percent, 0..=99.
+    pub compress: u32,
+    /// `buffer_compress_chunk`: most bytes of a piece; 0 for the smallest write.
+    pub chunk: u64,
+    /// Buffers that equal others, if there are to be any.
+    pub dedupe: Option<Dedupe>,
+}
+
+impl Default for BufferContent {
+    fn default() -> Self {
+        BufferContent {
+            zero: false,
+            refill: false,
+            scramble: true,
+            pattern: Vec::new(),
+            compress: 0,
+            chunk: 512,
+            dedupe: None,
+        }
+    }
+}
+
+/// Buffers that equal others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dedupe {
+    /// `dedupe_percentage`: share of the buffers that equal another one, 1..=100.
+    pub percent: u32,
+    /// `dedupe_mode=working_set`: equal buffers are copies of one of a set; without one they equal the next unique buffer.
+    pub working_set: Option<WorkingSet>,
+}
+
+/// The buffers that duplicates are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkingSet {
+    /// `dedupe_working_set_percentage`: part of the job's size, 0..=100.
+    pub percent: u32,
+    /// `size` in bytes as it was given; without it the size that the job turned out to have.
+    pub size: Option<u64>,
+    /// `dedupe_global`: what seeds the contents of each job of the run, in the order of their numbers.
+    pub pool: Option<Arc<[ContentSeed]>>,
+}
+
+/// What the contents of a job begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentSeed {
+    /// Generator of the stream.
+    pub generator: Generator,
+    /// Its seed.
+    pub seed: u64,
+}
+
+impl JobSpec {
+    /// Buffers in the working set of `dedupe_mode=working_set`, at least 1; 0 for a job without one.
+    #[must_use]
+    pub fn working_set_blocks(&self) -> u64 {
+        let Some(set) = self.buffer.dedupe.as_ref().and_then(|dedupe| dedupe.working_set.as_ref()) else {
+            return 0;
+        };
+        let size = set.size.unwrap_or(self.limits.size);
+        let part = u128::from(size) * u128::from(set.percent) / 100;
+        let blocks = part / u128::from(self.block[Direction::Write].min.max(1));
+        u64::try_from(blocks).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Bytes of memory that the working set takes: one generator for each of its buffers.
+    #[must_use]
+    pub fn working_set_memory(&self) -> u64 {
+        let state = match self.generator {
+            Generator::Tausworthe32 => 12,
+            Generator::Tausworthe64 => 40,
+        };
+        self.working_set_blocks().saturating_mul(state)
+    }
+}

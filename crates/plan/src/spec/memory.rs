@@ -1,0 +1,60 @@
+//! Where the memory of a job's I/O buffers comes from.
+
+use std::path::PathBuf;
+
+/// `mem` and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// `mem`.
+    pub kind: MemoryKind,
+    /// `iomem_align`: each buffer begins at a multiple of this, a power of two; 0 for no wish.
+    pub align: u64,
+    /// `hugepage-size`: bytes of a huge page, a power of two.
+    pub huge_page: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { kind: MemoryKind::Malloc, align: 0, huge_page: 2 << 20 }
+    }
+}
+
+/// `mem`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// `malloc`: ordinary memory.
+    Malloc,
+    /// `shm`: a System V shared memory segment.
+    Shm,
+    /// `shmhuge`: such a segment of huge pages.
+    ShmHuge,
+    /// `mmap` and `mmapshared` without a file: an anonymous private mapping.
+    Mmap,
+    /// `mmap:FILE`: a private mapping of a file.
+    MmapFile(PathBuf),
+    /// `mmapshared:FILE`: a shared mapping of a file.
+    MmapShared(PathBuf),
+    /// `mmaphuge`, with a file on a hugetlbfs or without: a mapping of huge pages.
+    MmapHuge(Option<PathBuf>),
+}
+
+impl MemoryKind {
+    /// fio's word for it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            MemoryKind::Malloc => "malloc",
+            MemoryKind::Shm => "shm",
+            MemoryKind::ShmHuge => "shmhuge",
+            MemoryKind::Mmap | MemoryKind::MmapFile(_) => "mmap",
+            MemoryKind::MmapShared(_) => "mmapshared",
+            MemoryKind::MmapHuge(_) => "mmaphuge",
+        }
+    }
+
+    /// True for kinds whose memory is huge pages.
+    #[must_use]
+    pub fn is_huge(&self) -> bool {
+        matches!(self, MemoryKind::ShmHuge | MemoryKind::MmapHuge(_))
+    }
+}

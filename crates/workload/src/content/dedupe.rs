@@ -1,0 +1,170 @@
+//! Which buffers equal others, and which others.
+//!
+//! A duplicate costs one draw and a copy of a generator's state (12 or 40 bytes). The working set keeps such a state for each of
+//! its blocks, made once at the start.
+
+use ferrio_plan::{ContentSeed, Direction, JobSpec, WorkingSet};
+
+use crate::WorkloadError;
+use crate::random::{Generator, Scale, Stream, T88, T258};
+use crate::seeds::{self, SEEDS};
+
+/// Where the bytes of a buffer come from.
+pub(super) enum Origin {
+    /// The stream itself.
+    Unique,
+    /// A stream in this state.
+    CopyOf(Stream),
+    /// One draw that never changes.
+    Constant,
+}
+
+/// The choice between unique buffers and duplicates.
+#[derive(Clone, Debug)]
+pub(super) struct Dedupe {
+    /// Percent of duplicates, 1..=100.
+    percent: u64,
+    decisions: Stream,
+    hundred: Scale,
+    copies: Copies,
+}
+
+/// What duplicates are made of.
+#[derive(Clone, Debug)]
+enum Copies {
+    /// The state after the last unique buffer: they equal the next one.
+    Next(Stream),
+    /// One of a set.
+    Set { picks: Stream, size: Scale, states: States },
+}
+
+/// States of generators, packed.
+#[derive(Clone, Debug)]
+enum States {
+    Narrow(Vec<T88>),
+    Wide(Vec<T258>),
+    /// Of jobs with different generators.
+    Mixed(Vec<Stream>),
+}
+
+impl Dedupe {
+    /// The choices of a job whose contents begin with `stream`.
+    pub(super) fn new(
+        spec: &JobSpec,
+        dedupe: &ferrio_plan::Dedupe,
+        stream: &Stream,
+        seeds: &[u64; SEEDS],
+    ) -> Result<Self, WorkloadError> {
+        let decisions = Stream::T88(T88::new(seeds[seeds::DEDUPE]));
+        let copies = match &dedupe.working_set {
+            // With nothing but duplicates there is no set to choose from.
+            Some(set) if dedupe.percent < 100 => {
+                let states = working_set(spec, set, stream)?;
+                let picks = Stream::new(spec.generator, seeds[seeds::DEDUPE_PICK]);
+                Copies::Set { size: picks.scale(states.len() as u64), picks, states }
+            }
+            _ => Copies::Next(stream.clone()),
+        };
+        Ok(Dedupe { percent: u64::from(dedupe.percent), hundred: decisions.scale(100), decisions, copies })
+    }
+
+    /// Decides on the next buffer.
+    pub(super) fn choose(&mut self) -> Origin {
+        if self.percent >= 100 {
+            return Origin::Constant;
+        }
+        if self.decisions.below(self.hundred) >= self.percent {
+            return Origin::Unique;
+        }
+        Origin::CopyOf(match &mut self.copies {
+            Copies::Next(state) => state.clone(),
+            Copies::Set { picks, size, states } => states.get(picks.below(*size)),
+        })
+    }
+
+    /// A unique buffer was made, which left `stream` as it is.
+    pub(super) fn unique_ended(&mut self, stream: &Stream) {
+        if let Copies::Next(state) = &mut self.copies {
+            state.clone_from(stream);
+        }
+    }
+
+    /// Another pass begins.
+    pub(super) fn restart(&mut self, stream: &Stream, seeds: &[u64; SEEDS]) {
+        self.decisions.reseed(seeds[seeds::DEDUPE]);
+        match &mut self.copies {
+            Copies::Next(state) => state.clone_from(stream),
+            Copies::Set { picks, .. } => picks.reseed(seeds[seeds::DEDUPE_PICK]),
+        }
+    }
+}
+
+impl States {
+    /// Room for `blocks` states of this width, or of any.
+    fn with_room(width: Option<Generator>, blocks: u64) -> Option<Self> {
+        fn room<T>(blocks: u64) -> Option<Vec<T>> {
+            let mut states = Vec::new();
+            states.try_reserve_exact(usize::try_from(blocks).ok()?).ok()?;
+            Some(states)
+        }
+        match width {
+            Some(Generator::Tausworthe32) => room(blocks).map(States::Narrow),
+            Some(Generator::Tausworthe64) => room(blocks).map(States::Wide),
+            None => room(blocks).map(States::Mixed),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            States::Narrow(states) => states.len(),
+            States::Wide(states) => states.len(),
+            States::Mixed(states) => states.len(),
+        }
+    }
+
+    fn push(&mut self, state: &Stream) {
+        match (self, state) {
+            (States::Narrow(states), Stream::T88(state)) => states.push(state.clone()),
+            (States::Wide(states), Stream::T258(state)) => states.push(state.clone()),
+            (States::Mixed(states), state) => states.push(state.clone()),
+            _ => unreachable!("states of one width come from jobs with one generator"),
+        }
+    }
+
+    fn get(&self, index: u64) -> Stream {
+        match self {
+            States::Narrow(states) => Stream::T88(states[index as usize].clone()),
+            States::Wide(states) => Stream::T258(states[index as usize].clone()),
+            States::Mixed(states) => states[index as usize].clone(),
+        }
+    }
+}
+
+/// The states from which the blocks of the set are made: those of the first blocks that the job would write if all were unique,
+/// or of the jobs of the run in turn.
+fn working_set(spec: &JobSpec, set: &WorkingSet, stream: &Stream) -> Result<States, WorkloadError> {
+    let blocks = spec.working_set_blocks();
+    let block = spec.block[Direction::Write].min.max(1);
+    let chunk = if spec.buffer.chunk == 0 { block } else { spec.buffer.chunk.min(block) };
+    let draws = block / chunk;
+    let pool: &[ContentSeed] = set.pool.as_deref().unwrap_or_default();
+    let turn = (blocks / pool.len().max(1) as u64).max(1);
+    let mut others = pool.iter().cycle().skip(spec.number as usize % pool.len().max(1));
+    let one_width = pool.iter().all(|other| other.generator == spec.generator);
+    let mut states = States::with_room(one_width.then_some(spec.generator), blocks)
+        .ok_or(WorkloadError::WorkingSetTooLarge { blocks })?;
+    let mut state = stream.clone();
+    for index in 0..blocks {
+        if index > 0
+            && index % turn == 0
+            && let Some(other) = others.next()
+        {
+            state = Stream::new(other.generator, other.seed);
+        }
+        states.push(&state);
+        for _ in 0..draws {
+            state.seed_draw();
+        }
+    }
+    Ok(states)
+}

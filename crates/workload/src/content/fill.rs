@@ -1,0 +1,53 @@
+//! Bytes from one draw, repeated patterns, and blocks of which only a part is random.
+
+/// Golden-ratio multiplier that turns one word into the next.
+pub(super) const HASH: u64 = 0x61C8_8646_80B5_83EB;
+
+/// Words derived from one draw, in four lanes; the rest that does not make four words continues the first lane alone.
+pub fn fill_random(buffer: &mut [u8], draw: u64) {
+    let mut lanes = [1, 2, 3, 5].map(|factor| draw.wrapping_mul(factor));
+    let (groups, rest) = buffer.as_chunks_mut::<32>();
+    for group in groups {
+        for (word, lane) in group.as_chunks_mut::<8>().0.iter_mut().zip(&mut lanes) {
+            *word = lane.to_le_bytes();
+            *lane = lane.wrapping_mul(HASH);
+        }
+    }
+    let mut lane = lanes[0];
+    for word in rest.chunks_mut(8) {
+        word.copy_from_slice(&lane.to_le_bytes()[..word.len()]);
+        lane = lane.wrapping_mul(HASH);
+    }
+}
+
+/// Bytes of `len` that stay random when `percent` of them shall compress.
+pub(crate) fn compressed(len: usize, percent: u32) -> usize {
+    (len as u64 * u64::from(100 - percent) / 100) as usize
+}
+
+/// The first `random` bytes from the draw, the others from `padding` repeated from its first byte; zeroes if that is empty.
+pub(crate) fn fill_part(buffer: &mut [u8], draw: u64, random: usize, padding: &[u8]) {
+    let (random, rest) = buffer.split_at_mut(random);
+    fill_random(random, draw);
+    if padding.is_empty() {
+        rest.fill(0);
+    } else {
+        repeat(padding, rest);
+    }
+}
+
+/// Repeats `pattern` (not empty) over `buffer`, from its first byte.
+pub(super) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
+    if let [byte] = pattern {
+        return buffer.fill(*byte);
+    }
+    // Doubling what is filled keeps the copies long.
+    let mut done = pattern.len().min(buffer.len());
+    buffer[..done].copy_from_slice(&pattern[..done]);
+    while done < buffer.len() {
+        let (filled, rest) = buffer.split_at_mut(done);
+        let step = done.min(rest.len());
+        rest[..step].copy_from_slice(&filled[..step]);
+        done += step;
+    }
+}

@@ -1,0 +1,207 @@
+//! I/O buffers: their bytes are fio's, file by file, and their memory is of the kind asked for and gone afterwards.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Place, Run, number, same};
+
+/// Job files that both programs write or lay out `f` and `g` for, as what follows a common beginning.
+const CONTENTS: &[&str] = &[
+    // where the stream is after the units that a synchronous engine does not use
+    "rw=write\nscramble_buffers=0\niodepth=4",
+    "rw=write\nscramble_buffers=0\nioengine=libaio\niodepth=4",
+    "rw=write\nrefill_buffers\niodepth=7\nioengine=sync",
+    // compression
+    "rw=write\nbuffer_compress_percentage=50",
+    "rw=write\nbuffer_compress_percentage=33\nbuffer_compress_chunk=1000\nbs=4100",
+    "rw=write\nbuffer_compress_percentage=99\nbs=1028",
+    "rw=write\nbuffer_compress_percentage=50\nbuffer_compress_chunk=0\nbsrange=1k-9k\nrandrepeat=0\nrandseed=7",
+    "rw=write\nbuffer_compress_percentage=10\nrefill_buffers=0",
+    "rw=write\nbuffer_compress_percentage=100",
+    "rw=write\nbuffer_compress_percentage=100\nbuffer_pattern=0xff",
+    "rw=write\nbuffer_compress_percentage=0",
+    "zero_buffers\nrw=write\nbuffer_compress_percentage=20",
+    // patterns: decimal, hexadecimal, text, all of them; the rest of what compresses; when they refill
+    "rw=write\nbuffer_pattern=1234",
+    "rw=write\nbuffer_pattern=-7",
+    "rw=write\nbuffer_pattern=0x12\"ab\"34\nbs=1000",
+    "rw=write\nbuffer_pattern=\"abcde\"\nbuffer_compress_percentage=50",
+    "buffer_compress_percentage=50\nrw=write\nbuffer_pattern=0xdeadbeef\nrefill_buffers=0",
+    // duplicates
+    "rw=write\ndedupe_percentage=50",
+    "rw=write\ndedupe_percentage=0",
+    "rw=write\ndedupe_percentage=100\nbuffer_compress_percentage=30",
+    "rw=write\ndedupe_percentage=90\nloops=2",
+    "rw=write\ndedupe_percentage=50\nrefill_buffers=0",
+    "rw=write\nrefill_buffers=0\ndedupe_percentage=50\nzero_buffers",
+    "rw=write\nbuffer_pattern=0xab\ndedupe_percentage=50\nbs=4k,16k",
+    "rw=write\ndedupe_percentage=50\nbuffer_pattern=0xab",
+    "rw=write\ndedupe_percentage=60\nbuffer_compress_percentage=25\nbuffer_compress_chunk=4k\nrandom_generator=tausworthe64",
+    "rw=write\ndedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=20",
+    "rw=write\ndedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=0",
+    "rw=write\ndedupe_percentage=70\ndedupe_mode=working_set\nbsrange=1k-9k\nrandrepeat=0\nrandseed=7\n\
+     random_generator=tausworthe64",
+    "rw=write\ndedupe_percentage=70\ndedupe_mode=working_set\ndedupe_working_set_percentage=30\ndedupe_global=1",
+    // files that are laid out, and what is written into them
+    "rw=read\nbuffer_compress_percentage=50\nbsrange=4k-16k",
+    "rw=read\ndedupe_percentage=50\nbs=4k,16k\nbuffer_compress_chunk=0",
+    "rw=read\ndedupe_percentage=50\ndedupe_mode=working_set\nsize=1001k",
+    "rw=write\noverwrite=1\ndedupe_percentage=50\nbuffer_compress_percentage=60",
+    "rw=rw\nbuffer_compress_percentage=50\nbuffer_pattern=0xcd",
+];
+
+/// `f` and `g` as fio or ferrio leave them.
+fn written(options: &str, fio: bool) -> [Vec<u8>; 2] {
+    let place = Place::new();
+    let job = place.job(&format!(
+        "[global]\nioengine=psync\nbs=4k\nsize=500k\nthread\n{options}\n[a]\nfilename=f\n[b]\nfilename=g\n"
+    ));
+    let run = if fio { place.fio(&[&job]) } else { place.ferrio(&[&job]) }.run();
+    run.succeeded();
+    ["f", "g"].map(|name| fs::read(place.work().join(name)).unwrap())
+}
+
+/// Where two files differ, short enough to be read.
+fn difference(fio: &[u8], ferrio: &[u8]) -> Option<(usize, usize, Option<usize>)> {
+    (fio != ferrio)
+        .then(|| (fio.len(), ferrio.len(), fio.iter().zip(ferrio).position(|(fio, ferrio)| fio != ferrio)))
+}
+
+#[test]
+fn contents_are_those_of_the_installed_fio_byte_by_byte() {
+    for options in CONTENTS {
+        let (fio, ferrio) = (written(options, true), written(options, false));
+        for at in 0..2 {
+            let found = difference(&fio[at], &ferrio[at]);
+            same!("expected": None::<(usize, usize, Option<usize>)>, "(length in fio, in ferrio, first difference)": found,
+                  "file {at} of\n{options}");
+        }
+    }
+}
+
+#[test]
+fn zeroes_are_scrambled_where_that_is_asked_for_by_name() {
+    let [zeroes, _] = written("rw=write\nzero_buffers", false);
+    assert!(zeroes.iter().all(|&byte| byte == 0));
+    let [scrambled, _] = written("rw=write\nzero_buffers\nscramble_buffers=1", false);
+    assert!(scrambled.chunks(512).skip(1).all(|sector| sector.iter().any(|&byte| byte != 0)));
+}
+
+/// A job that writes 64 KiB from four buffers of a kind of memory.
+fn with_memory(place: &Place, more: &[&str]) -> Run {
+    let words =
+        ["--name=a", "--filename=f", "--rw=write", "--size=64k", "--iodepth=4", "--scramble_buffers=0"];
+    let words: Vec<&str> = words.iter().chain(more).copied().collect();
+    let running = place.ferrio(&words).start();
+    let pid = running.pid().to_string();
+    let made_by_it = |line: &str| line.split_whitespace().nth(4) == Some(&pid);
+    let run = running.wait();
+    let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    assert!(!segments.lines().any(made_by_it), "a segment of {more:?} is left:\n{segments}");
+    run
+}
+
+#[test]
+fn every_kind_of_memory_gives_the_same_file_and_leaves_nothing_behind() {
+    for engine in ["--ioengine=psync", "--ioengine=io_uring"] {
+        let plain = Place::new();
+        with_memory(&plain, &[engine]).succeeded();
+        let wanted = fs::read(plain.work().join("f")).unwrap();
+        for memory in ["shm", "mmap", "mmap:m", "mmapshared", "mmapshared:m"] {
+            for more in [&["--iomem_align=8k"][..], &["--direct=1"], &["--fixedbufs"]] {
+                if more[0] == "--fixedbufs" && (engine.ends_with("psync") || memory == "mmapshared:m") {
+                    continue;
+                }
+                let place = Place::new();
+                let memory = format!("--mem={memory}");
+                let words: Vec<&str> = [engine, &memory].iter().chain(more).copied().collect();
+                with_memory(&place, &words).succeeded();
+                assert_eq!(place.files(), [("f".to_owned(), 65536)], "{words:?}");
+                // Which buffer is free first is a matter of time where the device decides.
+                if more[0] != "--direct=1" {
+                    let got = fs::read(place.work().join("f")).unwrap();
+                    assert_eq!(difference(&wanted, &got), None, "{words:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mapped_file_that_existed_is_kept_be_it_empty() {
+    for before in [0, 100_000] {
+        let place = Place::new();
+        fs::write(place.work().join("m"), vec![1; before]).unwrap();
+        with_memory(&place, &["--mem=mmapshared:m"]).succeeded();
+        let after = before.max(4096) as u64;
+        assert_eq!(place.files(), [("f".to_owned(), 65536), ("m".to_owned(), after)]);
+    }
+}
+
+#[test]
+fn a_mapped_file_is_removed_on_every_way_out() {
+    let place = Place::new();
+    let full = ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k", "--mem=mmapshared:m"];
+    place.ferrio(&full).run().ended_with(1);
+    assert!(place.files().is_empty(), "{:?}", place.files());
+
+    let words = [
+        "--name=a",
+        "--filename=f",
+        "--rw=write",
+        "--size=1m",
+        "--time_based",
+        "--runtime=1h",
+        "--mem=mmapshared:m",
+    ];
+    let mut running = place.ferrio(&words).start();
+    let (file, memory) = (place.work().join("f"), place.work().join("m"));
+    running.until("its first write", || {
+        memory.exists() && fs::read(&file).is_ok_and(|bytes| bytes.iter().any(|&byte| byte != 0))
+    });
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    assert!(!memory.exists());
+}
+
+#[test]
+fn memory_that_cannot_be_had_fails_the_job_with_advice() {
+    let place = Place::new();
+    let run =
+        with_memory(&place, &["--mem=mmaphuge", "--hugepage-size=8k", "--output-format=json"]).ended_with(1);
+    assert!(run.stderr.contains("the kernel has no huge pages of 8kB; those it has: "), "{}", run.stderr);
+    assert_ne!(number(&run.json(), "/jobs/0/error"), 0);
+    let run = with_memory(&place, &["--mem=mmaphuge:m"]).ended_with(1);
+    assert!(run.stderr.contains("needs a file on a mounted hugetlbfs"), "{}", run.stderr);
+    let run = with_memory(&place, &["--mem=mmap:no/m"]).ended_with(1);
+    assert!(run.stderr.contains("func=open(no/m), error=No such file or directory"), "{}", run.stderr);
+    assert!(!place.work().join("m").exists());
+}
+
+#[test]
+fn huge_pages_work_where_there_are_some_and_are_an_advice_where_not() {
+    for memory in ["--mem=mmaphuge", "--mem=shmhuge"] {
+        let place = Place::new();
+        let run = with_memory(&place, &[memory]);
+        if run.status != Some(0) {
+            let advised = ["echo ", "CAP_IPC_LOCK", "the kernel has no huge pages"];
+            assert!(advised.iter().any(|advice| run.stderr.contains(advice)), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn shares_above_100_percent_and_odd_alignments_are_refused_before_anything_runs() {
+    for (option, what) in [
+        ("--buffer_compress_percentage=101", "100"),
+        ("--dedupe_percentage=101", "100"),
+        ("--dedupe_working_set_percentage=101", "100"),
+        ("--iomem_align=1000", "power of two"),
+    ] {
+        let place = Place::new();
+        let run = with_memory(&place, &[option]).ended_with(1);
+        assert!(run.stderr.contains(what), "{option}: {}", run.stderr);
+        assert!(place.files().is_empty());
+    }
+}
