@@ -32,48 +32,26 @@ pub(crate) enum Path {
     /// One length in one direction, at random.
     Uniform(Uniform),
     /// Sequential with several lengths or directions.
-    Course(Box<Called<Course>>),
+    Course(Box<Course>),
     /// Random with several lengths or directions.
-    Scatter(Box<Called<Scatter>>),
+    Scatter(Box<Scatter>),
     /// Everything else.
-    General(Box<Called<General>>),
+    General(Box<Called>),
 }
 
-/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
-/// the inlined paths, to be copied and waited for: read from here it is in registers like theirs.
+/// The general path, with a place for what it chose. A step returned by a call would lie in memory, and so would the steps of the
+/// inlined paths, to be copied and waited for: read from here it is in registers like theirs.
 #[derive(Clone, Debug)]
-pub(crate) struct Called<C> {
-    pub(crate) choices: C,
+pub(crate) struct Called {
+    pub(crate) general: General,
     pub(crate) step: Step,
 }
 
-impl<C> Called<C> {
-    fn new(choices: C) -> Box<Self> {
-        Box::new(Called { choices, step: Step::PassEnd })
-    }
-}
-
-impl Called<Course> {
+impl Called {
     /// Chooses the next step.
     #[inline(never)]
     pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
-    }
-}
-
-impl Called<Scatter> {
-    /// Chooses the next step.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
-    }
-}
-
-impl Called<General> {
-    /// Chooses the next step.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
+        self.step = self.general.next(pace);
     }
 }
 
@@ -103,7 +81,7 @@ impl Path {
             return Ok(if plain && hole == 0 {
                 Path::Straight(Straight::new(region, direction, block.min as u32, wraps))
             } else {
-                Path::Course(Called::new(Course::new(region, Sequential { hole, wraps }, steering())))
+                Path::Course(Box::new(Course::new(region, Sequential { hole, wraps }, steering())))
             });
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
@@ -119,7 +97,7 @@ impl Path {
             Path::Uniform(Uniform::new(offsets, direction, block.min as u32))
         } else {
             let min = block.min as u32;
-            Path::Scatter(Called::new(Scatter::new(region, offsets, steering(), min)))
+            Path::Scatter(Box::new(Scatter::new(region, offsets, steering(), min)))
         })
     }
 
@@ -133,7 +111,7 @@ impl Path {
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
         let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions))?;
-        Ok(Path::General(Called::new(general)))
+        Ok(Path::General(Box::new(Called { general, step: Step::PassEnd })))
     }
 }
 

@@ -67,17 +67,11 @@ impl Workload {
                 pace(uniform.direction());
                 uniform.next()
             }
-            Path::Course(course) => {
-                course.advance(pace);
-                course.step
-            }
-            Path::Scatter(scatter) => {
-                scatter.advance(pace);
-                scatter.step
-            }
-            Path::General(general) => {
-                general.advance(pace);
-                general.step
+            Path::Course(course) => course.next(pace).step(),
+            Path::Scatter(scatter) => scatter.next(pace).step(),
+            Path::General(called) => {
+                called.advance(pace);
+                called.step
             }
         }
     }
@@ -88,9 +82,9 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
-            Path::Course(course) => course.choices.begin_pass(),
-            Path::Scatter(scatter) => scatter.choices.begin_pass(),
-            Path::General(general) => general.choices.begin_pass(),
+            Path::Course(course) => course.begin_pass(),
+            Path::Scatter(scatter) => scatter.begin_pass(),
+            Path::General(called) => called.general.begin_pass(),
         }
     }
 
@@ -98,9 +92,9 @@ impl Workload {
     pub fn end_ramp(&mut self) {
         match &mut self.path {
             Path::Straight(_) | Path::Uniform(_) => {}
-            Path::Course(course) => course.choices.end_ramp(),
-            Path::Scatter(scatter) => scatter.choices.end_ramp(),
-            Path::General(general) => general.choices.end_ramp(),
+            Path::Course(course) => course.end_ramp(),
+            Path::Scatter(scatter) => scatter.end_ramp(),
+            Path::General(called) => called.general.end_ramp(),
         }
     }
 
