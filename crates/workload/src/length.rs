@@ -2,7 +2,7 @@
 
 use ferrio_plan::{BlockShare, BlockSizes};
 
-use crate::random::{BATCH, Scale, Stream};
+use crate::random::{BATCH, Batches, Scale, Stream};
 
 /// Lengths of one direction. `min` and `max` are in bytes.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Drawn {
     /// What the draws mean while there is room for the largest length.
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
-    stream: Stream,
+    stream: Batches,
     law: Law,
     bounds: Bounds,
 }
@@ -86,7 +86,7 @@ impl Lengths {
                 }
             };
             let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
-            Box::new(Drawn { at: BATCH, lengths, draws, stream, law, bounds })
+            Box::new(Drawn { at: BATCH, lengths, draws, stream: Batches::new(stream), law, bounds })
         });
         Lengths { min, max, least, drawn }
     }

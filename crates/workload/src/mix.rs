@@ -2,7 +2,7 @@
 
 use ferrio_plan::Direction;
 
-use crate::random::{Ahead, Scale, Stream};
+use crate::random::{Ahead, Batches, Scale, Stream};
 
 /// The direction of a mix and when it is next drawn.
 ///
@@ -14,7 +14,7 @@ pub(crate) struct Mix {
     threshold: u64,
     read_percent: u64,
     ahead: Ahead,
-    stream: Stream,
+    stream: Batches,
     hundred: Scale,
 }
 
@@ -27,7 +27,7 @@ impl Mix {
             threshold: 0,
             read_percent: u64::from(read_percent),
             ahead: Ahead::new(),
-            stream,
+            stream: Batches::new(stream),
             hundred,
         }
     }

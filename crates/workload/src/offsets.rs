@@ -5,7 +5,7 @@
 use ferrio_plan::Direction;
 
 use crate::map::RandomMap;
-use crate::random::{Ahead, BATCH, Scale, Stream};
+use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
 use crate::skewed::Skewed;
 use crate::walk::Walk;
 use crate::zoned::Zoned;
@@ -42,7 +42,7 @@ pub(crate) struct Grid {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Each is a number drawn among all.
-    Drawn(Stream, Scale),
+    Drawn(Batches, Scale),
     /// `lfsr`, `permute`
     Walk(Box<Walk>),
     /// zipf, pareto, normal

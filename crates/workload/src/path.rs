@@ -13,6 +13,7 @@ use crate::course::Course;
 use crate::general::General;
 use crate::map::RandomMap;
 use crate::offsets::{Grid, Offsets, Restart, Source};
+use crate::random::Batches;
 use crate::scatter::Scatter;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::{Sequential, Wraps};
@@ -160,7 +161,7 @@ fn source(
     let drawn = spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
     if drawn {
         let count = stream.scale(blocks);
-        return Ok(Some(Source::Drawn(stream, count)));
+        return Ok(Some(Source::Drawn(Batches::new(stream), count)));
     }
     if has_map(spec) {
         return Ok(None);
