@@ -9,7 +9,7 @@ use crate::stream::{Scale, Stream, T88, T258};
 /// States that are looked back at, at most.
 const HISTORY: usize = 4 * BATCH;
 /// States that are kept of a component; when they are full the last [`HISTORY`] move to the front.
-const KEPT: usize = 2 * HISTORY;
+const KEPT: usize = 3 * HISTORY;
 /// States made at once: no recurrence looks back at less.
 const RUN: usize = 16;
 
@@ -58,7 +58,11 @@ impl Batches {
     /// The next batch of draws as they are.
     pub fn fill(&mut self, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
-            Kind::T88(narrow) => narrow.fill(draws),
+            Kind::T88(narrow) => {
+                for (draw, sum) in draws.iter_mut().zip(narrow.next()) {
+                    *draw = u64::from(sum);
+                }
+            }
             Kind::T258(generator) => {
                 let mut state = generator.clone();
                 draws.fill_with(|| state.draw());
@@ -69,17 +73,21 @@ impl Batches {
 
     /// The next batch of draws below a count that was prepared for the stream (see [`Stream::scale`]).
     pub fn fill_below(&mut self, count: Scale, draws: &mut [u64; BATCH]) {
-        self.fill(draws);
-        match &self.0 {
-            Kind::T88(_) => count.pick_all_narrow(draws),
-            Kind::T258(_) => draws.iter_mut().for_each(|draw| *draw = count.pick_wide(*draw)),
+        match &mut self.0 {
+            Kind::T88(narrow) => count.pick_all_narrow(&narrow.next(), draws),
+            Kind::T258(generator) => {
+                let mut state = generator.clone();
+                draws.fill_with(|| count.pick_wide(state.draw()));
+                *generator = state;
+            }
         }
     }
 }
 
 impl Narrow {
-    fn fill(&mut self, draws: &mut [u64; BATCH]) {
-        if self.at == KEPT {
+    #[inline(always)]
+    fn next(&mut self) -> [u32; BATCH] {
+        if self.at >= KEPT {
             self.states.iter_mut().for_each(|states| states.copy_within(KEPT - HISTORY.., 0));
             self.at = HISTORY;
         }
@@ -97,11 +105,14 @@ impl Narrow {
             extend(b, at, [54, 58]);
             extend(c, at, [16, 28, 33, 36, 42, 44]);
         }
-        let sums = a[at..].iter().zip(&b[at..]).zip(&c[at..]).map(|((a, b), c)| a ^ b ^ c);
-        for (draw, sum) in draws.iter_mut().zip(sums) {
-            *draw = u64::from(sum);
+        let mut sums = [0; BATCH];
+        for states in [a, b, c] {
+            for (sum, state) in sums.iter_mut().zip(&states[at..at + BATCH]) {
+                *sum ^= state;
+            }
         }
         self.at += BATCH;
+        sums
     }
 }
 

@@ -130,28 +130,25 @@ impl Scale {
     }
 
     /// As [`Scale::pick_narrow`] for each draw. Without a branch for each, so that several are done at once.
-    pub(crate) fn pick_all_narrow(self, draws: &mut [u64; BATCH]) {
-        let Ok(n) = u32::try_from(self.n) else {
-            return self.pick_one_by_one(draws);
-        };
-        let mut products = *draws;
+    #[inline(always)]
+    pub(crate) fn pick_all_narrow(self, draws: &[u32; BATCH], picks: &mut [u64; BATCH]) {
         let mut undecided = 0;
-        for product in &mut products {
-            *product = u64::from(*product as u32) * u64::from(n);
-            undecided |= (*product & 0xffff_ffff) + self.margin;
-            *product >>= 32;
+        for (pick, &draw) in picks.iter_mut().zip(draws) {
+            let product = u64::from(draw) * (self.n & 0xffff_ffff);
+            undecided |= (product & 0xffff_ffff) + self.margin;
+            *pick = product >> 32;
         }
+        // A count beyond 32 bits has a margin that decides nothing.
         if undecided >> 32 != 0 {
-            return self.pick_one_by_one(draws);
+            self.pick_one_by_one(draws, picks);
         }
-        *draws = products;
     }
 
     #[cold]
     #[inline(never)]
-    fn pick_one_by_one(self, draws: &mut [u64; BATCH]) {
-        for draw in draws {
-            *draw = self.pick_narrow(*draw as u32);
+    fn pick_one_by_one(self, draws: &[u32; BATCH], picks: &mut [u64; BATCH]) {
+        for (pick, &draw) in picks.iter_mut().zip(draws) {
+            *pick = self.pick_narrow(draw);
         }
     }
 

@@ -67,12 +67,7 @@ impl Workload {
                 pace(uniform.direction());
                 uniform.next()
             }
-            Path::Course(course) => course.next(pace).step(),
-            Path::Scatter(scatter) => scatter.next(pace).step(),
-            Path::General(called) => {
-                called.advance(pace);
-                called.step
-            }
+            Path::Called(called) => called.next(pace),
         }
     }
 
@@ -82,19 +77,14 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
-            Path::Course(course) => course.begin_pass(),
-            Path::Scatter(scatter) => scatter.begin_pass(),
-            Path::General(called) => called.general.begin_pass(),
+            Path::Called(called) => called.begin_pass(),
         }
     }
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
-        match &mut self.path {
-            Path::Straight(_) | Path::Uniform(_) => {}
-            Path::Course(course) => course.end_ramp(),
-            Path::Scatter(scatter) => scatter.end_ramp(),
-            Path::General(called) => called.general.end_ramp(),
+        if let Path::Called(called) = &mut self.path {
+            called.end_ramp();
         }
     }
 
