@@ -186,7 +186,10 @@ impl Source {
         match self {
             Source::Drawn(stream, count) => stream.fill_below(*count, batch),
             Source::Walk(walk) => match &mut **walk {
-                Walk::Lfsr(lfsr) => batch.fill_with(|| lfsr.next().unwrap_or(NONE)),
+                Walk::Lfsr(lfsr) => {
+                    let count = lfsr.fill(batch);
+                    batch[count..].fill(NONE);
+                }
                 Walk::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
             },
             Source::Skewed(skewed) => batch.fill_with(|| skewed.next()),
