@@ -27,6 +27,10 @@ use crate::zoned::Zoned;
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
 #[derive(Clone, Debug)]
 #[repr(u8)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one to a job, and what is inlined shall not go through a pointer"
+)]
 pub(crate) enum Path {
     /// One length in one direction, one after the other.
     Straight(Straight),
