@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod batches;
 mod seeds;
 mod stream;
 
 pub use ahead::{Ahead, BATCH};
+pub use batches::Batches;
 pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
 pub use stream::{Generator, Scale, Stream, T88, T258};

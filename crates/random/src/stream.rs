@@ -25,7 +25,7 @@ pub enum Generator {
 
 /// Three components of 32 bits, period 2^88.
 #[derive(Clone, Debug)]
-pub struct T88([u32; 3]);
+pub struct T88(pub(crate) [u32; 3]);
 
 impl T88 {
     /// Seeds from the low 32 bits of `seed`.
@@ -130,33 +130,30 @@ impl Scale {
     }
 
     /// As [`Scale::pick_narrow`] for each draw. Without a branch for each, so that several are done at once.
-    fn pick_all_narrow(self, draws: &mut [u64; BATCH]) {
-        let Ok(n) = u32::try_from(self.n) else {
-            return self.pick_one_by_one(draws);
-        };
-        let mut products = *draws;
+    #[inline(always)]
+    pub(crate) fn pick_all_narrow(self, draws: &[u32; BATCH], picks: &mut [u64; BATCH]) {
         let mut undecided = 0;
-        for product in &mut products {
-            *product = u64::from(*product as u32) * u64::from(n);
-            undecided |= (*product & 0xffff_ffff) + self.margin;
-            *product >>= 32;
+        for (pick, &draw) in picks.iter_mut().zip(draws) {
+            let product = u64::from(draw) * (self.n & 0xffff_ffff);
+            undecided |= (product & 0xffff_ffff) + self.margin;
+            *pick = product >> 32;
         }
+        // A count beyond 32 bits has a margin that decides nothing.
         if undecided >> 32 != 0 {
-            return self.pick_one_by_one(draws);
+            self.pick_one_by_one(draws, picks);
         }
-        *draws = products;
     }
 
     #[cold]
     #[inline(never)]
-    fn pick_one_by_one(self, draws: &mut [u64; BATCH]) {
-        for draw in draws {
-            *draw = self.pick_narrow(*draw as u32);
+    fn pick_one_by_one(self, draws: &[u32; BATCH], picks: &mut [u64; BATCH]) {
+        for (pick, &draw) in picks.iter_mut().zip(draws) {
+            *pick = self.pick_narrow(draw);
         }
     }
 
     #[inline]
-    fn pick_wide(self, draw: u64) -> u64 {
+    pub(crate) fn pick_wide(self, draw: u64) -> u64 {
         let product = u128::from(self.n) * u128::from(draw);
         let low = product as u64;
         if low.wrapping_add(self.margin) < self.margin.wrapping_mul(2) || self.margin == 1 << 63 {
@@ -214,35 +211,6 @@ impl Stream {
         match self {
             Stream::T88(generator) => scale.pick_narrow(generator.draw()),
             Stream::T258(generator) => generator.below(scale),
-        }
-    }
-
-    /// A batch of draws below the prepared count: the same as by [`Stream::below`] one by one, at a fraction of the cost.
-    pub fn fill_below(&mut self, scale: Scale, numbers: &mut [u64; BATCH]) {
-        self.fill(numbers);
-        match self {
-            Stream::T88(_) => scale.pick_all_narrow(numbers),
-            Stream::T258(_) => numbers.iter_mut().for_each(|number| *number = scale.pick_wide(*number)),
-        }
-    }
-
-    /// A batch of draws as they are. The state stays in registers meanwhile.
-    pub fn fill(&mut self, numbers: &mut [u64; BATCH]) {
-        match self {
-            Stream::T88(generator) => {
-                let mut state = generator.clone();
-                for number in numbers {
-                    *number = u64::from(state.draw());
-                }
-                *generator = state;
-            }
-            Stream::T258(generator) => {
-                let mut state = generator.clone();
-                for number in numbers {
-                    *number = state.draw();
-                }
-                *generator = state;
-            }
         }
     }
 

@@ -7,7 +7,7 @@ use ferrio_plan::Direction;
 
 use crate::sequential::Sequential;
 use crate::steering::Steering;
-use crate::step::{Io, Region, Step};
+use crate::step::{Packed, Region};
 
 /// State of a walk through a file in each direction.
 #[derive(Clone, Debug)]
@@ -34,10 +34,10 @@ impl Course {
     }
 
     /// The next step.
-    #[inline(always)]
-    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
+    #[inline(never)]
+    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Packed {
         if self.finished {
-            return Step::PassEnd;
+            return Packed::PASS_END;
         }
         let direction = self.steering.direction(pace);
         let d = direction as usize;
@@ -52,13 +52,13 @@ impl Course {
                 }
                 None => {
                     self.finished = true;
-                    return Step::PassEnd;
+                    return Packed::PASS_END;
                 }
             }
         };
         self.last_end[d] = offset + u64::from(len);
         self.steering.issued(direction);
-        Step::Io(Io { direction, file: 0, offset, len })
+        Packed::io(direction, offset, len)
     }
 
     /// Back to the start of the region.

@@ -2,7 +2,7 @@
 
 use ferrio_plan::{BlockShare, BlockSizes};
 
-use crate::random::{BATCH, Scale, Stream};
+use crate::random::{BATCH, Batches, Scale, Stream};
 
 /// Lengths of one direction. `min` and `max` are in bytes.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Drawn {
     /// What the draws mean while there is room for the largest length.
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
-    stream: Stream,
+    stream: Batches,
     law: Law,
     bounds: Bounds,
 }
@@ -38,7 +38,14 @@ struct Drawn {
 #[derive(Clone, Debug)]
 enum Law {
     Range(Scale),
-    Split(Vec<Entry>),
+    Split(Vec<Entry>, Few),
+}
+
+/// The entries of a split of up to four, for draws with room for all: up to each limit the entry at the same place, then the last.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    limits: [u64; 3],
+    lengths: [Length; 4],
 }
 
 /// A size that is taken for draws up to `last`, if it fits and no entry before it was taken.
@@ -72,10 +79,14 @@ impl Lengths {
         let drawn = (min != max).then(|| {
             let law = match shares {
                 [] => Law::Range(stream.scale(block.max)),
-                shares => Law::Split(entries(shares, stream.largest(), bounds)),
+                shares => {
+                    let entries = entries(shares, stream.largest(), bounds);
+                    let few = Few::new(&entries);
+                    Law::Split(entries, few)
+                }
             };
             let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
-            Box::new(Drawn { at: BATCH, lengths, draws, stream, law, bounds })
+            Box::new(Drawn { at: BATCH, lengths, draws, stream: Batches::new(stream), law, bounds })
         });
         Lengths { min, max, least, drawn }
     }
@@ -139,7 +150,7 @@ impl Drawn {
     fn next_below(&mut self, room: u64) -> Length {
         loop {
             let mut length = self.next();
-            if let Law::Split(entries) = &self.law {
+            if let Law::Split(entries, _) = &self.law {
                 length = pick(entries, self.draws[self.at - 1], room);
             }
             if u64::from(length.bytes) <= room {
@@ -155,19 +166,37 @@ impl Drawn {
         match &self.law {
             Law::Range(scale) => {
                 self.stream.fill_below(*scale, &mut self.draws);
+                let bounds = self.bounds;
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
-                    *length = self.bounds.settle(u64::from(self.bounds.min) + draw);
+                    *length = bounds.settle(u64::from(bounds.min) + draw);
                 }
             }
-            Law::Split(entries) => {
+            // The limits ascend: counting them takes no branch that would be guessed wrong.
+            Law::Split(entries, few) if entries.len() <= few.lengths.len() => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
-                    // The limits ascend: counting them takes no branch that would be guessed wrong.
+                    let [a, b, c] = few.limits.map(|limit| usize::from(limit < draw));
+                    *length = few.lengths[a + b + c];
+                }
+            }
+            Law::Split(entries, _) => {
+                self.stream.fill(&mut self.draws);
+                for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
                     let place: usize = entries.iter().map(|entry| usize::from(entry.last < draw)).sum();
                     *length = entries[place.min(entries.len() - 1)].length;
                 }
             }
         }
+    }
+}
+
+impl Few {
+    fn new(entries: &[Entry]) -> Self {
+        let last = entries.len().saturating_sub(1);
+        let limits = std::array::from_fn(|at| if at < last { entries[at].last } else { u64::MAX });
+        let lengths =
+            std::array::from_fn(|at| entries.get(at.min(last)).map_or(Length::default(), |e| e.length));
+        Few { limits, lengths }
     }
 }
 

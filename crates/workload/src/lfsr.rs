@@ -62,6 +62,24 @@ impl Lfsr {
         Some(block)
     }
 
+    /// The next blocks, as many as `blocks` has room for or are left; says how many. Without a branch that depends on the register,
+    /// as states that are no block come without a pattern.
+    pub(crate) fn fill(&mut self, blocks: &mut [u64]) -> usize {
+        let count = self.left.min(blocks.len() as u64) as usize;
+        if count > 0 && self.fresh {
+            self.fresh = false;
+            self.step();
+        }
+        let mut at = 0;
+        while at < count {
+            self.step();
+            blocks[at] = self.value;
+            at += usize::from(self.value < self.blocks);
+        }
+        self.left -= count as u64;
+        count
+    }
+
     /// Begins at the start state again.
     pub(crate) fn rewind(&mut self) {
         self.value = self.start;
@@ -140,6 +158,13 @@ mod tests {
             let round: Vec<_> = std::iter::from_fn(|| lfsr.next()).collect();
             prop_assert_eq!(&round, &plain(blocks, seed));
             prop_assert_eq!(lfsr.next(), None);
+            let mut filled = vec![0; 31];
+            let mut register = Lfsr::new(blocks, seed).unwrap();
+            let batches = std::iter::from_fn(|| match register.fill(&mut filled) {
+                0 => None,
+                count => Some(filled[..count].to_vec()),
+            });
+            prop_assert_eq!(&batches.collect::<Vec<_>>().concat(), &round);
             lfsr.rewind();
             let again: HashSet<_> = std::iter::from_fn(|| lfsr.next()).collect();
             prop_assert_eq!(again.len() as u64, blocks);

@@ -2,7 +2,7 @@
 
 use ferrio_plan::Direction;
 
-use crate::random::{Ahead, Scale, Stream};
+use crate::random::{Ahead, Batches, Scale, Stream};
 
 /// The direction of a mix and when it is next drawn.
 ///
@@ -13,8 +13,14 @@ pub(crate) struct Mix {
     current: Direction,
     threshold: u64,
     read_percent: u64,
+    draws: Box<Draws>,
+}
+
+/// Draws below a hundred, made ahead.
+#[derive(Clone, Debug)]
+struct Draws {
     ahead: Ahead,
-    stream: Stream,
+    stream: Batches,
     hundred: Scale,
 }
 
@@ -22,13 +28,12 @@ impl Mix {
     /// A mix of `read_percent` (0..=100) reads, drawn from `stream`.
     pub(crate) fn new(read_percent: u32, stream: Stream) -> Self {
         let hundred = stream.scale(100);
+        let draws = Draws { ahead: Ahead::new(), stream: Batches::new(stream), hundred };
         Mix {
             current: Direction::Read,
             threshold: 0,
             read_percent: u64::from(read_percent),
-            ahead: Ahead::new(),
-            stream,
-            hundred,
+            draws: Box::new(draws),
         }
     }
 
@@ -37,7 +42,7 @@ impl Mix {
     pub(crate) fn next(&mut self, issued: &[u64; 3], pace: impl FnOnce(Direction) -> Direction) -> Direction {
         let done = issued[self.current as usize];
         if done >= self.threshold {
-            let drawn = 1 + self.ahead.next(|draws| self.stream.fill_below(self.hundred, draws));
+            let drawn = 1 + self.draws.next();
             let (next, percent) = if drawn <= self.read_percent {
                 (Direction::Read, self.read_percent)
             } else {
@@ -59,7 +64,14 @@ impl Mix {
 
     /// Starts the stream again.
     pub(crate) fn reseed(&mut self, seed: u64) {
-        self.stream.reseed(seed);
-        self.ahead.forget();
+        self.draws.stream.reseed(seed);
+        self.draws.ahead.forget();
+    }
+}
+
+impl Draws {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.ahead.next(|draws| self.stream.fill_below(self.hundred, draws))
     }
 }

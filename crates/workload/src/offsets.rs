@@ -5,7 +5,7 @@
 use ferrio_plan::Direction;
 
 use crate::map::RandomMap;
-use crate::random::{Ahead, BATCH, Scale, Stream};
+use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
 use crate::skewed::Skewed;
 use crate::walk::Walk;
 use crate::zoned::Zoned;
@@ -42,7 +42,7 @@ pub(crate) struct Grid {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Each is a number drawn among all.
-    Drawn(Stream, Scale),
+    Drawn(Batches, Scale),
     /// `lfsr`, `permute`
     Walk(Box<Walk>),
     /// zipf, pareto, normal
@@ -186,7 +186,10 @@ impl Source {
         match self {
             Source::Drawn(stream, count) => stream.fill_below(*count, batch),
             Source::Walk(walk) => match &mut **walk {
-                Walk::Lfsr(lfsr) => batch.fill_with(|| lfsr.next().unwrap_or(NONE)),
+                Walk::Lfsr(lfsr) => {
+                    let count = lfsr.fill(batch);
+                    batch[count..].fill(NONE);
+                }
                 Walk::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
             },
             Source::Skewed(skewed) => batch.fill_with(|| skewed.next()),

@@ -13,6 +13,7 @@ use crate::course::Course;
 use crate::general::General;
 use crate::map::RandomMap;
 use crate::offsets::{Grid, Offsets, Restart, Source};
+use crate::random::Batches;
 use crate::scatter::Scatter;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::{Sequential, Wraps};
@@ -26,54 +27,75 @@ use crate::zoned::Zoned;
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
 #[derive(Clone, Debug)]
 #[repr(u8)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one to a job, and what is inlined shall not go through a pointer"
+)]
 pub(crate) enum Path {
     /// One length in one direction, one after the other.
     Straight(Straight),
     /// One length in one direction, at random.
     Uniform(Uniform),
-    /// Sequential with several lengths or directions.
-    Course(Box<Called<Course>>),
-    /// Random with several lengths or directions.
-    Scatter(Box<Called<Scatter>>),
-    /// Everything else.
-    General(Box<Called<General>>),
+    /// All that is called.
+    Called(Called),
 }
 
-/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
-/// the inlined paths, to be copied and waited for: read from here it is in registers like theirs.
+/// The paths that are called. Apart from the others, so that these are told apart by two compares and no table of jumps.
 #[derive(Clone, Debug)]
-pub(crate) struct Called<C> {
-    pub(crate) choices: C,
-    pub(crate) step: Step,
+pub(crate) enum Called {
+    /// Sequential with several lengths or directions.
+    Course(Box<Course>),
+    /// Random with several lengths or directions.
+    Scatter(Box<Scatter>),
+    /// Everything else.
+    General(Box<Placed>),
 }
 
-impl<C> Called<C> {
-    fn new(choices: C) -> Box<Self> {
-        Box::new(Called { choices, step: Step::PassEnd })
+/// The general path, with a place for what it chose. A step returned by a call would lie in memory, and so would the steps of the
+/// inlined paths, to be copied and waited for: read from here it is in registers like theirs.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    general: General,
+    step: Step,
+}
+
+impl Called {
+    /// The next step.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
+        match self {
+            Called::Course(course) => course.next(pace).step(),
+            Called::Scatter(scatter) => scatter.next(pace).step(),
+            Called::General(placed) => {
+                placed.advance(pace);
+                placed.step
+            }
+        }
+    }
+
+    /// Begins another pass.
+    pub(crate) fn begin_pass(&mut self) {
+        match self {
+            Called::Course(course) => course.begin_pass(),
+            Called::Scatter(scatter) => scatter.begin_pass(),
+            Called::General(placed) => placed.general.begin_pass(),
+        }
+    }
+
+    /// Ends the ramp.
+    pub(crate) fn end_ramp(&mut self) {
+        match self {
+            Called::Course(course) => course.end_ramp(),
+            Called::Scatter(scatter) => scatter.end_ramp(),
+            Called::General(placed) => placed.general.end_ramp(),
+        }
     }
 }
 
-impl Called<Course> {
-    /// Chooses the next step.
+impl Placed {
     #[inline(never)]
-    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
-    }
-}
-
-impl Called<Scatter> {
-    /// Chooses the next step.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
-    }
-}
-
-impl Called<General> {
-    /// Chooses the next step.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
-        self.step = self.choices.next(pace);
+    fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.general.next(pace);
     }
 }
 
@@ -103,7 +125,11 @@ impl Path {
             return Ok(if plain && hole == 0 {
                 Path::Straight(Straight::new(region, direction, block.min as u32, wraps))
             } else {
-                Path::Course(Called::new(Course::new(region, Sequential { hole, wraps }, steering())))
+                Path::Called(Called::Course(Box::new(Course::new(
+                    region,
+                    Sequential { hole, wraps },
+                    steering(),
+                ))))
             });
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
@@ -119,7 +145,7 @@ impl Path {
             Path::Uniform(Uniform::new(offsets, direction, block.min as u32))
         } else {
             let min = block.min as u32;
-            Path::Scatter(Called::new(Scatter::new(region, offsets, steering(), min)))
+            Path::Called(Called::Scatter(Box::new(Scatter::new(region, offsets, steering(), min))))
         })
     }
 
@@ -133,7 +159,7 @@ impl Path {
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
         let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions))?;
-        Ok(Path::General(Called::new(general)))
+        Ok(Path::Called(Called::General(Box::new(Placed { general, step: Step::PassEnd }))))
     }
 }
 
@@ -183,7 +209,7 @@ fn source(
     let drawn = spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
     if drawn {
         let count = stream.scale(blocks);
-        return Ok(Some(Source::Drawn(stream, count)));
+        return Ok(Some(Source::Drawn(Batches::new(stream), count)));
     }
     if has_map(spec) {
         return Ok(None);

@@ -4,7 +4,7 @@ use ferrio_plan::Direction;
 
 use crate::offsets::Offsets;
 use crate::steering::Steering;
-use crate::step::{Io, Region, Step};
+use crate::step::{Packed, Region};
 
 /// Random blocks of several sizes or directions.
 #[derive(Clone, Debug)]
@@ -24,18 +24,18 @@ impl Scatter {
     }
 
     /// The next step.
-    #[inline(always)]
-    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
+    #[inline(never)]
+    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Packed {
         if self.offsets.finished() {
-            return Step::PassEnd;
+            return Packed::PASS_END;
         }
         let direction = self.steering.direction(pace);
         let Some((offset, len)) = self.place(direction as usize) else {
             self.offsets.finish();
-            return Step::PassEnd;
+            return Packed::PASS_END;
         };
         self.steering.issued(direction);
-        Step::Io(Io { direction, file: 0, offset, len })
+        Packed::io(direction, offset, len)
     }
 
     /// Starts again where the job repeats.

@@ -70,6 +70,38 @@ pub enum Step {
     PassEnd,
 }
 
+/// A step of a job over one file, or the end of its pass, as a call returns it in two registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packed {
+    offset: u64,
+    /// The length, and the direction above it; 0 for the end of the pass.
+    rest: u64,
+}
+
+impl Packed {
+    pub(crate) const PASS_END: Packed = Packed { offset: 0, rest: 0 };
+
+    /// An I/O to file 0.
+    #[inline(always)]
+    pub(crate) fn io(direction: Direction, offset: u64, len: u32) -> Self {
+        Packed { offset, rest: u64::from(len) | (direction as u64) << 32 }
+    }
+
+    /// The step.
+    #[inline(always)]
+    pub(crate) fn step(self) -> Step {
+        if self.rest == 0 {
+            return Step::PassEnd;
+        }
+        let direction = match self.rest >> 32 {
+            0 => Direction::Read,
+            1 => Direction::Write,
+            _ => Direction::Trim,
+        };
+        Step::Io(Io { direction, file: 0, offset: self.offset, len: self.rest as u32 })
+    }
+}
+
 /// Why no sequence of I/O can be made for a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {

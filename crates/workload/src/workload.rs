@@ -68,18 +68,7 @@ impl Workload {
                 pace(uniform.direction());
                 uniform.next()
             }
-            Path::Course(course) => {
-                course.advance(pace);
-                course.step
-            }
-            Path::Scatter(scatter) => {
-                scatter.advance(pace);
-                scatter.step
-            }
-            Path::General(general) => {
-                general.advance(pace);
-                general.step
-            }
+            Path::Called(called) => called.next(pace),
         }
     }
 
@@ -89,9 +78,7 @@ impl Workload {
         match &mut self.path {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
-            Path::Course(course) => course.choices.begin_pass(),
-            Path::Scatter(scatter) => scatter.choices.begin_pass(),
-            Path::General(general) => general.choices.begin_pass(),
+            Path::Called(called) => called.begin_pass(),
         }
     }
 
@@ -104,11 +91,8 @@ impl Workload {
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
-        match &mut self.path {
-            Path::Straight(_) | Path::Uniform(_) => {}
-            Path::Course(course) => course.choices.end_ramp(),
-            Path::Scatter(scatter) => scatter.choices.end_ramp(),
-            Path::General(general) => general.choices.end_ramp(),
+        if let Path::Called(called) = &mut self.path {
+            called.end_ramp();
         }
     }
 

@@ -5,7 +5,7 @@ use ferrio_plan::{
 };
 use proptest::prelude::*;
 
-use super::Path;
+use super::{Called, Path};
 use crate::model::any_job;
 use crate::testing::{job, set_block};
 use crate::{Region, Step, Workload};
@@ -107,9 +107,9 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     match Path::new(&spec, &[region], [1; 24]).unwrap() {
         Path::Straight(_) => "straight",
         Path::Uniform(_) => "uniform",
-        Path::Course(_) => "course",
-        Path::Scatter(_) => "scatter",
-        Path::General(_) => "general",
+        Path::Called(Called::Course(_)) => "course",
+        Path::Called(Called::Scatter(_)) => "scatter",
+        Path::Called(Called::General(_)) => "general",
     }
 }
 
