@@ -122,7 +122,7 @@ fn next_io(workload: &mut Workload) -> Io {
     loop {
         match workload.next() {
             Step::Io(io) => return io,
-            Step::Sync { .. } => {}
+            Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } => {}
             Step::PassEnd => workload.begin_pass(),
         }
     }

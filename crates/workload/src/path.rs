@@ -82,6 +82,13 @@ impl Called {
         }
     }
 
+    /// All that was written was made durable; only the general path syncs between I/Os.
+    pub(crate) fn synced(&mut self) {
+        if let Called::General(placed) = self {
+            placed.general.synced();
+        }
+    }
+
     /// Ends the ramp.
     pub(crate) fn end_ramp(&mut self) {
         match self {

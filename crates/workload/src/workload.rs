@@ -84,8 +84,8 @@ impl Workload {
 
     /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
     pub fn synced(&mut self) {
-        if let Path::General(general) = &mut self.path {
-            general.choices.synced();
+        if let Path::Called(called) = &mut self.path {
+            called.synced();
         }
     }
 
