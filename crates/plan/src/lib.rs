@@ -11,6 +11,7 @@ mod choices;
 mod clock;
 mod directories;
 mod engine;
+mod files;
 mod findings;
 mod groups;
 mod life_cycle;

@@ -13,7 +13,7 @@ use crate::spec::{
     Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, choices, engine, life_cycle, measure, numa, pace, rules,
+    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, pace, rules,
     steadystate, tolerance, zones,
 };
 
@@ -77,6 +77,8 @@ pub(crate) fn resolve(
         },
         invalidate: switch(Opt::Invalidate, base.invalidate),
         fadvise: fadvise(options),
+        file_service: files::service(options),
+        openfiles: files::most_open(options),
         verify: verify(options, findings),
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
@@ -283,6 +285,7 @@ fn durability(options: &Options) -> Durability {
         sync_file_range: sync_file_range(options),
         end_fsync: switch(Opt::EndFsync),
         fsync_on_close: switch(Opt::FsyncOnClose),
+        end_syncfs: switch(Opt::EndSyncfs),
     }
 }
 

@@ -72,14 +72,23 @@ pub(crate) fn regions(
     let mut regions = Regions::default();
     let mut shares = Shares::new(sizing, candidates.len() as u64);
     let mut total = 0_u64;
-    for file in candidates {
+    let files = candidates.into_iter().map(|file| {
         let region = region(name, clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
+        if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
+            let path = region.path.display();
+            regions.notes.push(format!("offset has no effect on {path}: file_append begins at its end"));
+        } else if sizing.file_append && region.kind != FileKind::Regular {
+            let path = region.path.display();
+            regions.notes.push(format!("file_append has no effect on {path}: it is no regular file"));
+        }
         if region.size == 0 {
             regions.notes.push(format!("file {} may be ignored", region.path.display()));
         }
         total = total.saturating_add(region.size);
-        regions.files.push(region);
-    }
+        Ok(region)
+    });
+    // A region takes the place of its candidate: a hundred thousand of them are not there twice.
+    regions.files = files.collect::<Result<_, SetupError>>()?;
     regions.size = match sizing.size {
         Some(Extent::Bytes(size)) if size > 0 => size.min(total),
         _ => total,
@@ -200,6 +209,12 @@ fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
     } else {
         sum
     }
+}
+
+/// Whether this clone was to begin elsewhere than at the start of its files.
+fn moves(clone: u32, sizing: &Sizing) -> bool {
+    let some = |extent| !matches!(extent, Extent::Bytes(0) | Extent::Percent(0));
+    some(sizing.offset) || (clone > 0 && some(sizing.offset_increment))
 }
 
 /// `percent` of `bytes`, rounded down.

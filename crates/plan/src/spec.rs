@@ -3,6 +3,7 @@
 mod choices;
 mod clock;
 mod engine;
+mod files;
 mod life_cycle;
 mod logs;
 mod memory_policy;
@@ -17,6 +18,7 @@ pub use choices::*;
 pub use clock::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
+pub use files::*;
 pub use life_cycle::*;
 pub use logs::*;
 pub use memory_policy::*;
@@ -308,6 +310,8 @@ pub struct Durability {
     pub end_fsync: bool,
     /// fsync when a file is closed.
     pub fsync_on_close: bool,
+    /// At the end of each pass syncfs every file system with files of the job, instead of the fsyncs there.
+    pub end_syncfs: bool,
 }
 
 /// What kind of thing a file is.
@@ -535,6 +539,10 @@ pub struct JobSpec {
     pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
+    /// Which of them the next I/O goes to.
+    pub file_service: FileService,
+    /// Most files open at once, at least 1.
+    pub openfiles: u32,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.

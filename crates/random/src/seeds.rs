@@ -14,6 +14,8 @@ pub mod purpose {
     pub const BLOCK: usize = 3;
     /// Read or write in a mix.
     pub const MIX: usize = 4;
+    /// Choice of files.
+    pub const FILE: usize = 5;
     /// Random offsets.
     pub const OFFSET: usize = 6;
     /// Sizes of files.

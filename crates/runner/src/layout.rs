@@ -4,7 +4,8 @@
 //! device node, and a symbolic link, which is followed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire};
@@ -100,20 +101,26 @@ fn extend(
     let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
     let with_data = spec.rw.does(Direction::Read)
         || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
-    if !trims_only {
+    // What stands before the place where a job appends is not the job's to throw away.
+    let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len()) } else { 0 };
+    if !trims_only && kept == 0 {
         remove_old(&file.path)?;
     }
     let out = OpenOptions::new()
         .write(true)
         .create(true)
-        .truncate(with_data)
+        .truncate(with_data && kept == 0)
         .mode(0o644)
         .open(&file.path)
         .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
     reserve(spec, &out, wanted, note)?;
     if with_data {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        let filled = fill(spec, content, &out, wanted, stop).map_err(|e| write_failure(&e))?;
+        let filled = fill(spec, content, &out, kept..wanted, stop).map_err(|e| write_failure(&e))?;
+        if filled == Layout::Stopped && kept > 0 {
+            out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
+            return Ok(filled);
+        }
         if filled == Layout::Stopped {
             // Behind a link it is the target that is half written. What cannot be removed is only half a file.
             let _ = fs::canonicalize(&file.path).and_then(fs::remove_file);
@@ -172,14 +179,16 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
     Ok(())
 }
 
-/// Writes the job's kind of data over the whole file, a block of the largest write size at a time.
+/// Writes the job's kind of data over a range of the file, a block of the largest write size at a time.
 fn fill(
     spec: &JobSpec,
     content: &mut LayoutContent,
     mut out: &File,
-    wanted: u64,
+    range: Range<u64>,
     stop: &AtomicBool,
 ) -> io::Result<Layout> {
+    let wanted = range.end - range.start;
+    out.seek(SeekFrom::Start(range.start))?;
     let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
     let too_big = || io::Error::from_raw_os_error(libc::ENOMEM);
     let block = usize::try_from(block).map_err(|_| too_big())?;

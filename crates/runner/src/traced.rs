@@ -4,7 +4,7 @@
 
 use std::io;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
 use ferrio_plan::JobSpec;
 use log::{Level, debug, log_enabled};
 
@@ -45,6 +45,13 @@ impl<E: Engine> Engine for Traced<E> {
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
         self.engine.attach(files)
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        let what = if file.fd.is_some() { "opened" } else { "closed" };
+        let name = self.files.get(index).map_or("", String::as_str);
+        debug!(target: "io", job = self.job; "attach: {what} {name}");
+        self.engine.attach_one(index, file)
     }
 
     fn submit(&mut self, request: &Request) -> Submit {

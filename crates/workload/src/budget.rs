@@ -212,6 +212,16 @@ mod tests {
     }
 
     #[test]
+    fn appending_makes_one_pass_with_the_budget_of_all_loops() {
+        let mut spec = sized(ReadWrite::Write, 16 << 10, 3);
+        spec.file_append = true;
+        assert_eq!(run(&spec), "w0 1 2 3");
+        spec.rw = ReadWrite::RandWrite;
+        spec.random_map = false;
+        assert_eq!(sequence(&spec).len(), 12);
+    }
+
+    #[test]
     fn a_rest_smaller_than_the_largest_block_is_left_alone() {
         let mut spec = sized(ReadWrite::Read, 10 << 10, 1);
         spec.block = PerDirection([(); 3].map(|()| BlockSizes { min: 3072, max: 3072, align: 3072 }));

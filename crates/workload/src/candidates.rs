@@ -25,9 +25,10 @@ pub(crate) fn candidates(spec: &JobSpec, region: &Region, direction: Direction) 
     room(spec, region).saturating_sub(block.min.saturating_sub(block.align)) / block.align
 }
 
-/// Bytes among which a random choice is made: the region as far as the file goes, or one zone.
+/// Bytes among which a random choice is made: the region as far as the file goes, or one zone. A zone may be larger than its
+/// file; choices beyond the end are then made as well, and end the pass, as with fio.
 pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
-    spec.zones.map_or(region.size, |zones| zones.range).min(region.real_size)
+    spec.zones.map_or(region.size.min(region.real_size), |zones| zones.range)
 }
 
 /// Bytes that one bit of the random map stands for: the smallest I/O of the directions the job issues, so that blocks of

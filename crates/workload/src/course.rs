@@ -77,7 +77,8 @@ impl Course {
     #[inline(never)]
     fn place(&mut self, d: usize) -> Option<(u64, u32)> {
         let Region { offset: base, size, real_size } = self.region;
-        let relative = self.sequential.next(&self.region, self.last_end[d]).filter(|&at| at < size)?;
+        let walked = self.sequential.next(&self.region, self.last_end[d], base + size);
+        let relative = walked.filter(|&at| at < size)?;
         let offset = base + relative;
         let room = (size - relative).min(real_size.saturating_sub(offset));
         let len = self.steering.lengths[d].next(room)?;

@@ -8,7 +8,11 @@ mod choice;
 mod every;
 mod file;
 mod law;
+mod members;
 mod rotation;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
@@ -16,7 +20,7 @@ use choice::{Sizes, mark};
 use every::{Every, Share};
 use file::{File, NONE};
 use law::Law;
-use rotation::Rotation;
+use rotation::{Pick, Rotation};
 
 use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room, walk};
 use crate::length::Lengths;
@@ -41,6 +45,8 @@ pub(crate) struct General {
     align: PerDirection<u64>,
     zones: Option<ZoneWalk>,
     syncs: Option<Syncs>,
+    /// What was written to each file since its last sync; empty when no sync takes a range.
+    dirty: Vec<Dirty>,
     time_based: bool,
     files: Vec<File>,
     rotation: Rotation,
@@ -97,28 +103,23 @@ impl General {
         let seeds = seeds::shared(spec, seeds);
         let offsets = offset_stream(spec, seeds[seeds::OFFSET]);
         let unit = map_unit(spec);
+        let mut shared = HashMap::new();
         let files = regions.iter().enumerate().map(|(index, &region)| {
-            let blocks = Direction::ALL.map(|d| {
-                let n = candidates(spec, &region, d);
-                (n > 0).then(|| offsets.scale(n))
-            });
+            let counts = Direction::ALL.map(|d| candidates(spec, &region, d));
+            let blocks = shared
+                .entry(counts)
+                .or_insert_with(|| Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n)))));
+            let blocks = Arc::clone(blocks);
             let bits = room(spec, &region) / unit;
-            let map = (has_map(spec) && bits > 0).then(|| RandomMap::new(bits));
+            let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
             let walk = walk(spec, index, &region, seeds[seeds::OFFSET])?.map(Box::new);
-            Ok(File {
-                region,
-                last_start: [NONE; 3],
-                last_end,
-                last_len: 0,
-                blocks,
-                map,
-                walk,
-                dirty: Dirty::default(),
-            })
+            Ok(File { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
         });
         let files: Vec<File> = files.collect::<Result<_, _>>()?;
-        let rotation = Rotation::new(files.len());
+        let takes_ranges = spec.durability.sync_file_range.every > 0;
+        let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
+        let rotation = Rotation::new(spec, files.len(), seeds[seeds::FILE]);
         let (hole, period) = match spec.rw_postfix {
             RwPostfix::None => (0, 1),
             RwPostfix::Hole(bytes) => (bytes, 1),
@@ -148,8 +149,9 @@ impl General {
             lengths_by_kind: spec.bs_is_seq_rand,
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
+            dirty,
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
-            time_based: spec.limits.time_based,
+            time_based: spec.limits.time_based || spec.file_service.never_finishes(),
             files,
             rotation,
             issued: [0; 3],
@@ -164,15 +166,20 @@ impl General {
     #[inline]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
-            let Some(index) = self.rotation.pick() else {
+            let Some(Pick { file: index, opens }) = self.rotation.pick() else {
                 return Step::PassEnd;
             };
+            if opens {
+                return Step::Open { file: index as u32 };
+            }
             if self.after_write
                 && let Some(syncs) = &self.syncs
-                && let Some(kind) = syncs.due(&self.files[index].dirty)
+                && let Some(kind) = syncs.due(&self.dirty.get(index).copied().unwrap_or_default())
             {
                 self.after_write = false;
-                self.files[index].dirty = Dirty::default();
+                if let Some(dirty) = self.dirty.get_mut(index) {
+                    *dirty = Dirty::default();
+                }
                 return Step::Sync { file: index as u32, kind };
             }
             let direction = match &mut self.directions {
@@ -192,7 +199,12 @@ impl General {
                 self.record(index, direction, offset, len);
                 return Step::Io(Io { direction, file: index as u32, offset, len });
             }
-            self.rotation.finish();
+            if !self.rotation.finishes() {
+                self.files[index].rewind();
+            }
+            if self.rotation.finish(self.issued.iter().sum()) {
+                return Step::Close { file: index as u32 };
+            }
         }
     }
 
@@ -207,7 +219,7 @@ impl General {
                 walk.restart();
             }
         }
-        self.rotation.refill(self.files.len());
+        self.rotation.begin_pass();
         if let Directions::Mix(mix) = &mut self.directions {
             mix.restart();
         }
@@ -217,6 +229,7 @@ impl General {
         if let Directions::Mix(mix) = &mut self.directions {
             mix.reseed(seeds[seeds::MIX]);
         }
+        self.rotation.reseed(seeds[seeds::FILE]);
         if let Offsets::Random(random) = &mut self.offsets {
             random.stream.reseed(seeds[seeds::OFFSET]);
             if let Some(share) = &mut random.share {
@@ -229,6 +242,12 @@ impl General {
         for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
             lengths.reseed(seeds[purpose]);
         }
+    }
+
+    /// Everything written so far was synced: a periodic sync is not due any more.
+    pub(crate) fn synced(&mut self) {
+        self.after_write = false;
+        self.dirty.fill(Dirty::default());
     }
 
     /// The ramp is over: the counts of issued I/Os start again.
@@ -257,11 +276,12 @@ impl General {
             file.enter(zones.enter(index, &file.region), d);
         }
         let region = file.region;
+        let end = self.zones.as_ref().map_or(region.offset, |zones| zones.first(index)) + region.size;
         // Whether the offset was meant to be random, and its place in the map if it shall be marked there.
         let mut random = false;
         let mut marked = None;
         let relative = match &mut self.offsets {
-            Offsets::Sequential => self.sequential.next(&region, file.last_end[d])?,
+            Offsets::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
             Offsets::Random(choices) => {
                 let unmarked = std::mem::take(&mut self.unmarked);
                 let fires = choices.every.fires();
@@ -273,7 +293,7 @@ impl General {
                 } else if !fires && choices.every.sequencer == Sequencer::Identical {
                     Some(file.last_start[d]).map(|s| if s == NONE { 0 } else { s - region.offset })
                 } else {
-                    self.sequential.next(&region, file.last_end[d])
+                    self.sequential.next(&region, file.last_end[d], end)
                 };
                 match (follows, &mut choices.law) {
                     (Some(relative), _) => relative,
@@ -338,7 +358,9 @@ impl General {
         }
         self.after_write = direction == Direction::Write;
         if self.after_write {
-            file.dirty.wrote(offset, len);
+            if let Some(dirty) = self.dirty.get_mut(index) {
+                dirty.wrote(offset, len);
+            }
             if let Some(syncs) = &mut self.syncs {
                 syncs.wrote();
             }
@@ -359,3 +381,6 @@ impl Directions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,10 @@ mod taps;
 
 use taps::taps;
 
+/// Blocks that are looked for at once. A state is a block or not as if by chance: taken one at a time that costs more than the
+/// register itself.
+const BATCH: usize = 16;
+
 /// The blocks of a file, each once and then again from the start on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Lfsr {
@@ -17,7 +21,12 @@ pub(crate) struct Lfsr {
     /// The highest bit, which every step sets first.
     top: u64,
     blocks: u64,
+    /// Blocks that were not found yet.
     left: u64,
+    /// Blocks found, those from `at` to `end` not given out yet.
+    found: [u64; BATCH],
+    at: usize,
+    end: usize,
     /// No block was asked for yet: the first one takes two steps, as with fio.
     fresh: bool,
 }
@@ -35,6 +44,9 @@ impl Lfsr {
             top: 1 << (bits - 1),
             blocks,
             left: blocks,
+            found: [0; BATCH],
+            at: 0,
+            end: 0,
             fresh: true,
         })
     }
@@ -42,19 +54,12 @@ impl Lfsr {
     /// The next block, `None` when there was each of them.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
-        if self.left == 0 {
-            return None;
+        if self.at == self.end {
+            self.find();
         }
-        self.left -= 1;
-        if self.fresh {
-            self.fresh = false;
-            self.step();
-        }
-        self.step();
-        while self.value >= self.blocks {
-            self.step();
-        }
-        Some(self.value)
+        let block = *self.found[..self.end].get(self.at)?;
+        self.at += 1;
+        Some(block)
     }
 
     /// The next blocks, as many as `blocks` has room for or are left; says how many. Without a branch that depends on the register,
@@ -79,6 +84,24 @@ impl Lfsr {
     pub(crate) fn rewind(&mut self) {
         self.value = self.start;
         self.left = self.blocks;
+        self.at = self.end;
+    }
+
+    /// Finds as many more blocks as there is room for.
+    #[inline(never)]
+    fn find(&mut self) {
+        let wanted = self.left.min(BATCH as u64);
+        self.left -= wanted;
+        (self.at, self.end) = (0, wanted as usize);
+        if wanted > 0 && std::mem::take(&mut self.fresh) {
+            self.step();
+        }
+        let mut count = 0;
+        while count < self.end {
+            self.step();
+            self.found[count % BATCH] = self.value;
+            count += usize::from(self.value < self.blocks);
+        }
     }
 
     #[inline]

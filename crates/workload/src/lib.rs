@@ -51,6 +51,10 @@ pub use think::Thinker;
 pub use workload::Workload;
 
 #[cfg(test)]
+mod choices_conformance;
+#[cfg(test)]
+mod choices_model;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod model;

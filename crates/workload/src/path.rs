@@ -82,6 +82,13 @@ impl Called {
         }
     }
 
+    /// Everything written so far was synced. The short paths do not sync.
+    pub(crate) fn synced(&mut self) {
+        if let Called::General(placed) = self {
+            placed.general.synced();
+        }
+    }
+
     /// Ends the ramp.
     pub(crate) fn end_ramp(&mut self) {
         match self {
@@ -190,6 +197,7 @@ fn is_simple(spec: &JobSpec) -> bool {
             || (block.min, block.align) == (first.min, first.align) && spec.percentage_random[d] >= 100
     };
     spec.zones.is_none()
+        && !spec.file_service.never_finishes()
         && !spec.rw.is_trimwrite()
         && !syncs
         && !spec.bs_is_seq_rand

@@ -56,6 +56,16 @@ pub enum Step {
         /// Which call.
         kind: SyncKind,
     },
+    /// Open this file: the I/Os that follow go to it. Only in jobs that open files on demand; all are closed when a pass begins.
+    Open {
+        /// Index of the file.
+        file: u32,
+    },
+    /// Close this file, it is finished.
+    Close {
+        /// Index of the file.
+        file: u32,
+    },
     /// All files are finished. Further calls say the same until the next pass begins.
     PassEnd,
 }

@@ -45,6 +45,7 @@ impl Workload {
     pub fn lost_its_map(&self) -> bool {
         self.without_map
     }
+
     /// What to do next. The I/O counts as issued from here on.
     #[expect(clippy::should_implement_trait, reason = "no iterator: a pass ends and another one begins")]
     #[inline(always)]
@@ -78,6 +79,13 @@ impl Workload {
             Path::Straight(straight) => straight.begin_pass(),
             Path::Uniform(uniform) => uniform.begin_pass(),
             Path::Called(called) => called.begin_pass(),
+        }
+    }
+
+    /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
+    pub fn synced(&mut self) {
+        if let Path::Called(called) = &mut self.path {
+            called.synced();
         }
     }
 

@@ -23,12 +23,18 @@ const LARGE_MAP: u64 = 256 << 20;
 /// More files of one job than may be open. Every job has a table of descriptors of its own.
 fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let most = run.facts.machine.open_files?;
-    let opened =
-        |spec: &JobSpec| spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+    let opened = |spec: &JobSpec| {
+        let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+        files.min(u64::from(spec.openfiles))
+    };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
         let message = format!("{files} files open at a time, the limit is {most}");
-        Told::new(message, "raise it (ulimit -n), or use fewer files").blame(&[Opt::Nrfiles, Opt::Filename])
+        Told::new(message, "raise it (ulimit -n), or keep fewer files open (openfiles)").blame(&[
+            Opt::Nrfiles,
+            Opt::Filename,
+            Opt::Openfiles,
+        ])
     })
 }
 
@@ -73,8 +79,11 @@ fn random_map_memory(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));
-        Told::new(message, "norandommap needs none, and then blocks may come twice")
-            .blame(&[Opt::Size, Opt::Bs])
+        Told::new(
+            message,
+            "random_generator=permute needs none; nor does norandommap, but then blocks may come twice",
+        )
+        .blame(&[Opt::Size, Opt::Bs])
     })
 }
 

@@ -97,6 +97,66 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "they are taken, and a note says that they have no effect",
         why: "an option that does nothing is probably a misunderstanding",
     },
+    Row {
+        id: "open-at-start",
+        fio: "each file is opened when the first I/O goes to it",
+        ferrio: "all files are opened when a pass begins, unless `openfiles` is below their number or `fsync_on_close` is set",
+        why: "opening does not disturb what is measured, and a file that cannot be opened fails the job before its first I/O",
+    },
+    Row {
+        id: "open-limit",
+        fio: "files that are opened once more for `end_fsync` come on top of `openfiles`",
+        ferrio: "`openfiles` holds for them, and for blocks that are read back, as well",
+        why: "it is there to keep within a limit",
+    },
+    Row {
+        id: "soft-limit",
+        fio: "more files than the soft limit of open files fail",
+        ferrio: "the limit is raised as far as the hard one allows",
+        why: "it is there for programs that cannot take more",
+    },
+    Row {
+        id: "sync-on-close-once",
+        fio: "`fsync_on_close` syncs a file that is finished early when it closes, and again at the end of the pass",
+        ferrio: "it is synced once, when it closes",
+        why: "nothing is written to it in between",
+    },
+    Row {
+        id: "files-without-room",
+        fio: "with `file_service_type=zipf` and the like, files that have no room for an I/O are tried for ever",
+        ferrio: "the pass is over after 5000 tries in a row",
+        why: "a job that cannot do anything ends",
+    },
+    Row {
+        id: "rate-keeps-queue",
+        fio: "before a job waits for the next I/O of its `rate` it waits until nothing is in flight",
+        ferrio: "what is in flight goes on, and is reaped when it completes",
+        why: "one slow I/O would hold back those that are due behind it, and the queue would never be deeper than the device is quick",
+    },
+    Row {
+        id: "response-time",
+        fio: "an I/O that goes late because the one before was slow has the latency of its own slowness only",
+        ferrio: "jobs with a `rate` have response times as well, from the moment each I/O was due: see `response_time.md`",
+        why: "who asks at that rate has to wait that long",
+    },
+    Row {
+        id: "poisson-mean",
+        fio: "`rate_process=poisson` cuts means and gaps to whole microseconds, which makes 5 % too many I/Os at 100 000 a second and more than twice as many at 700 000; a `rate` in bytes is taken for one of the smallest blocks",
+        ferrio: "gaps are fio's where that costs less than 0.1 %, else the same draws in nanoseconds; bytes are counted",
+        why: "the rate is what was asked for",
+    },
+    Row {
+        id: "poisson-without-rate",
+        fio: "`rate_process=poisson` with less than a block a second, or a rate for one of two directions, ends in a division by zero",
+        ferrio: "it is refused",
+        why: "nothing was asked for that could be done",
+    },
+    Row {
+        id: "rate-of-split",
+        fio: "`rate_iops` with `bssplit` counts a gap in whole microseconds: 300000 a second become 333333",
+        ferrio: "the gaps add up to the rate",
+        why: "the rate is what was asked for",
+    },
     // command line
     Row {
         id: "strict",
@@ -205,6 +265,55 @@ pub const BEHAVIOUR: &[Row] = &[
         fio: "there is no such option",
         ferrio: "`--message-format=json` makes each message on standard error one JSON object",
         why: "programs can show mistakes where they are",
+    },
+    // workload
+    Row {
+        id: "lfsr-cannot-begin",
+        fio: "a job with random_generator=lfsr whose seed sets all bits of the register does no I/O and counts as good: with the default seed all jobs of 4 to 15 blocks",
+        ferrio: "it does no I/O and has failed; with `randrepeat=0` the seed is moved by one",
+        why: "a script must notice that nothing was measured",
+    },
+    Row {
+        id: "lfsr-in-zones",
+        fio: "random_generator=lfsr reaches beyond the zones of random_distribution=zoned and zoned_abs",
+        ferrio: "beside a distribution lfsr has no effect, and a note says so",
+        why: "the shares of the zones are what was asked for",
+    },
+    Row {
+        id: "permute",
+        fio: "there is no such generator",
+        ferrio: "random_generator=permute visits every block once in random order, without a map (`permute.md`); --strict=fio refuses it",
+        why: "a map of a large device takes gigabytes",
+    },
+    Row {
+        id: "normal-center",
+        fio: "random_distribution=normal with a center below 0.5 has its middle at a place that depends on how fio was built",
+        ferrio: "the middle is at the center",
+        why: "that is what a center is",
+    },
+    Row {
+        id: "random-map-units",
+        fio: "with block sizes that differ by direction the same bit of the random map stands for different bytes: rw=randread bs=16k,4k,4k size=1m ends after 34 of 64 blocks",
+        ferrio: "a bit stands for as many bytes as the smallest block of the directions that the job issues",
+        why: "every block is visited once; the order of such a job differs from fio's",
+    },
+    Row {
+        id: "random-map-memory",
+        fio: "whether a random map fits is found out file by file",
+        ferrio: "it is asked for the maps of all files of a job at once; with `softrandommap` all or none have one",
+        why: "a job runs in one way or the other",
+    },
+    Row {
+        id: "file-append-keeps",
+        fio: "a job with `file_append` that reads has its file laid out anew, and what was in it is lost",
+        ferrio: "only what is appended is laid out",
+        why: "to append is to keep what is there",
+    },
+    Row {
+        id: "normal-few-blocks",
+        fio: "random_distribution=normal with a deviation may stop for ever in a file of few blocks",
+        ferrio: "a mean beyond the last block counts as the first",
+        why: "the job goes on",
     },
     // output
     Row {

@@ -97,6 +97,7 @@ pub const VALUES: &[ValueDifference] = &[
     row("word-argument", &["mem=malloc:/huge"], "malloc", Refused, "an argument nothing uses is dropped"),
     row("word-argument-tail", &["rw=randread:8foo"], "randread:8", Refused, "what stands behind the number is dropped"),
     row("word-parameter-tail", &["random_distribution=zipf:1.2x"], "zipf:1.2", Refused, "what stands behind the number is dropped"),
+    row("word-permute", &["random_generator=permute"], "refused", Meant("permute"), "fio has no such generator"),
     row("word-limit", &["steadystate=bw:1.5m"], "bw:1", Refused, "the point ends the number and the unit is lost with it"),
     row("words-bad", &["sync_file_range=write,foo"], "write", Refused, "one good word makes the whole option succeed"),
     row("words-count", &["sync_file_range=write:foo"], "write", Refused, "what is no number is taken for the default"),

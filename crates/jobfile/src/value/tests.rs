@@ -224,6 +224,7 @@ fn arguments_of_words_are_checked() {
         (Opt::RandomDistribution, "normal:200"),
         (Opt::RandomDistribution, "zoned"),
         (Opt::RandomDistribution, "zoned:50/10:40/90"),
+        (Opt::RandomDistribution, "zoned_abs:50/:50/40k"),
         (Opt::RandomDistribution, "random:1"),
         (Opt::FileServiceType, "zipf:1"),
         (Opt::Steadystate, "iops"),

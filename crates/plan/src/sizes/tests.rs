@@ -215,3 +215,34 @@ fn size_is_a_share_of_what_was_drawn() {
     let half = Sizing { filesize: Some((8 * K, 64 * K)), size: Some(Extent::Percent(50)), ..SIZING };
     assert_eq!(sized(half, 0, &[None; 4]).0.iter().map(|f| f.1 / (4 * K)).collect::<Vec<_>>(), [2, 3, 3, 7]);
 }
+
+#[test]
+fn appending_begins_at_the_end_of_what_is_there() {
+    let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), file_append: true, ..SIZING };
+    let (found, _) = sized(sizing, 0, &[None]);
+    assert_eq!(found, [(0, 8192, 8192, true)]);
+    let (found, _) = sized(sizing, 0, &[Some(5000)]);
+    assert_eq!(found, [(5000, 8192, 13192, true)]);
+    let upto = Sizing { size: None, filesize: Some((16 * K, 16 * K)), ..sizing };
+    assert_eq!(sized(upto, 0, &[Some(8 * K)]).0, [(8192, 8192, 16384, true)]);
+    let message = "fio: blocksize is larger than data set range";
+    let nothing = Sizing { size: None, ..sizing };
+    assert_eq!(refused(nothing, FileKind::Regular, &[Some(8 * K)]), (0, message.to_owned()));
+}
+
+#[test]
+fn appending_is_for_regular_files_and_leaves_offsets_aside() {
+    let sizing = Sizing {
+        size: Some(Extent::Bytes(8 * K)),
+        offset: Extent::Bytes(4 * K),
+        file_append: true,
+        ..SIZING
+    };
+    let found = |kind| regions("a", 0, &sizing, files(kind, &[Some(64 * K)]), &mut stream()).unwrap();
+    let regular = found(FileKind::Regular);
+    assert_eq!(regular.files[0].offset, 64 * K);
+    assert_eq!(regular.notes, ["offset has no effect on f0: file_append begins at its end"]);
+    let block = found(FileKind::Block);
+    assert_eq!(block.files[0].offset, 4 * K);
+    assert_eq!(block.notes, ["file_append has no effect on f0: it is no regular file"]);
+}

@@ -15,8 +15,13 @@ impl<E: Engine> Issuer<'_, E> {
         recorded.map_err(|failure| self.fail(failure)).is_ok()
     }
 
+    /// Records that a file is closed while others are at work.
+    pub(super) fn record_close(&mut self, file: usize) -> Result<(), Failure> {
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.closed(file as u32))
+    }
+
     /// Records that a file was synced after the pass.
-    pub(crate) fn record_final_sync(&mut self, file: usize) -> Result<(), Failure> {
+    pub(super) fn record_final_sync(&mut self, file: usize) -> Result<(), Failure> {
         let unit = self.free.last().copied().unwrap_or(0);
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.final_sync(file as u32, unit))
     }

@@ -231,3 +231,26 @@ fn layout_writes_the_jobs_kind_of_data() {
     case.complete();
     assert_eq!(case.read(), vec![0; SIZE as usize]);
 }
+
+#[test]
+fn a_file_that_is_appended_to_keeps_what_it_has() {
+    for rw in [ReadWrite::Write, ReadWrite::Read, ReadWrite::RandMixed] {
+        let mut case = Case::new(rw);
+        fs::write(case.path(), b"keep this text").unwrap();
+        case.spec.file_append = true;
+        (case.spec.files[0].offset, case.spec.files[0].found) = (14, Some(14));
+        case.spec.files[0].real_size = SIZE + 14;
+        case.complete();
+        let bytes = case.read();
+        assert_eq!(&bytes[..14], b"keep this text");
+        if rw.does(Direction::Read) {
+            assert_eq!(bytes.len() as u64, SIZE + 14);
+            assert!(is_data(&bytes[14..]));
+        }
+        case.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        case.spec.files[0].size += 5;
+        case.spec.files[0].real_size += 5;
+        assert_eq!(case.lay_out().unwrap(), Layout::Stopped);
+        assert_eq!(&case.read()[..14], b"keep this text");
+    }
+}

@@ -1,9 +1,10 @@
-//! Where a job stands in one of its files.
+//! Where a job stands in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
+
+use std::sync::Arc;
 
 use crate::map::RandomMap;
 use crate::random::Scale;
 use crate::step::Region;
-use crate::sync::Dirty;
 use crate::walk::Walk;
 use crate::zones::Entry;
 
@@ -17,12 +18,11 @@ pub(super) struct File {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u32,
-    /// Candidate offsets of each direction, `None` when it has not even one.
-    pub(super) blocks: [Option<Scale>; 3],
-    pub(super) map: Option<RandomMap>,
+    /// Candidate offsets of each direction, `None` when it has not even one; shared by files of one size.
+    pub(super) blocks: Arc<[Option<Scale>; 3]>,
+    pub(super) map: Option<Box<RandomMap>>,
     /// An order that needs no map.
     pub(super) walk: Option<Box<Walk>>,
-    pub(super) dirty: Dirty,
 }
 
 impl File {

@@ -18,6 +18,9 @@ pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
     }
     let end = text.find([',', ':']).unwrap_or(text.len());
     let main = find(row, whole.part(0, end))?;
+    if (row.opt, main) == (Opt::RandomGenerator, "permute") {
+        return Err(whole.fault("fio has no such generator").help("take --strict=fio out"));
+    }
     let argument = whole.part(end, text.len());
     let argument = argument.text.starts_with(':').then(|| argument.part(1, argument.text.len()));
     let argument = match (row.opt, main, argument) {

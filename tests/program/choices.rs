@@ -1,0 +1,101 @@
+//! Which blocks a random job chooses, from outside: fio's very sequence where it can be compared, and what is told where a
+//! choice cannot be made.
+
+use std::fs;
+
+use crate::support::{Place, same};
+
+/// Jobs whose random offsets fio 3.33 chooses as later versions do: its seed of zipf and the like is another one.
+const JOBS: [&str; 16] = [
+    "rw=randread\nsize=128k\nrandom_generator=lfsr",
+    "rw=randread\nsize=100k\nrandom_generator=lfsr\nloops=3",
+    "rw=randrw\nsize=128k\nrandom_generator=lfsr\nnrfiles=2",
+    "rw=randread:3\nsize=256k\nrandom_generator=lfsr\npercentage_random=50",
+    "rw=randread\nsize=256k\nrandom_generator=lfsr\nzonemode=strided\nzonesize=64k\nzonerange=64k",
+    "rw=randwrite\nsize=256k\npercentage_random=30",
+    "rw=randrw\nsize=256k\npercentage_random=20,80\nnorandommap\nloops=2",
+    "rw=randread:2\nsize=64k\npercentage_random=60\nloops=3",
+    "rw=randread\nsize=200k\nbs=4k,8k\nbs_is_seq_rand=1\npercentage_random=50\nnorandommap",
+    "rw=randwrite\nsize=200k\nbsrange=4k-8k,1k-16k\nbs_is_seq_rand=1\npercentage_random=30\nnorandommap",
+    "rw=randread\nsize=400k\nrandom_distribution=zoned:50/5:30/15:20/80",
+    "rw=randrw\nsize=400k\nrandom_distribution=zoned:50/5:30/:20/,90/10:10/90\nloops=2",
+    "rw=randread\nsize=400k\nrandom_distribution=zoned_abs:90/40k:10/100k\nnrfiles=2",
+    "rw=randread\nsize=40k\nrandom_distribution=zoned_abs:50/20k:50/40k\nloops=2",
+    "rw=randwrite\nsize=300k\nrandom_distribution=zoned:60/30:40/70\nbsrange=4k-12k\npercentage_random=70",
+    "rw=randread\nsize=3t\nbs=512\nnorandommap\nnumber_ios=30",
+];
+
+/// The I/Os of each job: direction, offset, length.
+fn sequences(fio: bool) -> Vec<String> {
+    let place = Place::new();
+    let mut text = "[global]\nioengine=null\nthread\nrandrepeat=0\n".to_owned();
+    for (number, job) in JOBS.iter().enumerate() {
+        // The default seed cannot begin every register; 11 can.
+        text += &format!("[j{number}]\nrandseed=11\nwrite_iolog=j{number}.log\n{job}\n");
+    }
+    let job = place.job(&text);
+    let words = ["--output=report", &job];
+    if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+    let io = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().skip_while(|word| !word.starts_with('j')).collect();
+        ["read", "write"].contains(words.get(1)?).then(|| words.join(" "))
+    };
+    let log = |number| fs::read_to_string(place.work().join(format!("j{number}.log"))).unwrap();
+    (0..JOBS.len()).map(|number| log(number).lines().filter_map(io).collect::<Vec<_>>().join("\n")).collect()
+}
+
+#[test]
+fn random_offsets_are_those_of_fio_one_by_one() {
+    for ((job, fio), ferrio) in JOBS.iter().zip(sequences(true)).zip(sequences(false)) {
+        assert!(fio.lines().count() > 1, "fio did nothing\n{job}");
+        same!("fio": fio, "ferrio": ferrio, "{job}");
+    }
+}
+
+#[test]
+fn a_shift_register_that_cannot_begin_fails_its_job() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nrw=randread\nsize=60k\nrandom_generator=lfsr\n");
+    let run = place.ferrio(&[&job]).run().ended_with(1);
+    assert!(run.stderr.contains("random_generator=lfsr cannot begin"), "{}", run.stderr);
+    assert!(run.stderr.contains("use another randseed, or random_generator=permute"), "{}", run.stderr);
+}
+
+#[test]
+fn a_job_runs_without_a_map_if_it_may_and_fails_if_not() {
+    let place = Place::new();
+    let text =
+        "[a]\nioengine=null\nrw=randread\nsize=100p\nbs=512\nnumber_ios=3\nrandom_generator=tausworthe64\n";
+    let run = place.ferrio(&[&place.job(text)]).run().ended_with(1);
+    assert!(run.stderr.contains("does not fit the memory"), "{}", run.stderr);
+    let soft = place.job(&format!("{text}softrandommap=1\n"));
+    let run = place.ferrio(&[&soft]).run().ended_with(0);
+    assert!(run.stderr.contains("a: no memory for the random map, running without"), "{}", run.stderr);
+}
+
+#[test]
+fn a_permutation_of_a_huge_file_begins_at_once_and_is_no_word_of_fio() {
+    let place = Place::new();
+    let text = "[a]\nioengine=null\nrw=randread\nsize=1p\nbs=512\nnumber_ios=50\nrandom_generator=permute\n";
+    let job = place.job(text);
+    let run = place.ferrio(&[&job]).run().ended_with(0);
+    assert_eq!(run.stderr, "");
+    let run = place.ferrio(&["--strict=fio", &job]).run().ended_with(1);
+    assert!(run.stderr.contains("fio has no such generator"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_appended_stands_behind_what_was_there() {
+    let place = Place::new();
+    let path = place.work().join("f");
+    fs::write(&path, b"keep this text").unwrap();
+    for rw in ["write", "read"] {
+        let before = fs::read(&path).unwrap();
+        let job = format!("[a]\nioengine=psync\nfilename=f\nrw={rw}\nsize=16k\nfile_append=1\n");
+        place.ferrio(&[&place.job(&job)]).run().ended_with(0);
+        let after = fs::read(&path).unwrap();
+        assert_eq!(after.len(), before.len() + 16384, "{rw}");
+        assert!(after.starts_with(&before), "{rw}");
+        assert!(after[before.len()..].iter().any(|&byte| byte != 0), "{rw}");
+    }
+}
