@@ -82,7 +82,7 @@ impl Called {
         }
     }
 
-    /// All that was written was made durable; only the general path syncs between I/Os.
+    /// Everything written so far was synced. The short paths do not sync.
     pub(crate) fn synced(&mut self) {
         if let Called::General(placed) = self {
             placed.general.synced();

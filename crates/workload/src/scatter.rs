@@ -11,6 +11,8 @@ use crate::step::{Packed, Region};
 pub(crate) struct Scatter {
     offsets: Offsets,
     steering: Steering,
+    /// Relative to the region, for each direction: below this the largest length fits.
+    plain: [u64; 3],
     size: u64,
     real_size: u64,
     /// The smallest length of all directions that are used; lengths are cut to whole multiples of it.
@@ -20,7 +22,10 @@ pub(crate) struct Scatter {
 impl Scatter {
     /// I/Os in a region; every direction used has `min` as its smallest length.
     pub(crate) fn new(region: &Region, offsets: Offsets, steering: Steering, min: u32) -> Self {
-        Scatter { offsets, steering, size: region.size, real_size: region.real_size, min }
+        let end = region.size.min(region.real_size.saturating_sub(region.offset));
+        let plain =
+            steering.lengths.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));
+        Scatter { offsets, steering, plain, size: region.size, real_size: region.real_size, min }
     }
 
     /// The next step.
@@ -54,11 +59,13 @@ impl Scatter {
     fn place(&mut self, d: usize) -> Option<(u64, u32)> {
         let (block, relative) = self.offsets.find()?;
         let offset = self.offsets.base() + relative;
-        let room = (self.size - relative).min(self.real_size.saturating_sub(offset));
-        let length = self.steering.lengths[d].next_in(room)?;
-        if offset + u64::from(length.bytes) > self.real_size {
-            return None;
-        }
+        let lengths = &mut self.steering.lengths[d];
+        let length = if relative < self.plain[d] {
+            lengths.next_fitting()
+        } else {
+            let room = (self.size - relative).min(self.real_size.saturating_sub(offset));
+            lengths.next_in(room).filter(|length| offset + u64::from(length.bytes) <= self.real_size)?
+        };
         let got = self.offsets.claim(block, u64::from(length.blocks)) as u32;
         let len = if got < length.blocks { got * self.min } else { length.bytes };
         Some((offset, len))
