@@ -1,6 +1,9 @@
 //! The open files of one worker. Who opens them and how is the runner's business; engines see descriptors and sizes.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// One open file.
 #[derive(Debug)]
@@ -26,4 +29,44 @@ impl OpenFile {
 pub struct FileSet {
     /// The files; a request's `file` indexes here.
     pub files: Vec<OpenFile>,
+}
+
+impl FileSet {
+    /// The same open files under descriptors of their own; positions are shared.
+    ///
+    /// # Errors
+    /// EMFILE mostly.
+    pub fn duplicated(&self) -> io::Result<FileSet> {
+        self.each(OwnedFd::try_clone)
+    }
+
+    /// The same files opened once more with the same flags: positions are private.
+    ///
+    /// # Errors
+    /// open(2)'s error; ENOENT where /proc is not mounted.
+    pub fn reopened(&self) -> io::Result<FileSet> {
+        self.each(|fd| {
+            // SAFETY: the call takes a descriptor and touches no memory.
+            let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
+            if flags < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let access = flags & libc::O_ACCMODE;
+            // The path leads to the file itself, even if its name is gone. The table of descriptors is the thread's own.
+            OpenOptions::new()
+                .read(access != libc::O_WRONLY)
+                .write(access != libc::O_RDONLY)
+                .custom_flags(flags & !libc::O_ACCMODE)
+                .open(format!("/proc/thread-self/fd/{}", fd.as_raw_fd()))
+                .map(OwnedFd::from)
+        })
+    }
+
+    fn each(&self, copy: impl Fn(&OwnedFd) -> io::Result<OwnedFd>) -> io::Result<FileSet> {
+        let one = |file: &OpenFile| {
+            let fd = file.fd.as_ref().map(&copy).transpose()?;
+            Ok(OpenFile { fd, offset: file.offset, size: file.size })
+        };
+        Ok(FileSet { files: self.files.iter().map(one).collect::<io::Result<_>>()? })
+    }
 }

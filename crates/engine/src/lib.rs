@@ -17,7 +17,10 @@ pub use buffers::Buffers;
 pub use error::EngineError;
 pub use files::{FileSet, OpenFile};
 
+use std::time::Duration;
+
 use ferrio_plan::JobSpec;
+use ferrio_stats::Usage;
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +74,15 @@ pub struct Completion {
     pub result: i64,
 }
 
+/// When a request ran, for engines that run requests in threads of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Time since the call that did the I/O began.
+    pub began_ago: Duration,
+    /// Time since it ended.
+    pub ended_ago: Duration,
+}
+
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
@@ -116,6 +128,18 @@ pub trait Engine: Sized {
         debug_assert!(min == 0, "a synchronous engine has nothing to wait for");
         let _ = (max, done);
         Ok(())
+    }
+
+    /// When the request of unit `unit`, just reaped, ran; `None` when it ended as the loop saw it.
+    #[inline]
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        let _ = unit;
+        None
+    }
+
+    /// What threads of the engine's own used so far.
+    fn usage(&mut self) -> Usage {
+        Usage::default()
     }
 
     /// Lines the user should see (fallbacks taken), asked for once after `attach`.

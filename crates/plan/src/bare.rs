@@ -56,6 +56,8 @@ impl JobSpec {
                 ramp_time: Duration::ZERO,
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
+            offload: false,
+            serialize_overlap: false,
             rates: Rates::default(),
             think: Think::default(),
             durability: Durability::default(),

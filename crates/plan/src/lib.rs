@@ -18,6 +18,7 @@ mod measure;
 mod mounted;
 mod names;
 mod numa;
+mod offload;
 mod pace;
 mod probe;
 mod resolve;

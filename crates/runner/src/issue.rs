@@ -11,6 +11,7 @@
 mod between;
 mod complete;
 mod failing;
+mod offloaded;
 mod submit;
 mod verifying;
 
@@ -251,7 +252,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// Starts the job's clock.
-    pub(crate) fn start(&mut self, usage: Usage) {
+    pub(crate) fn start(&mut self) {
+        let usage = self.used();
         self.now = self.clock.now();
         self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
         let control = self.context.control;
@@ -328,10 +330,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let verify_ms = self.clock.ns(self.verify_ticks).div_ceil(1_000_000);
         let reads = self.spec.rw.does(Direction::Read);
         let read_ms = if reads { run_ms + verify_ms } else { verify_ms };
+        let usage = self.used();
         let [read, write, trim] = self.directions;
         self.stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
-        self.stats.usage = Usage::of_this_thread().since(&self.timing.usage_before());
+        self.stats.usage = usage.since(&self.timing.usage_before());
         if self.synchronous {
             let ios = self.stats.total_ios() + self.stats.sync.ios;
             self.stats.depth.record(1, ios);
@@ -342,6 +345,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
             }
         }
         self.stats
+    }
+
+    /// What the job's threads used since they began.
+    fn used(&mut self) -> Usage {
+        let mut usage = Usage::of_this_thread();
+        usage.merge(&self.engine.usage());
+        usage
     }
 
     /// Shows main the completion latencies so far.
@@ -379,7 +389,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// End of the ramp or of the run time. False when the pass is over.
     #[cold]
     fn pass_milestone(&mut self) -> bool {
-        match self.timing.reached(self.now, Usage::of_this_thread()) {
+        let usage = self.used();
+        match self.timing.reached(self.now, usage) {
             Milestone::RampEnded => {
                 self.recent.len = self.recent.first;
                 let control = self.context.control;

@@ -19,6 +19,7 @@ mod open;
 mod place;
 mod registry;
 mod schedule;
+mod serialized;
 mod shell;
 mod signals;
 mod steady;

@@ -4,8 +4,9 @@
 
 use std::io;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Ran, Request, Submit};
 use ferrio_plan::JobSpec;
+use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
 
 /// True when some class wants to hear of single I/Os.
@@ -87,6 +88,14 @@ impl<E: Engine> Engine for Traced<E> {
             }
         }
         reaped
+    }
+
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        self.engine.ran(unit)
+    }
+
+    fn usage(&mut self) -> Usage {
+        self.engine.usage()
     }
 
     fn notes(&mut self) -> Vec<String> {

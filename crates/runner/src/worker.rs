@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, FileSet};
 use ferrio_plan::{Direction, JobSpec};
-use ferrio_stats::{Clock, Usage};
+use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
 
@@ -198,7 +198,7 @@ fn passes<E: Engine>(
     files: &mut FileSet,
     note: &mut dyn FnMut(String),
 ) -> Result<(), Failure> {
-    issuer.start(Usage::of_this_thread());
+    issuer.start();
     loop {
         issuer.pass()?;
         final_syncs(context, issuer, files)?;

@@ -34,7 +34,7 @@ impl Budget {
     ///   writes; else reads; else trims. So the trims of `trimwrite` are free.
     /// * `number_ios` times `loops` limits the I/Os, syncs not counted. `trimwrite` kinds may do twice that, as each write
     ///   comes with a trim.
-    /// * An asynchronous engine ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
+    /// * An asynchronous engine (whoever submits) ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
     ///   that are sequential or have no random map; and the whole byte limit more for `trimwrite`.
     /// * `time_based` lifts all of these.
     #[must_use]
@@ -70,7 +70,7 @@ impl Budget {
                 limits.number_ios.saturating_mul(u64::from(loops)).saturating_mul(pairs),
             ),
             pass: 0,
-            pass_limit: free(!limits.time_based && !spec.is_sync(), pass_limit),
+            pass_limit: free(!limits.time_based && !spec.engine.is_sync(spec.depth.iodepth), pass_limit),
             counts,
             time_based: limits.time_based,
             loops_left: loops - 1,

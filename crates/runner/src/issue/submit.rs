@@ -235,7 +235,10 @@ impl<E: Engine> Issuer<'_, E> {
 
     /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
     pub(super) fn flush(&mut self) {
-        let depth = self.depth_in_use();
+        // Each of the engine's own threads has one I/O, and tells later when it took it.
+        let offload = self.spec.offload;
+        let depth = if offload { 1 } else { self.depth_in_use() };
+        let slat = self.spec.measure.slat && !offload;
         while !self.queued.is_empty() {
             let taken = match self.engine.flush() {
                 Ok(taken) => (taken as usize).min(self.queued.len()),
@@ -251,7 +254,7 @@ impl<E: Engine> Issuer<'_, E> {
             for &unit in &self.queued[..taken] {
                 let unit = &mut self.units[unit as usize];
                 unit.issued = self.now;
-                if self.spec.measure.slat && is_data(unit.request.op) {
+                if slat && is_data(unit.request.op) {
                     let slat = self.clock.between(unit.start, self.now);
                     self.directions[unit.direction].record_submission(slat);
                 }
@@ -278,7 +281,7 @@ impl<E: Engine> Issuer<'_, E> {
         if due > 0 && step != Step::PassEnd {
             // Counted from the reading the wait was computed from: reaping takes part of it.
             let until = self.now.saturating_add(self.clock.ticks(Duration::from_nanos(due)));
-            self.drain();
+            self.settle();
             if self.failure.is_some() {
                 return None;
             }
