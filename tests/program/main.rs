@@ -17,6 +17,7 @@ mod engines;
 mod failures;
 mod lifecycle;
 mod logs;
+mod offload;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;

@@ -14,8 +14,8 @@ pub(crate) fn is_wanted(job: &Job, engine: EngineKind, findings: &mut Findings) 
     }
     if matches!(engine, EngineKind::IoUring | EngineKind::TokioUring) {
         let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.name());
-        let problem =
-            Diagnostic::error(message, value_origin(&job.options, Opt::IoSubmitMode)).code("engine-cannot-offload");
+        let problem = Diagnostic::error(message, value_origin(&job.options, Opt::IoSubmitMode))
+            .code("engine-cannot-offload");
         findings.refuse(problem.help("use a synchronous engine like `psync`, or io_submit_mode=inline"));
         return false;
     }
@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn offloaded_jobs_have_a_unit_for_each_thread_and_no_batches() {
-        let spec = spec_of("[a]\nsize=64k\nioengine=psync\niodepth=4\niodepth_batch=4\nio_submit_mode=offload\n");
+        let spec =
+            spec_of("[a]\nsize=64k\nioengine=psync\niodepth=4\niodepth_batch=4\nio_submit_mode=offload\n");
         assert!(spec.offload && !spec.is_sync());
         assert_eq!((spec.units(), spec.depth.batch, spec.depth.complete_max), (4, 1, 4));
         let spec = spec_of("[a]\nsize=64k\nioengine=psync\niodepth=4\n");
@@ -49,7 +50,10 @@ mod tests {
     fn engines_with_rings_cannot_be_offloaded() {
         for engine in ["io_uring", "tokio_uring"] {
             let text = format!("[a]\nsize=64k\nioengine={engine}\nio_submit_mode=offload\n");
-            assert_eq!(refusals(&text), [format!("engine {engine} cannot be used with io_submit_mode=offload")]);
+            assert_eq!(
+                refusals(&text),
+                [format!("engine {engine} cannot be used with io_submit_mode=offload")]
+            );
         }
     }
 

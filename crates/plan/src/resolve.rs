@@ -13,8 +13,8 @@ use crate::spec::{
     Seeding, Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, offload, pace, rules, steadystate,
-    tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, offload, pace, rules,
+    steadystate, tolerance, zones,
 };
 
 /// A job before its clones are made.

@@ -44,7 +44,8 @@ impl Ranges {
 
     /// Where `range` belongs, unless one in flight overlaps it.
     fn place(&self, range: Range) -> Option<usize> {
-        let place = self.sorted.partition_point(|other| (other.file, other.start) < (range.file, range.start));
+        let place =
+            self.sorted.partition_point(|other| (other.file, other.start) < (range.file, range.start));
         let before = place.checked_sub(1).and_then(|before| self.sorted.get(before));
         let overlaps = before.is_some_and(|before| before.file == range.file && before.end > range.start)
             || self.sorted.get(place).is_some_and(|next| next.file == range.file && next.start < range.end);

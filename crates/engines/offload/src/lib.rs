@@ -109,7 +109,9 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             let own = if self.seeks { files.reopened() } else { files.duplicated() };
             let own = own.map_err(|e| {
                 let offload = EngineError::new("open", e);
-                offload.hint("each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth")
+                offload.hint(
+                    "each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth",
+                )
             })?;
             self.send(member, Command::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
@@ -154,7 +156,8 @@ impl<E: Engine + 'static> Engine for Offload<E> {
 
     fn usage(&mut self) -> Usage {
         let mut sum = Usage::default();
-        let asked = (0..self.members.len()).filter(|&member| self.send(member, Command::Usage).is_ok()).count();
+        let asked =
+            (0..self.members.len()).filter(|&member| self.send(member, Command::Usage).is_ok()).count();
         for _ in 0..asked {
             if let Ok(Answer::Used(usage)) = self.answers.recv() {
                 sum.merge(&usage);

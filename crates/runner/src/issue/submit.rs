@@ -177,12 +177,14 @@ impl<E: Engine> Issuer<'_, E> {
         if self.queued.len() >= self.spec.depth.batch as usize {
             self.flush();
         }
-        if self.free.is_empty() || self.polls() {
+        if self.free.is_empty() {
             self.reap_full();
+        } else if self.polls() {
+            self.reap(0, 1);
         }
     }
 
-    /// Both completion limits 0: reap after every submission.
+    /// Both completion limits 0: ask for completions after every submission, without waiting.
     #[inline]
     pub(super) fn polls(&self) -> bool {
         self.spec.depth.complete_max == 0

@@ -12,6 +12,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
 
+mod queue;
+
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");
     spec.rw = rw;
