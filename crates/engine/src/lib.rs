@@ -74,7 +74,7 @@ pub struct Completion {
     pub result: i64,
 }
 
-/// When a request ran, for engines that run requests in threads of their own.
+/// When a request ran, counted back from the end of the call that reaped it: for engines that run requests in threads of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// Time since the call that did the I/O began.

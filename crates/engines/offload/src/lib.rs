@@ -24,6 +24,8 @@ pub struct Offload<E> {
     ended: Receiver<Ended>,
     /// When the request that each unit had last began and ended.
     ran: Vec<(Instant, Instant)>,
+    /// The end of the last reap.
+    reaped: Instant,
     /// Accepted since the last flush.
     accepted: u32,
     /// The engine depends on the position of a descriptor, which threads must not share.
@@ -81,6 +83,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             answers,
             ended,
             ran: vec![(now, now); depth as usize],
+            reaped: now,
             accepted: 0,
             seeks: matches!(spec.engine, EngineKind::Sync | EngineKind::Vsync),
             notes: Vec::new(),
@@ -145,13 +148,13 @@ impl<E: Engine + 'static> Engine for Offload<E> {
                 None => break,
             }
         }
+        self.reaped = Instant::now();
         Ok(())
     }
 
     fn ran(&self, unit: u32) -> Option<Ran> {
         let (began, ended) = self.ran[unit as usize];
-        let now = Instant::now();
-        Some(Ran { began_ago: now - began, ended_ago: now - ended })
+        Some(Ran { began_ago: self.reaped - began, ended_ago: self.reaped - ended })
     }
 
     fn usage(&mut self) -> Usage {
