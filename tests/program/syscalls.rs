@@ -73,3 +73,19 @@ fn batches_of_16_cost_io_uring_one_enter_each() {
 fn a_mapped_file_is_read_without_calls() {
     assert!(growth("pread64", &["--ioengine=mmap"]) < 8);
 }
+
+#[test]
+fn a_file_is_synced_once_when_it_closes_or_the_pass_ends() {
+    let syncs = |more: &[&str]| {
+        let words = ["--name=a", "--rw=write", "--size=64k", "--nrfiles=4", "--ioengine=psync"];
+        calls(&["fsync", "syncfs"], &[&words[..], more].concat())
+    };
+    assert_eq!(syncs(&["--fsync_on_close=1"]), [4, 0]);
+    assert_eq!(syncs(&["--fsync_on_close=1", "--openfiles=2"]), [4, 0]);
+    assert_eq!(syncs(&["--fsync_on_close=1", "--openfiles=2", "--loops=2", "--end_fsync=1"]), [8, 0]);
+    assert_eq!(syncs(&["--end_fsync=1", "--openfiles=1", "--file_service_type=random"]), [4, 0]);
+    assert_eq!(syncs(&["--end_syncfs=1", "--end_fsync=1"]), [0, 1]);
+    assert_eq!(syncs(&["--end_syncfs=1", "--openfiles=1", "--loops=2"]), [0, 2]);
+    // No sync follows the last write by itself.
+    assert_eq!(syncs(&["--end_syncfs=1", "--fsync=1", "--nrfiles=1"])[1], 1);
+}

@@ -97,6 +97,7 @@ impl Asks for JobSpec {
             || durability.fdatasync > 0
             || durability.end_fsync
             || durability.fsync_on_close
+            || durability.end_syncfs
             || self.open_sync != ferrio_plan::OpenSync::None
     }
 }

@@ -31,21 +31,21 @@ pub struct FileSet {
     pub files: Vec<OpenFile>,
 }
 
-impl FileSet {
-    /// The same open files under descriptors of their own; positions are shared.
+impl OpenFile {
+    /// The same open file under a descriptor of its own; the position is shared.
     ///
     /// # Errors
     /// EMFILE mostly.
-    pub fn duplicated(&self) -> io::Result<FileSet> {
-        self.each(OwnedFd::try_clone)
+    pub fn duplicated(&self) -> io::Result<OpenFile> {
+        self.with(OwnedFd::try_clone)
     }
 
-    /// The same files opened once more with the same flags: positions are private.
+    /// The same file opened once more with the same flags: the position is private.
     ///
     /// # Errors
     /// open(2)'s error; ENOENT where /proc is not mounted.
-    pub fn reopened(&self) -> io::Result<FileSet> {
-        self.each(|fd| {
+    pub fn reopened(&self) -> io::Result<OpenFile> {
+        self.with(|fd| {
             // SAFETY: the call takes a descriptor and touches no memory.
             let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
             if flags < 0 {
@@ -62,11 +62,8 @@ impl FileSet {
         })
     }
 
-    fn each(&self, copy: impl Fn(&OwnedFd) -> io::Result<OwnedFd>) -> io::Result<FileSet> {
-        let one = |file: &OpenFile| {
-            let fd = file.fd.as_ref().map(&copy).transpose()?;
-            Ok(OpenFile { fd, offset: file.offset, size: file.size })
-        };
-        Ok(FileSet { files: self.files.iter().map(one).collect::<io::Result<_>>()? })
+    fn with(&self, copy: impl Fn(&OwnedFd) -> io::Result<OwnedFd>) -> io::Result<OpenFile> {
+        let fd = self.fd.as_ref().map(copy).transpose()?;
+        Ok(OpenFile { fd, offset: self.offset, size: self.size })
     }
 }

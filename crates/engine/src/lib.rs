@@ -108,6 +108,19 @@ pub trait Engine: Sized {
     /// What the kernel refused (registering, mapping), with the call's name.
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError>;
 
+    /// Called after one file was opened in the middle of a pass, and before one is closed, then without its descriptor. Nothing
+    /// of that file is in flight; I/O of others may be.
+    ///
+    /// # Errors
+    /// As for [`Engine::attach`]; an engine that does not say how to do this cannot.
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        let _ = (index, file);
+        let unable = std::io::Error::from_raw_os_error(libc::ENOTSUP);
+        Err(EngineError::new("attach", unable).hint(
+            "this engine needs all files of a job open from the start: drop openfiles and fsync_on_close",
+        ))
+    }
+
     /// Starts one request, or completes it at once.
     fn submit(&mut self, request: &Request) -> Submit;
 
@@ -140,6 +153,21 @@ pub trait Engine: Sized {
     /// What threads of the engine's own used so far.
     fn usage(&mut self) -> Usage {
         Usage::default()
+    }
+
+    /// Waits until a completion can be reaped, at most for `timeout`, and appends what is there, at most `max`: perhaps nothing.
+    /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to look now and then.
+    ///
+    /// # Errors
+    /// An error of the waiting system call itself.
+    fn reap_within(
+        &mut self,
+        timeout: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> std::io::Result<bool> {
+        let _ = (timeout, max, done);
+        Ok(false)
     }
 
     /// Lines the user should see (fallbacks taken), asked for once after `attach`.

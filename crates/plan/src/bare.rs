@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::spec::{
-    BlockSizes, BufferContent, Depth, Durability, EngineKind, EngineOptions, Fadvise, Fallocate, Generator,
-    JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection, Rates, ReadWrite, RwPostfix, Seeding,
-    Sequencer, Think, Tolerance, UnifiedReporting, Units,
+    BlockSizes, BufferContent, Depth, Distribution, Durability, EngineKind, EngineOptions, Fadvise,
+    Fallocate, FileService, Generator, JobSpec, LifeCycle, Limits, Logs, Measure, OpenSync, PerDirection,
+    RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -34,7 +34,13 @@ impl JobSpec {
             bs_unaligned: false,
             zones: None,
             random_map: true,
+            soft_random_map: false,
             generator: Generator::Tausworthe32,
+            wide_offsets: false,
+            random_order: RandomOrder::Drawn,
+            distribution: Distribution::Uniform,
+            percentage_random: PerDirection([100; 3]),
+            bs_is_seq_rand: false,
             seeding: Seeding::Repeatable,
             buffer: BufferContent { zero: false, refill: false, scramble: true, pattern: Vec::new() },
             engine: EngineKind::Psync,
@@ -44,7 +50,10 @@ impl JobSpec {
             open_sync: OpenSync::None,
             invalidate: true,
             fadvise: Fadvise::ByPattern,
+            file_append: false,
             files: Vec::new(),
+            file_service: FileService::default(),
+            openfiles: u32::MAX,
             verify: None,
             limits: Limits {
                 size: 0,
@@ -91,6 +100,7 @@ impl JobSpec {
                 unified: UnifiedReporting::None,
             },
             logs: Logs::default(),
+            iolog: None,
             steadystate: None,
             units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
             options: Vec::new(),

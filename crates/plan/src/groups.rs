@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use ferrio_jobfile::{Diagnostic, Job, Opt};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
+use crate::choices;
+use crate::files;
 use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
 use crate::names::Listing;
@@ -28,8 +30,8 @@ pub(crate) struct Groups {
     group: u32,
     /// Whether the current group has a job.
     filled: bool,
-    /// Sizes that files will have once the jobs so far are laid out.
-    laid_out: HashMap<PathBuf, Option<u64>>,
+    /// Sizes that files will have once the first so many jobs are laid out. A run of one job never asks.
+    laid_out: (usize, HashMap<PathBuf, Option<u64>>),
     /// Devices with a mounted file system, asked for when the first device is met.
     mounted: Option<HashSet<Device>>,
 }
@@ -113,16 +115,19 @@ impl Groups {
     fn find_files(
         &mut self,
         job: &Job,
-        paths: Vec<PathBuf>,
+        paths: impl Iterator<Item = PathBuf>,
         draft: &Draft,
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
-        let mut candidates = Vec::new();
+        let mut candidates = Vec::with_capacity(paths.size_hint().0);
+        if !spec.engine.is_diskless() {
+            self.lay_out_jobs();
+        }
         for path in paths {
             let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&spec.name, &path)? };
             self.check_mounted(job, spec, &path, &found, findings);
-            let earlier = self.laid_out.get(&path).copied();
+            let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
             candidates.push(Candidate { path, found, size_by_then });
         }
@@ -131,14 +136,23 @@ impl Groups {
         for note in regions.notes {
             findings.note(note);
         }
-        for file in regions.files.iter().filter(|file| file.kind == FileKind::Regular) {
-            let after = size_after_layout(spec, file, self.laid_out.get(&file.path).copied());
-            self.laid_out.insert(file.path.clone(), after);
-        }
         spec.files = regions.files;
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
-        Ok(())
+        choices::fit_files(&job.options, spec, findings);
+        files::check_syncfs(spec)
+    }
+
+    /// Takes the files of the jobs so far into account.
+    fn lay_out_jobs(&mut self) {
+        let (done, sizes) = &mut self.laid_out;
+        for job in self.jobs[*done..].iter().filter(|job| job.setup_error.is_none()) {
+            for file in job.spec.files.iter().filter(|file| file.kind == FileKind::Regular) {
+                let after = size_after_layout(&job.spec, file, sizes.get(&file.path).copied());
+                sizes.insert(file.path.clone(), after);
+            }
+        }
+        *done = self.jobs.len();
     }
 }
 

@@ -7,9 +7,11 @@
 mod bare;
 mod blocks;
 mod buffers;
+mod choices;
 mod clock;
 mod directories;
 mod engine;
+mod files;
 mod findings;
 mod groups;
 mod life_cycle;

@@ -5,7 +5,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Logs, Measure, UnifiedReporting, Units, WindowValue};
+use crate::spec::{IologVersion, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -84,6 +84,15 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         issue_time: switch(Opt::LogIssueTime, false),
         epoch_clock: switch(Opt::LogAlternateEpoch, false).then(|| epoch_clock(options, findings)),
     }
+}
+
+/// The log that the job's I/O is recorded in.
+pub(crate) fn iolog(options: &Options) -> Option<RecordTo> {
+    let version = match options.int(Opt::WriteIologVersion) {
+        Some(2) => IologVersion::Two,
+        _ => IologVersion::Three,
+    };
+    options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version })
 }
 
 /// The clock of `log_alternate_epoch`, the wall clock unless given. One that the machine does not have is refused: its times would
@@ -192,6 +201,14 @@ mod tests {
         assert_eq!(measure.percentile_precision, 3);
         assert_eq!(spec("percentile_list=90:0:50\n").measure.percentiles, [90.0]);
         assert_eq!(spec("").measure.percentiles.len(), 17);
+    }
+
+    #[test]
+    fn io_is_recorded_in_version_3_unless_2_is_asked_for() {
+        assert_eq!(spec("write_iolog_version=2\n").iolog, None);
+        let log = |version| Some(RecordTo { path: "d/log".into(), version });
+        assert_eq!(spec("write_iolog=d/log\n").iolog, log(IologVersion::Three));
+        assert_eq!(spec("write_iolog=d/log\nwrite_iolog_version=2\n").iolog, log(IologVersion::Two));
     }
 
     #[test]

@@ -49,20 +49,21 @@ impl Listing {
     }
 
     /// Paths of one clone, in file order, directories included.
-    pub(crate) fn paths(&self, job: &Job, clone: u32) -> Vec<PathBuf> {
+    pub(crate) fn paths<'a>(&'a self, job: &'a Job, clone: u32) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         if !self.named.is_empty() || self.found.is_some() {
-            return self.named.iter().take(self.count as usize).cloned().collect();
+            return Box::new(self.named.iter().take(self.count as usize).cloned());
         }
         if self.count == 1 && is_special(&job.name) {
-            return vec![PathBuf::from(&job.name)];
+            return Box::new(std::iter::once(PathBuf::from(&job.name)));
         }
         let directories = job.options.list(Opt::Directory);
         let directory = match directories.len() {
             0 => None,
-            many => directories.get(clone as usize % many).map(String::as_str),
+            many => directories.get(clone as usize % many).cloned(),
         };
         let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT);
-        (0..self.count).map(|number| join(directory, &expand(format, &job.name, clone, number))).collect()
+        let name = move |number| join(directory.as_deref(), &expand(format, &job.name, clone, number));
+        Box::new((0..self.count).map(name))
     }
 }
 
@@ -123,7 +124,7 @@ mod tests {
     fn names(text: &str, clone: u32) -> Vec<String> {
         let set = jobs_of(text);
         let job = &set.jobs[0];
-        Listing::new(job).paths(job, clone).iter().map(|path| path.display().to_string()).collect()
+        Listing::new(job).paths(job, clone).map(|path| path.display().to_string()).collect()
     }
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
         let set =
             command_line_of(&[("name", "a"), ("filename", "x:y:z"), ("directory", "d"), ("nrfiles", "2")]);
         assert_eq!(
-            Listing::new(&set.jobs[0]).paths(&set.jobs[0], 0),
+            Listing::new(&set.jobs[0]).paths(&set.jobs[0], 0).collect::<Vec<_>>(),
             [PathBuf::from("x"), PathBuf::from("y")]
         );
     }

@@ -9,12 +9,12 @@ use ferrio_verify::{Method, Pattern};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
-    Depth, Durability, Fadvise, Fallocate, Generator, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix,
-    Seeding, Sequencer, SyncFileRange, Verify,
+    Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix, Seeding,
+    Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, engine, life_cycle, measure, numa, offload, pace, rules,
-    steadystate, tolerance, zones,
+    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, offload, pace,
+    rules, steadystate, tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -38,6 +38,7 @@ pub(crate) fn resolve(
     let rw = read_write(options);
     let measure = measure::measure(job, base.measure.clone());
     let block = blocks::sizes(options);
+    let (random_order, generator) = choices::generator(options);
     let mut spec = JobSpec {
         description: options.text(Opt::Description).map(|text| cut(text, 255)),
         group_reporting: switch(Opt::GroupReporting, false),
@@ -56,7 +57,13 @@ pub(crate) fn resolve(
         bs_unaligned: blocks::unaligned(options, findings),
         zones: zones::strided(job, findings),
         random_map: !switch(Opt::Norandommap, false),
-        generator: generator(options, findings),
+        soft_random_map: switch(Opt::Softrandommap, false),
+        generator,
+        random_order,
+        distribution: choices::distribution(options, kb_base(options)),
+        percentage_random: choices::percentage_random(options),
+        bs_is_seq_rand: switch(Opt::BsIsSeqRand, false),
+        file_append: switch(Opt::FileAppend, false),
         seeding: seeding(options),
         buffer: buffers::content(job),
         engine,
@@ -72,6 +79,8 @@ pub(crate) fn resolve(
         },
         invalidate: switch(Opt::Invalidate, base.invalidate),
         fadvise: fadvise(options),
+        file_service: files::service(options),
+        openfiles: files::most_open(options),
         verify: verify(options, findings),
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
@@ -90,6 +99,7 @@ pub(crate) fn resolve(
         steadystate: steadystate::steadystate(job, &measure, findings),
         measure,
         logs: measure::logs(job, &base.name, findings),
+        iolog: measure::iolog(options),
         units: measure::units(options, base.units),
         options: echo(&job.own),
         ..base
@@ -119,6 +129,10 @@ fn count(options: &Options, opt: Opt) -> Option<u32> {
     options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
 }
 
+fn kb_base(options: &Options) -> u64 {
+    if word(options, Opt::KbBase) == Some("1000") { 1000 } else { 1024 }
+}
+
 pub(crate) fn read_write(options: &Options) -> ReadWrite {
     match word(options, Opt::Rw) {
         Some("write") => ReadWrite::Write,
@@ -137,8 +151,7 @@ pub(crate) fn read_write(options: &Options) -> ReadWrite {
 fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPostfix {
     let argument = options.choice(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
     let Some(text) = argument else { return RwPostfix::None };
-    let kb_base = if word(options, Opt::KbBase) == Some("1000") { 1000 } else { 1024 };
-    match whole_number(Opt::Rw, &text, kb_base) {
+    match whole_number(Opt::Rw, &text, kb_base(options)) {
         Some(every) if rw.is_random() => match u32::try_from(every) {
             Ok(every) if every > 0 => return RwPostfix::Every(every),
             _ => {}
@@ -174,20 +187,6 @@ fn direct(options: &Options) -> bool {
     match options.last_of(&[Opt::Direct, Opt::Buffered]) {
         Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
         _ => false,
-    }
-}
-
-fn generator(options: &Options, findings: &mut Findings) -> Generator {
-    match word(options, Opt::RandomGenerator) {
-        Some("lfsr") => {
-            let origin = value_origin(options, Opt::RandomGenerator);
-            let message = "option `random_generator=lfsr` is not implemented yet";
-            let problem = Diagnostic::error(message, origin).code("unimplemented-value");
-            findings.lack(problem.help("`tausworthe` and `tausworthe64` are there"));
-            Generator::Tausworthe32
-        }
-        Some("tausworthe64") => Generator::Tausworthe64,
-        _ => Generator::Tausworthe32,
     }
 }
 
@@ -288,6 +287,7 @@ fn durability(options: &Options) -> Durability {
         sync_file_range: sync_file_range(options),
         end_fsync: switch(Opt::EndFsync),
         fsync_on_close: switch(Opt::FsyncOnClose),
+        end_syncfs: switch(Opt::EndSyncfs),
     }
 }
 
@@ -329,6 +329,7 @@ fn sizing(options: &Options, spec: &JobSpec, findings: &mut Findings) -> Sizing 
         offset_increment,
         offset_align: options.int(Opt::OffsetAlign).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
         min_block: spec.min_block(),
+        file_append: spec.file_append,
         lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
     }
 }

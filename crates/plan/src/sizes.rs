@@ -31,6 +31,8 @@ pub(crate) struct Sizing {
     pub(crate) offset_align: u64,
     /// Smallest block size of any direction.
     pub(crate) min_block: u64,
+    /// Regular files are worked on from their end.
+    pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
 }
@@ -70,14 +72,16 @@ pub(crate) fn regions(
     let mut regions = Regions::default();
     let mut shares = Shares::new(sizing, candidates.len() as u64);
     let mut total = 0_u64;
-    for file in candidates {
+    let files = candidates.into_iter().map(|file| {
         let region = region(name, clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
         if region.size == 0 {
             regions.notes.push(format!("file {} may be ignored", region.path.display()));
         }
         total = total.saturating_add(region.size);
-        regions.files.push(region);
-    }
+        Ok(region)
+    });
+    // A region takes the place of its candidate: a hundred thousand of them are not there twice.
+    regions.files = files.collect::<Result<_, SetupError>>()?;
     regions.size = match sizing.size {
         Some(Extent::Bytes(size)) if size > 0 => size.min(total),
         _ => total,
@@ -134,7 +138,8 @@ fn region(
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
-    let offset = offset(clone, sizing, real);
+    let offset =
+        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, real) };
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.

@@ -1,7 +1,9 @@
 //! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
 
+mod choices;
 mod clock;
 mod engine;
+mod files;
 mod life_cycle;
 mod logs;
 mod memory_policy;
@@ -12,9 +14,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use choices::*;
 pub use clock::*;
 pub use engine::*;
 pub use ferrio_random::Generator;
+pub use files::*;
 pub use life_cycle::*;
 pub use logs::*;
 pub use memory_policy::*;
@@ -306,6 +310,8 @@ pub struct Durability {
     pub end_fsync: bool,
     /// fsync when a file is closed.
     pub fsync_on_close: bool,
+    /// At the end of each pass syncfs every file system with files of the job, instead of the fsyncs there.
+    pub end_syncfs: bool,
 }
 
 /// What kind of thing a file is.
@@ -497,8 +503,20 @@ pub struct JobSpec {
     pub zones: Option<Zones>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
+    /// `softrandommap`: a job whose map does not fit the memory runs without.
+    pub soft_random_map: bool,
     /// Generator of random numbers.
     pub generator: Generator,
+    /// Random offsets are drawn with 64 bits whatever the generator: a file has more blocks than 32 bits can name.
+    pub wide_offsets: bool,
+    /// How the next block of a uniform choice is found.
+    pub random_order: RandomOrder,
+    /// `random_distribution`.
+    pub distribution: Distribution,
+    /// `percentage_random`: share of random offsets in a random job, 0..=100.
+    pub percentage_random: PerDirection<u32>,
+    /// `bs_is_seq_rand`: lengths of sequential I/Os are those of reads, of random ones those of writes.
+    pub bs_is_seq_rand: bool,
     /// Seeding of random streams.
     pub seeding: Seeding,
     /// Buffer content.
@@ -521,8 +539,14 @@ pub struct JobSpec {
     pub invalidate: bool,
     /// Advice to the kernel after opening.
     pub fadvise: Fadvise,
+    /// `file_append`: regular files are worked on from their end.
+    pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
+    /// Which of them the next I/O goes to.
+    pub file_service: FileService,
+    /// Most files open at once, at least 1.
+    pub openfiles: u32,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.
@@ -559,6 +583,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// `write_iolog`: where the job's I/O is recorded.
+    pub iolog: Option<RecordTo>,
     /// What ends the job once it is steady.
     pub steadystate: Option<SteadyState>,
     /// Units of printed numbers.
@@ -590,7 +616,11 @@ impl JobSpec {
             RwPostfix::Hole(_) => true,
             RwPostfix::Every(n) => n > 1,
         };
-        !self.random_map || repeats || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
+        let walks_on = self.rw.is_random() && self.percentage_random.0.iter().any(|&percent| percent < 100);
+        !self.random_map
+            || walks_on
+            || repeats
+            || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
     }
 
     /// What the job's verifier has to know.

@@ -1,13 +1,11 @@
 //! Options that do nothing here: those that cannot matter in this job are told of, all others are refused; never ignored.
 
-use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value, absent_word};
 
 use crate::engine::ENGINES;
 use crate::findings::Findings;
-use crate::names::Listing;
 use crate::without_effect::reason;
 use crate::written::is_zero;
 
@@ -33,7 +31,6 @@ impl Idle<'_> {
 
 /// Looks at everything in force for a job.
 pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findings) {
-    let files = LazyCell::new(|| Listing::new(job).count);
     for given in job.options.all() {
         if is_private_to_a_missing_engine(job, given.opt.row()) {
             // The engine itself is refused, with one reason for all its options.
@@ -41,8 +38,7 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
             idle.found.push((given, reason));
         } else {
             idle.used.insert((given.opt, &given.origin));
-            let why =
-                absent_choice(given).or_else(|| refusal(given).filter(|_| !changes_nothing(given, &files)));
+            let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
                 findings.lack(why);
             }
@@ -76,15 +72,6 @@ fn is_default(row: &Row, given: &Given) -> bool {
     match row.default {
         "" | "0" => is_zero(&given.value),
         default => given.text.trim() == default,
-    }
-}
-
-/// True for a value that is as good as none, perhaps because of the number of the job's `files`.
-fn changes_nothing(given: &Given, files: &LazyCell<u32, impl FnOnce() -> u32>) -> bool {
-    match (given.opt, &given.value) {
-        // All files of the job may be open.
-        (Opt::Openfiles, Value::Int(most)) => *most == 0 || *most >= i64::from(**files),
-        _ => is_off(given),
     }
 }
 
@@ -169,13 +156,6 @@ mod tests {
         );
         let text = "[a]\nioengine=null\nsize=4k\nrw=write\nverify=md5\nverify_async=2\n";
         assert_eq!(refusals(text), ["option `verify_async` is not implemented yet"]);
-    }
-
-    #[test]
-    fn a_limit_on_open_files_above_their_number_passes() {
-        assert!(plan_of("[a]\nioengine=null\nsize=64k\nnrfiles=4\nopenfiles=4\n").is_ok());
-        let text = "[a]\nioengine=null\nsize=64k\nnrfiles=4\nopenfiles=3\n";
-        assert_eq!(refusals(text), ["option `openfiles` is not implemented yet"]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ table! {
         |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
     WriteIolog:
         |job| job.options.is_given(Opt::ReadIolog); "a job that replays (`read_iolog`) does not record";
+    WriteIologVersion:
+        |job| lacks(job, Opt::WriteIolog); "nothing is recorded without `write_iolog`";
     Plids PlidSelect DpScheme:
         |job| !asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), None | Some("none"));
         "writes carry placement ids only with `fdp` or `dataplacement`";
@@ -107,10 +109,13 @@ table! {
             && (int_or(job, Opt::Iodepth, 1) <= 1 || !changes_data(job));
         "writes of this job never overlap one still in flight";
     Softrandommap:
-        |job| !rw(job).is_random() || asks(job, Opt::Norandommap);
+        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
+            || !matches!(word(job, Opt::RandomDistribution), None | Some("random"));
         "the job needs no map of random blocks";
-    PercentageRandom:
+    PercentageRandom RandomDistribution:
         |job| !rw(job).is_random(); "the job is sequential";
+    RandomGenerator:
+        |job| !rw(job).is_random() && orders_blocks(job); "the job is sequential";
     RandomSequenceStride:
         |job| word(job, Opt::RandomDistribution) != Some("sequence");
         "it belongs to random_distribution=sequence";
@@ -181,6 +186,11 @@ fn lacks(job: &Job, opt: Opt) -> bool {
     !job.options.is_given(opt)
 }
 
+/// Whether each block is visited once without a map.
+fn orders_blocks(job: &Job) -> bool {
+    matches!(word(job, Opt::RandomGenerator), Some("lfsr" | "permute"))
+}
+
 fn is_percent(job: &Job, opt: Opt) -> bool {
     matches!(job.options.amount(opt), Some(Amount::Percent(_)))
 }
@@ -210,6 +220,7 @@ mod tests {
         for (options, needed) in [
             ("replay_skip=write,trim", "read_iolog=x"),
             ("replay_redirect=/dev/x", "read_iolog=x"),
+            ("write_iolog_version=2", "write_iolog=x"),
             ("plids=1,3-5,65535", "fdp=1"),
             ("plid_select=random", "dataplacement=streams"),
             ("offset_align=8k", "offset=50%"),
@@ -234,6 +245,8 @@ mod tests {
             ("serialize_overlap=1", "rw=write\niodepth=4"),
             ("softrandommap=1", "rw=randread"),
             ("percentage_random=50", "rw=randread"),
+            ("random_distribution=zipf:1.2", "rw=randread"),
+            ("random_generator=lfsr", "rw=randread"),
             ("random_sequence_stride=1", "random_distribution=sequence:0,1"),
             ("error_dump=1", "continue_on_error=all"),
             ("cgroup_weight=500", "cgroup=x"),

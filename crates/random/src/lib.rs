@@ -3,8 +3,10 @@
 //! Nothing here knows of jobs or files: a seed and a count go in, numbers come out, the same ones as fio's on every machine.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod seeds;
 mod stream;
 
+pub use ahead::{Ahead, BATCH};
 pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
 pub use stream::{Generator, Scale, Stream, T88, T258};

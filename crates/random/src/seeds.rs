@@ -14,16 +14,22 @@ pub mod purpose {
     pub const BLOCK: usize = 3;
     /// Read or write in a mix.
     pub const MIX: usize = 4;
+    /// Choice of files.
+    pub const FILE: usize = 5;
     /// Random offsets.
     pub const OFFSET: usize = 6;
     /// Sizes of files.
     pub const FILE_SIZE: usize = 7;
     /// Contents of buffers.
     pub const CONTENT: usize = 9;
+    /// Random or sequential with `percentage_random`: all directions have this seed.
+    pub const SHARE: usize = 10;
     /// Range of `startdelay`.
     pub const DELAY: usize = 13;
     /// Arrivals of reads, writes and trims with `rate_process=poisson`.
     pub const ARRIVAL: [usize; 3] = [15, 17, 18];
+    /// Zones of `random_distribution=zoned` and `zoned_abs`.
+    pub const ZONE: usize = 16;
 }
 
 /// The default of `randseed`.

@@ -228,6 +228,7 @@ fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins:
     let latency = |latency: Option<&Latency>, percentiles: bool| {
         latency.map(|l| latency_report(l, &measure.percentiles, percentiles, bins)).unwrap_or_default()
     };
+    let any_percentiles = measure.clat_percentiles || measure.lat_percentiles;
     DirectionReport {
         io_bytes: stats.bytes,
         io_kbytes: stats.bytes >> 10,
@@ -241,6 +242,7 @@ fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins:
         slat_ns: latency(stats.slat.as_deref(), measure.slat_percentiles),
         clat_ns: latency(stats.clat.as_deref(), measure.clat_percentiles),
         lat_ns: latency(stats.lat(), measure.lat_percentiles),
+        response_ns: stats.response.is_some().then(|| latency(stats.response.as_deref(), any_percentiles)),
         bw_min: stats.bw.min,
         bw_max: stats.bw.max,
         bw_agg: if stats.bw.samples == 0 { 0.0 } else { share_of_group(stats.bw.mean, group_bw) },

@@ -180,6 +180,9 @@ pub struct DirectionReport {
     pub clat_ns: LatencyReport,
     /// Total latency.
     pub lat_ns: LatencyReport,
+    /// From the moment each I/O was due to its end, of a direction with a rate. Not in fio's documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_ns: Option<LatencyReport>,
     /// Smallest bandwidth sample, KiB/s.
     pub bw_min: u64,
     /// Largest bandwidth sample, KiB/s.

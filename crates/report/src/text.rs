@@ -131,6 +131,9 @@ fn write_direction(
     for (name, report) in latencies {
         latency::write_summary(out, name, report)?;
     }
+    if let Some(response) = &direction.response_ns {
+        latency::write_summary(out, "response", response)?;
+    }
     for (name, report) in latencies {
         latency::write_percentiles(
             out,

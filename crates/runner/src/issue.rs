@@ -11,24 +11,28 @@
 mod between;
 mod complete;
 mod failing;
+mod files;
 mod offloaded;
+mod paced;
+mod recording;
 mod submit;
 mod verifying;
 
 use std::collections::VecDeque;
 
-use ferrio_engine::{Buffers, Completion, Engine, FileSet, Op, Request};
+use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
 use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
-use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Budget, Content, Workload};
 
 use between::Between;
+use files::Files;
+use paced::Paced;
 
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::logs::{self, IoLog};
-use crate::open;
+use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
 use crate::worker::Context;
@@ -79,6 +83,7 @@ pub(crate) struct Issuer<'a, E> {
     live: &'a LiveCounters,
     clock: Clock,
     engine: E,
+    files: Files,
     buffers: Buffers,
     workload: Workload,
     budget: Budget,
@@ -89,10 +94,13 @@ pub(crate) struct Issuer<'a, E> {
     verify_ticks: u64,
     /// Bytes moved by them.
     verify_bytes: u64,
-    pacer: Option<Pacer>,
+    /// Present when I/Os are due at times of a schedule.
+    paced: Option<Box<Paced>>,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
     log: Option<IoLog>,
+    /// Present when the job's I/O is recorded.
+    recorder: Option<Box<Recorder<'a>>>,
     /// Every submission completes in the call.
     synchronous: bool,
     stamps: Stamps,
@@ -134,6 +142,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         workload: Workload,
         mut content: Content,
         verification: Option<Box<Verification>>,
+        recorder: Option<Box<Recorder<'a>>>,
     ) -> Self {
         let spec = context.spec;
         let depth = spec.units();
@@ -172,6 +181,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             live: &context.control.live,
             clock: context.clock,
             engine,
+            files: Files::new(spec),
             buffers,
             workload,
             budget: Budget::new(spec),
@@ -179,9 +189,10 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verification,
             verify_ticks: 0,
             verify_bytes: 0,
-            pacer: Pacer::new(spec, context.entropy),
+            paced: Paced::new(spec, context.entropy, context.clock),
             between: Between::new(spec),
             log: log.map(|sender| IoLog::new(sender, context.index)),
+            recorder,
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -202,48 +213,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
             files_finished: false,
             ramp_bytes: [0; 3],
         }
-    }
-
-    /// Opens the job's files and shows them to the engine.
-    pub(crate) fn open(&mut self, note: &mut dyn FnMut(String)) -> Result<FileSet, Failure> {
-        let files = open::open_files(self.spec, note)?;
-        self.engine.attach(&files).map_err(|e| Failure::from_engine(&e))?;
-        let open = files.files.iter().filter(|f| f.fd.is_some()).count().max(1);
-        self.context.control.open_files.store(open as u32, std::sync::atomic::Ordering::Relaxed);
-        Ok(files)
-    }
-
-    /// Closes and opens everything again for a further pass.
-    pub(crate) fn reopen(
-        &mut self,
-        files: FileSet,
-        note: &mut dyn FnMut(String),
-    ) -> Result<FileSet, Failure> {
-        self.workload.begin_pass();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.begin_pass();
-        }
-        if let Some(verification) = &mut self.verification {
-            verification.begin_pass();
-        }
-        if let Some(content) = &mut self.content {
-            content.begin_pass();
-        }
-        self.open_again(files, note)
-    }
-
-    /// Closes and opens the files.
-    pub(crate) fn open_again(
-        &mut self,
-        files: FileSet,
-        note: &mut dyn FnMut(String),
-    ) -> Result<FileSet, Failure> {
-        if self.spec.engine.is_diskless() {
-            return Ok(files);
-        }
-        // Nothing is in flight. Closing first keeps a job with many files below the limit of open files.
-        drop(files);
-        self.open(note)
     }
 
     /// What the engine wants the user to know.
@@ -283,14 +252,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Runs `work` as part of the run time.
-    pub(crate) fn timed<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        self.timing.loop_began(self.clock.now());
-        let result = work();
-        self.timing.loop_ended(self.clock.now());
-        result
-    }
-
     /// True when the job shall walk over its files once more.
     pub(crate) fn another_pass(&mut self) -> bool {
         let out_of_time = self.timing.is_over(self.clock.now());
@@ -307,11 +268,6 @@ impl<'a, E: Engine> Issuer<'a, E> {
             .map(|(direction, ramp)| direction.bytes + ramp)
             .sum::<u64>()
             - self.verify_bytes
-    }
-
-    /// True when the last operation was a sync, so that a final one would do nothing.
-    pub(crate) fn last_was_sync(&self) -> bool {
-        self.last_was_sync
     }
 
     /// When measuring began anew after a ramp, ms since 1970.
@@ -412,8 +368,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 self.stats.sync.ios = sync_ios;
                 self.verify_ticks = 0;
                 self.workload.end_ramp();
-                if let Some(pacer) = &mut self.pacer {
-                    pacer.restart();
+                if let Some(paced) = &mut self.paced {
+                    paced.restart();
                 }
                 let in_flight = self.data_in_flight();
                 if let Some(between) = &mut self.between {
@@ -438,7 +394,12 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     let measure = &spec.measure;
     Direction::ALL.map(|direction| {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
-            true => DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync()),
+            true => {
+                let recorder =
+                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync());
+                let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
+                if scheduled { recorder.with_response() } else { recorder }
+            }
             false => DirectionRecorder::default(),
         }
     })

@@ -17,6 +17,7 @@ mod layout;
 mod monitor;
 mod open;
 mod place;
+mod recording;
 mod registry;
 mod schedule;
 mod serialized;

@@ -9,32 +9,73 @@ use ferrio_engine::{FileSet, OpenFile, device};
 use ferrio_plan::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::failure::Failure;
+
+/// Descriptors that a job needs besides those of its files.
+const OTHERS: u64 = 64;
 
 /// Opens all files of a job.
 ///
 /// # Errors
 /// The first file that cannot be opened, with what the user may do about it. Files opened so far are closed again.
 pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result<FileSet, Failure> {
-    let mut set = FileSet::default();
-    for file in &spec.files {
-        let fd = match file.kind {
-            FileKind::Pretend => None,
-            // Nothing is ever read from or written to it, so it is not created either.
-            _ if file.size == 0 => None,
-            _ => Some(open_file(spec, file, set.files.len())?),
-        };
-        if let Some(fd) = &fd {
-            debug!(target: "file", job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
-            prepare_cache(spec, file, fd, note);
-        }
-        set.files.push(OpenFile { fd, offset: file.offset, size: file.size });
+    raise_limit(spec.files.len());
+    let mut set = closed_files(spec);
+    for index in 0..spec.files.len() {
+        set.files[index].fd = open_one(spec, index, index, note)?;
     }
     Ok(set)
 }
 
-fn open_file(spec: &JobSpec, file: &FileSpec, already_open: usize) -> Result<OwnedFd, Failure> {
+/// The files of a job that opens them when it uses them.
+pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
+    raise_limit(spec.files.len().min(spec.openfiles as usize));
+    let closed = |file: &FileSpec| OpenFile { fd: None, offset: file.offset, size: file.size };
+    FileSet { files: spec.files.iter().map(closed).collect() }
+}
+
+/// Opens one file of a job for I/O while `already_open` are open; `None` for one that has no descriptor.
+///
+/// # Errors
+/// As [`open_files`].
+pub(crate) fn open_one(
+    spec: &JobSpec,
+    index: usize,
+    already_open: usize,
+    note: &mut dyn FnMut(String),
+) -> Result<Option<OwnedFd>, Failure> {
+    let file = &spec.files[index];
+    if !is_opened(file) {
+        return Ok(None);
+    }
+    let fd = open_file(spec, index, already_open)?;
+    debug!(target: "file", job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
+    prepare_cache(spec, file, &fd, note);
+    Ok(Some(fd))
+}
+
+/// False for a file of an engine without files, and for one that nothing is ever read from or written to: it is not created either.
+pub(crate) fn is_opened(file: &FileSpec) -> bool {
+    file.kind != FileKind::Pretend && file.size > 0
+}
+
+/// Lets the program have so many more descriptors if it may decide that itself. If not, an open fails and says so.
+fn raise_limit(files: usize) {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    // Some engines duplicate the descriptors they are given.
+    if soft < hard && soft < files as u64 * 2 + OTHERS {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
+/// A descriptor with the job's access mode and flags.
+///
+/// # Errors
+/// As [`open_files`].
+pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
+    let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;
     let result = if regular {
         open_with(spec, file, 0)
@@ -53,9 +94,10 @@ fn open_file(spec: &JobSpec, file: &FileSpec, already_open: usize) -> Result<Own
                 .note("looks like your file system does not support direct=1/buffered=0")
                 .note(format!("destination does not support O_DIRECT: use direct=0 or another place for {path}")),
             Some(libc::EMFILE) => failure.note(format!(
-                "try reducing/setting openfiles (failed at {already_open} of {}): raise the limit of open files (ulimit -n) or \
-                 use fewer files",
-                spec.files.len()
+                "try reducing/setting openfiles (failed at {already_open} of {}): set openfiles to a number below {}, or raise the \
+                 limit of open files (ulimit -n)",
+                spec.files.len().min(spec.openfiles as usize),
+                already_open.max(2)
             )),
             _ => failure,
         }

@@ -6,8 +6,9 @@
 //! that is still below 2 µs. Nothing allocates.
 
 use std::io;
+use std::time::Duration;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Ran, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
 use ferrio_plan::JobSpec;
 use ferrio_stats::Usage;
 
@@ -71,6 +72,14 @@ pub(crate) struct Serialized<E> {
     ranges: Option<Ranges>,
 }
 
+impl<E> Serialized<E> {
+    fn release(&mut self, done: &[Completion]) {
+        if let Some(ranges) = &mut self.ranges {
+            done.iter().for_each(|completion| ranges.remove(completion.unit));
+        }
+    }
+}
+
 impl<E: Engine> Engine for Serialized<E> {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let ranges = spec.serialize_overlap.then(|| Ranges::new(spec.units()));
@@ -79,6 +88,10 @@ impl<E: Engine> Engine for Serialized<E> {
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.engine.attach(files)
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.engine.attach_one(index, file)
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
@@ -100,9 +113,14 @@ impl<E: Engine> Engine for Serialized<E> {
     fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         let before = done.len();
         let reaped = self.engine.reap(min, max, done);
-        if let Some(ranges) = &mut self.ranges {
-            done[before..].iter().for_each(|completion| ranges.remove(completion.unit));
-        }
+        self.release(&done[before..]);
+        reaped
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        let before = done.len();
+        let reaped = self.engine.reap_within(timeout, max, done);
+        self.release(&done[before..]);
         reaped
     }
 

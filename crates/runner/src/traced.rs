@@ -3,8 +3,9 @@
 //! It wraps any other engine and is chosen when a worker starts, so that the loop of a run without debugging knows nothing of it.
 
 use std::io;
+use std::time::Duration;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Ran, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
 use ferrio_plan::JobSpec;
 use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
@@ -48,6 +49,13 @@ impl<E: Engine> Engine for Traced<E> {
         self.engine.attach(files)
     }
 
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        let what = if file.fd.is_some() { "opened" } else { "closed" };
+        let name = self.files.get(index).map_or("", String::as_str);
+        debug!(target: "io", job = self.job; "attach: {what} {name}");
+        self.engine.attach_one(index, file)
+    }
+
     fn submit(&mut self, request: &Request) -> Submit {
         debug!(target: "io", job = self.job; "queue: {}", self.shown(request));
         let outcome = self.engine.submit(request);
@@ -82,6 +90,20 @@ impl<E: Engine> Engine for Traced<E> {
         let reaped = self.engine.reap(min, max, done);
         let got = done.len() - before;
         debug!(target: "io", job = self.job; "reap: got {got}, wanted {min} to {max}");
+        for completion in &done[before..] {
+            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
+                self.tell_end(&request, completion.result);
+            }
+        }
+        reaped
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        let before = done.len();
+        let reaped = self.engine.reap_within(timeout, max, done);
+        if done.len() > before {
+            debug!(target: "io", job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
+        }
         for completion in &done[before..] {
             if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
                 self.tell_end(&request, completion.result);

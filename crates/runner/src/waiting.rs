@@ -1,5 +1,8 @@
 //! Waiting for a point in time: asleep, busy, or asleep while it is far and busy for the last stretch that a sleep would overshoot.
 //! Each way returns early when the job shall stop.
+//!
+//! What a busy stretch costs is bounded: how late sleeps end is learnt while the job runs, and the stretch is that long, 5 to 200 us,
+//! plus at most 10 us. A job whose I/Os are due at smaller distances keeps its CPU busy all the time.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -8,35 +11,81 @@ use ferrio_stats::Clock;
 
 use crate::control::JobControl;
 
-/// A sleep ends up to this much late; what is nearer is spun.
-const SPIN_NS: u64 = 70_000;
+/// What is nearer than this is spun where a sleep may end late: a sleep would take twice as long.
+const SHORT_NS: u64 = 70_000;
 /// Longest sleep, so that a stop request is seen soon.
 const SLICE_NS: u64 = 20_000_000;
+/// Sleeps are taken to end this late at first.
+const FIRST_GUESS_NS: u64 = 60_000;
+/// Bounds of the guess.
+const LATE_NS: std::ops::RangeInclusive<u64> = 5_000..=200_000;
+/// Nothing shorter is slept.
+const LEAST_SLEEP_NS: u64 = 10_000;
+/// A later end raises the guess by the difference over this,
+const RISE: u64 = 4;
+/// an earlier one lowers it by the difference over this: one sleep in some twenty ends later than guessed.
+const FALL: u64 = 64;
 
-/// Returns when the clock shows `ticks`, or earlier when the job shall stop.
-pub(crate) fn until(clock: &Clock, ticks: u64, control: &JobControl) {
-    loop {
-        let left = clock.between(clock.now(), ticks);
-        if left == 0 || control.stop_requested() {
-            return;
-        }
-        if left > SPIN_NS {
-            sleep(Duration::from_nanos((left - SPIN_NS).min(SLICE_NS)));
+/// Waits that end on time.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    clock: Clock,
+    /// How late sleeps end, ns.
+    late_ns: u64,
+}
+
+impl Waiter {
+    /// For waits of the calling thread, whose timers become as exact as the kernel has them.
+    pub(crate) fn new(clock: Clock) -> Self {
+        // Refused by no kernel; without it sleeps end 50 us later, which the waits find out.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        Waiter { clock, late_ns: FIRST_GUESS_NS }
+    }
+
+    /// How long to sleep when `left_ns` are left; `None` when they have to be spun.
+    #[inline]
+    pub(crate) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
+        let ns = left_ns.saturating_sub(self.late_ns);
+        (ns >= LEAST_SLEEP_NS).then(|| Duration::from_nanos(ns.min(SLICE_NS)))
+    }
+
+    /// A sleep of `asked` that nothing ended early took `took_ns`.
+    pub(crate) fn slept(&mut self, asked: Duration, took_ns: u64) {
+        let late = took_ns.saturating_sub(asked.as_nanos() as u64).clamp(*LATE_NS.start(), *LATE_NS.end());
+        if late > self.late_ns {
+            self.late_ns += (late - self.late_ns) / RISE;
         } else {
-            std::hint::spin_loop();
+            self.late_ns -= (self.late_ns - late) / FALL;
+        }
+    }
+
+    /// Returns when the clock shows `ticks`, or earlier when the job shall stop.
+    pub(crate) fn until(&mut self, ticks: u64, control: &JobControl) {
+        loop {
+            let now = self.clock.now();
+            let left = self.clock.between(now, ticks);
+            if left == 0 || control.stop_requested() {
+                return;
+            }
+            match self.sleep_for(left) {
+                Some(asked) => {
+                    sleep(asked);
+                    self.slept(asked, self.clock.between(now, self.clock.now()));
+                }
+                None => std::hint::spin_loop(),
+            }
         }
     }
 }
 
-/// As [`until`], but leaves the CPU alone for the last stretch too and rather comes back a little late.
+/// Returns when the clock shows `ticks`, a little later, or earlier when the job shall stop; leaves the CPU alone meanwhile.
 pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
     loop {
         let left = clock.between(clock.now(), ticks);
         if left == 0 || control.stop_requested() {
             return;
         }
-        // What is shorter than the shortest sleep would take twice as long.
-        if left > SPIN_NS {
+        if left > SHORT_NS {
             sleep(Duration::from_nanos(left.min(SLICE_NS)));
         } else {
             std::hint::spin_loop();
@@ -48,5 +97,53 @@ pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
 pub(crate) fn spin_until(clock: &Clock, ticks: u64, control: &JobControl) {
     while clock.now() < ticks && !control.stop_requested() {
         std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiter() -> Waiter {
+        Waiter::new(Clock::monotonic())
+    }
+
+    /// The guess after `count` sleeps that ended as late as `late_ns` says.
+    fn guess(late_ns: impl Fn(u32) -> u64, count: u32) -> u64 {
+        let mut waiter = waiter();
+        let asked = Duration::from_millis(1);
+        (0..count).for_each(|i| waiter.slept(asked, 1_000_000 + late_ns(i)));
+        waiter.late_ns
+    }
+
+    #[test]
+    fn a_wait_is_never_over_too_early_and_a_sleep_leaves_what_it_may_overshoot() {
+        let mut waiter = waiter();
+        let control = JobControl::default();
+        for us in [0, 3, 50, 300, 2000] {
+            let due = waiter.clock.now() + waiter.clock.ticks(Duration::from_micros(us));
+            waiter.until(due, &control);
+            assert!(waiter.clock.now() >= due, "{us} us");
+        }
+        waiter.late_ns = 60_000;
+        assert_eq!(waiter.sleep_for(69_999), None);
+        assert_eq!(waiter.sleep_for(100_000), Some(Duration::from_micros(40)));
+        assert_eq!(waiter.sleep_for(u64::MAX), Some(Duration::from_nanos(SLICE_NS)));
+    }
+
+    #[test]
+    fn a_stop_request_ends_a_wait() {
+        let control = JobControl::default();
+        control.request_stop();
+        waiter().until(u64::MAX, &control);
+    }
+
+    #[test]
+    fn the_guess_follows_how_late_sleeps_end_within_its_bounds() {
+        assert!(guess(|_| 30_000, 2000).abs_diff(30_000) < 100);
+        assert!(guess(|_| 0, 2000).abs_diff(5_000) < 100);
+        assert!(guess(|_| 7_000_000, 100).abs_diff(200_000) < 100);
+        let mostly = guess(|i| if i % 100 == 99 { 9_000_000 } else { 30_000 }, 2099);
+        assert!(mostly < 60_000, "a late one now and then does not make all others spin: {mostly}");
     }
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ferrio_engine::{Buffers, Engine, FileSet};
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_engine::{Buffers, Engine};
+use ferrio_plan::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::recording::Recorder;
 use crate::result::JobResult;
 use crate::verification::Verification;
 use crate::{hooks, layout, place};
@@ -153,18 +154,25 @@ fn work<E: Engine>(
         .iter()
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
+    let recorder = Recorder::new(spec, context.clock)?;
     let workload = Workload::new(spec, &regions, context.entropy)
         .map_err(|e| Failure::new(libc::EINVAL, "init workload").note(e.to_string()))?;
+    drop(regions);
+    if workload.lost_its_map() {
+        note(format!("{}: no memory for the random map, running without: blocks may come twice", spec.name));
+    }
     let mut content = Content::new(spec, context.entropy);
     if let Some(laid_out) = laid_out {
         content = content.after_layout(laid_out);
     }
     let verification = Verification::new(spec, context.entropy)?;
-    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification);
+    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();
-    let mut files = if opens_late { FileSet::default() } else { issuer.open(&mut note)? };
+    if !opens_late {
+        issuer.open(&mut note)?;
+    }
     issuer.engine_notes().into_iter().for_each(|line| context.note(line));
 
     control.set_state(JobState::Initialized);
@@ -173,14 +181,17 @@ fn work<E: Engine>(
 
     if opens_late {
         hooks::prerun(context)?;
-        files = issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
+        issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
     }
     result.start_ms = wall_ms();
-    let outcome = passes(context, &mut issuer, &mut files, &mut note);
+    let outcome = passes(&mut issuer, &mut note);
+    // The error of the I/O itself matters more than that of its log.
+    let outcome = outcome.and(issuer.end_recording());
     control.set_state(JobState::Finishing);
     if let Some(start_ms) = issuer.ramp_ended_ms() {
         result.start_ms = start_ms;
     }
+    let files = issuer.take_files();
     result.stats = issuer.into_stats();
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
     hooks::postrun(context);
@@ -192,54 +203,20 @@ fn work<E: Engine>(
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
-fn passes<E: Engine>(
-    context: &Context<'_>,
-    issuer: &mut Issuer<'_, E>,
-    files: &mut FileSet,
-    note: &mut dyn FnMut(String),
-) -> Result<(), Failure> {
+fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
     issuer.start();
     loop {
         issuer.pass()?;
-        final_syncs(context, issuer, files)?;
+        issuer.sync_at_end()?;
         if issuer.reads_back() {
-            *files = issuer.open_again(std::mem::take(files), note)?;
+            issuer.open_again(note)?;
             issuer.verify()?;
         }
         if !issuer.another_pass() {
             return Ok(());
         }
-        *files = issuer.reopen(std::mem::take(files), note)?;
+        issuer.reopen(note)?;
     }
-}
-
-/// `end_fsync` and `fsync_on_close`: after each pass of a job that writes, unless its last operation was a sync already.
-fn final_syncs<E: Engine>(
-    context: &Context<'_>,
-    issuer: &mut Issuer<'_, E>,
-    files: &FileSet,
-) -> Result<(), Failure> {
-    let spec = context.spec;
-    let wanted = spec.durability.end_fsync || spec.durability.fsync_on_close;
-    if !wanted || !spec.rw.does(Direction::Write) || issuer.last_was_sync() {
-        return Ok(());
-    }
-    context.control.set_state(JobState::Fsyncing);
-    let result = issuer.timed(|| {
-        files
-            .files
-            .iter()
-            .zip(&spec.files)
-            .filter_map(|(open, file)| open.fd.as_ref().map(|fd| (fd, file)))
-            .try_for_each(|(fd, file)| {
-                nix::unistd::fsync(fd).map_err(|e| {
-                    Failure::new(e as i32, "fsync")
-                        .note(format!("end_fsync failed for file {}", file.path.display()))
-                })
-            })
-    });
-    context.control.set_state(JobState::Running);
-    result
 }
 
 fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {

@@ -25,6 +25,8 @@ pub struct DirectionStats {
     total: Option<Box<Latency>>,
     /// `total` equals `clat` because the I/O was submitted and completed by one call.
     lat_is_clat: bool,
+    /// Response time: from the moment each I/O was due by the schedule of a rate to its end; `None` without a schedule.
+    pub response: Option<Box<Latency>>,
     /// Bandwidth samples, KiB/s.
     pub bw: SampleStats,
     /// IOPS samples.
@@ -55,6 +57,7 @@ impl DirectionStats {
         }
         merge_latency(&mut self.slat, other.slat.as_deref());
         merge_latency(&mut self.clat, other.clat.as_deref());
+        merge_latency(&mut self.response, other.response.as_deref());
         self.bw.merge(&other.bw);
         self.iops.merge(&other.iops);
     }
@@ -72,6 +75,7 @@ pub struct DirectionRecorder {
     slat: Option<Box<Recorder>>,
     clat: Option<Box<Recorder>>,
     total: Option<Box<Recorder>>,
+    response: Option<Box<Recorder>>,
     lat_is_clat: bool,
 }
 
@@ -87,6 +91,20 @@ impl DirectionRecorder {
             total: make(lat && !shared),
             lat_is_clat: lat && shared,
             ..Self::default()
+        }
+    }
+
+    /// The same for a direction whose I/Os are due at times of a schedule.
+    #[must_use]
+    pub fn with_response(self) -> Self {
+        DirectionRecorder { response: Some(Box::default()), ..self }
+    }
+
+    /// Records the response time of an I/O; nothing unless [`DirectionRecorder::with_response`] asked for it.
+    #[inline]
+    pub fn record_response(&mut self, ns: u64) {
+        if let Some(response) = &mut self.response {
+            response.record(ns);
         }
     }
 
@@ -137,6 +155,7 @@ impl DirectionRecorder {
             slat: fold(self.slat),
             clat: fold(self.clat),
             total: fold(self.total),
+            response: fold(self.response),
             lat_is_clat: self.lat_is_clat,
             ..DirectionStats::default()
         }
@@ -258,6 +277,32 @@ mod tests {
         assert_eq!(lat(&group), (2, 10, 30));
         assert_eq!(group.directions[0].clat.as_ref().unwrap().count(), 2);
         assert_eq!((group.directions[0].bytes, group.directions[0].runtime_ms), (8192, 30));
+    }
+
+    #[test]
+    fn response_times_merge_over_jobs_and_directions_and_are_none_without_a_schedule() {
+        let scheduled = |ns: u64| {
+            let mut recorder = DirectionRecorder::new(true, true, true, true).with_response();
+            (recorder.ios, recorder.bytes) = (1, 4096);
+            recorder.record_synchronous(1);
+            recorder.record_response(ns);
+            recorder.finish(1)
+        };
+        let mut group = JobStats::default();
+        group.directions[0] = scheduled(50);
+        let mut other = job(true, 10);
+        group.merge(&other);
+        assert_eq!(group.directions[0].response.as_ref().unwrap().count(), 1);
+        assert_eq!(group.directions[0].lat().unwrap().count(), 2);
+        other.directions[1] = scheduled(70);
+        assert!(other.directions[0].response.is_none());
+        group.merge(&other);
+        let mixed = group.mixed();
+        let response = mixed.response.as_ref().unwrap();
+        assert_eq!((response.count(), response.min(), response.max()), (2, 50, 70));
+        let mut unlimited = DirectionRecorder::new(true, true, true, true);
+        unlimited.record_response(5);
+        assert!(unlimited.finish(1).response.is_none());
     }
 
     #[test]

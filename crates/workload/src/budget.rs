@@ -25,6 +25,8 @@ pub struct Budget {
     length: u64,
     largest_block: u64,
     has_io_size: bool,
+    /// A pass of `file_append` begins where the file ends now: only the first one finds a region there.
+    one_pass: bool,
 }
 
 impl Budget {
@@ -77,6 +79,7 @@ impl Budget {
             length,
             largest_block: used.map(|d| spec.block[d].max).max().unwrap_or(0),
             has_io_size: limits.io_size.is_some(),
+            one_pass: spec.file_append,
         }
     }
 
@@ -111,7 +114,7 @@ impl Budget {
     /// largest block is missing, and not when the files are finished and no `io_size` asks to go over them again.
     pub fn another_pass(&mut self, completed: u64, files_finished: bool) -> bool {
         let moved = std::mem::take(&mut self.pass) > 0;
-        if !moved {
+        if !moved || self.one_pass {
             return false;
         }
         if self.time_based {

@@ -217,6 +217,29 @@ fn unaligned_lengths_are_any_number_of_bytes() {
     assert_eq!(drawn.iter().map(|io| (io.offset / 4096, io.len)).collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn a_random_length_may_reach_into_what_is_less_than_a_block() {
+    let mut spec = random(11);
+    spec.seeding = Seeding::Fixed(5);
+    set_block(&mut spec, 2048, 5120);
+    spec.bs_unaligned = true;
+    let drawn = crate::testing::sequence(&spec);
+    assert_eq!(
+        drawn.iter().map(|io| (io.offset / 2048, io.len)).collect::<Vec<_>>(),
+        [(0, 5120), (4, 2229), (3, 2048)]
+    );
+}
+
+#[test]
+fn random_lengths_may_cross_the_end_of_their_zone() {
+    let mut spec = zoned(ReadWrite::RandRead, 16, 8, 0);
+    spec.limits.size = 32 << 10;
+    set_block(&mut spec, 1024, 4096);
+    let mut workload = Workload::new(&spec, &regions(&spec, 1), [0; 24]).unwrap();
+    let expected = "r7 6 5 4 0+4 7 0+4 4 5 6 13 12 15 11 8 14 9+2 11+4 15+4";
+    assert_eq!(notation(&steps(&spec, &mut workload), 1024), expected);
+}
+
 /// A job of 64 KiB in zones of `size`, `range` and `skip` KiB.
 fn zoned(rw: ReadWrite, size: u64, range: u64, skip: u64) -> JobSpec {
     let mut spec = sized(rw, 64);

@@ -7,23 +7,29 @@
 mod choice;
 mod every;
 mod file;
+mod law;
+mod members;
 mod rotation;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
 use choice::{Sizes, mark};
-use every::Every;
+use every::{Every, Share};
 use file::{File, NONE};
-use rotation::Rotation;
+use law::Law;
+use rotation::{Pick, Rotation};
 
-use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room};
+use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room, walk};
 use crate::length::Lengths;
 use crate::map::RandomMap;
 use crate::mix::Mix;
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::{Sequential, Wraps};
-use crate::step::{Io, Region, Step};
+use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::{Dirty, Syncs};
 use crate::zones::ZoneWalk;
 
@@ -34,9 +40,13 @@ pub(crate) struct General {
     offsets: Offsets,
     sequential: Sequential,
     lengths: PerDirection<Lengths>,
+    /// Lengths go by whether an offset is random, not by direction.
+    lengths_by_kind: bool,
     align: PerDirection<u64>,
     zones: Option<ZoneWalk>,
     syncs: Option<Syncs>,
+    /// What was written to each file since its last sync; empty when no sync takes a range.
+    dirty: Vec<Dirty>,
     time_based: bool,
     files: Vec<File>,
     rotation: Rotation,
@@ -44,6 +54,8 @@ pub(crate) struct General {
     after_write: bool,
     restart: Option<[u64; SEEDS]>,
     trims_pair: bool,
+    /// The next random I/O leaves no mark in the map. So it is with fio after a sequential one that found no place.
+    unmarked: bool,
 }
 
 /// Who decides the direction.
@@ -61,42 +73,53 @@ enum Directions {
 #[derive(Clone, Debug)]
 enum Offsets {
     Sequential,
-    Uniform { stream: Stream, unit: u64, every: Every },
+    Random(Box<Random>),
+}
+
+/// Who decides the offsets of a random job.
+#[derive(Clone, Debug)]
+struct Random {
+    stream: Stream,
+    /// Bytes that a bit of the map stands for.
+    unit: u64,
+    every: Every,
+    /// `None` when the others are no share but all.
+    share: Option<Share>,
+    /// `None` when all blocks are alike.
+    law: Option<Law>,
 }
 
 impl General {
     /// State of a job whose block sizes and regions were checked.
-    pub(crate) fn new(spec: &JobSpec, regions: &[Region], seeds: [u64; SEEDS], wraps: Wraps) -> Self {
-        let mut seeds = seeds;
-        if spec.verify.is_some() {
-            // A job that reads repeats the lengths of the job that wrote.
-            seeds[seeds::LENGTH[1]] = seeds[seeds::LENGTH[0]];
-        }
-        if spec.rw.is_trimwrite() {
-            seeds[seeds::LENGTH[2]] = seeds[seeds::LENGTH[1]];
-        }
-        let offsets = offset_stream(spec, regions, seeds[seeds::OFFSET]);
+    ///
+    /// # Errors
+    /// When a shift register cannot begin.
+    pub(crate) fn new(
+        spec: &JobSpec,
+        regions: &[Region],
+        seeds: [u64; SEEDS],
+        wraps: Wraps,
+    ) -> Result<Self, WorkloadError> {
+        let seeds = seeds::shared(spec, seeds);
+        let offsets = offset_stream(spec, seeds[seeds::OFFSET]);
         let unit = map_unit(spec);
-        let files = regions.iter().map(|&region| {
-            let blocks = Direction::ALL.map(|d| {
-                let n = candidates(spec, &region, d);
-                (n > 0).then(|| offsets.scale(n))
-            });
+        let mut shared = HashMap::new();
+        let files = regions.iter().enumerate().map(|(index, &region)| {
+            let counts = Direction::ALL.map(|d| candidates(spec, &region, d));
+            let blocks = shared
+                .entry(counts)
+                .or_insert_with(|| Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n)))));
+            let blocks = Arc::clone(blocks);
             let bits = room(spec, &region) / unit;
-            let map = (has_map(spec) && bits > 0).then(|| RandomMap::new(bits));
+            let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
-            File {
-                region,
-                last_start: [NONE; 3],
-                last_end,
-                last_len: 0,
-                blocks,
-                map,
-                dirty: Dirty::default(),
-            }
+            let walk = walk(spec, index, &region, seeds[seeds::OFFSET])?.map(Box::new);
+            Ok(File { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
         });
-        let files: Vec<File> = files.collect();
-        let rotation = Rotation::new(files.len());
+        let files: Vec<File> = files.collect::<Result<_, _>>()?;
+        let takes_ranges = spec.durability.sync_file_range.every > 0;
+        let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
+        let rotation = Rotation::new(spec, files.len(), seeds[seeds::FILE]);
         let (hole, period) = match spec.rw_postfix {
             RwPostfix::None => (0, 1),
             RwPostfix::Hole(bytes) => (bytes, 1),
@@ -107,41 +130,56 @@ impl General {
             let seed = seeds[seeds::LENGTH[d as usize]];
             Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, Stream::new(spec.generator, seed))
         };
-        General {
+        let random = || Random {
+            stream: offsets,
+            unit,
+            every,
+            share: Share::new(&spec.percentage_random, seeds[seeds::SHARE]),
+            law: Law::new(spec, regions, &seeds, |region, d| candidates(spec, region, d)),
+        };
+        Ok(General {
             directions: Directions::new(spec, seeds[seeds::MIX]),
             offsets: if spec.rw.is_random() {
-                Offsets::Uniform { stream: offsets, unit, every }
+                Offsets::Random(Box::new(random()))
             } else {
                 Offsets::Sequential
             },
             sequential: Sequential { hole: if spec.rw.is_random() { 0 } else { hole }, wraps },
             lengths: PerDirection(Direction::ALL.map(length)),
+            lengths_by_kind: spec.bs_is_seq_rand,
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
+            dirty,
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
-            time_based: spec.limits.time_based,
+            time_based: spec.limits.time_based || spec.file_service.never_finishes(),
             files,
             rotation,
             issued: [0; 3],
             after_write: false,
             restart: seeds::restarts_each_pass(spec).then_some(seeds),
             trims_pair: spec.rw.is_trimwrite(),
-        }
+            unmarked: false,
+        })
     }
 
-    /// The next step. Not inlined, so that a caller on a short path does not pay for its registers.
-    #[inline(never)]
+    /// The next step.
+    #[inline]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
-            let Some(index) = self.rotation.pick() else {
+            let Some(Pick { file: index, opens }) = self.rotation.pick() else {
                 return Step::PassEnd;
             };
+            if opens {
+                return Step::Open { file: index as u32 };
+            }
             if self.after_write
                 && let Some(syncs) = &self.syncs
-                && let Some(kind) = syncs.due(&self.files[index].dirty)
+                && let Some(kind) = syncs.due(&self.dirty.get(index).copied().unwrap_or_default())
             {
                 self.after_write = false;
-                self.files[index].dirty = Dirty::default();
+                if let Some(dirty) = self.dirty.get_mut(index) {
+                    *dirty = Dirty::default();
+                }
                 return Step::Sync { file: index as u32, kind };
             }
             let direction = match &mut self.directions {
@@ -161,7 +199,12 @@ impl General {
                 self.record(index, direction, offset, len);
                 return Step::Io(Io { direction, file: index as u32, offset, len });
             }
-            self.rotation.finish();
+            if !self.rotation.finishes() {
+                self.files[index].rewind();
+            }
+            if self.rotation.finish(self.issued.iter().sum()) {
+                return Step::Close { file: index as u32 };
+            }
         }
     }
 
@@ -172,8 +215,11 @@ impl General {
                 file.region.offset = zones.rewind(index);
             }
             file.rewind();
+            if let (Some(walk), Some(_)) = (&mut file.walk, &self.restart) {
+                walk.restart();
+            }
         }
-        self.rotation.refill(self.files.len());
+        self.rotation.begin_pass();
         if let Directions::Mix(mix) = &mut self.directions {
             mix.restart();
         }
@@ -183,12 +229,25 @@ impl General {
         if let Directions::Mix(mix) = &mut self.directions {
             mix.reseed(seeds[seeds::MIX]);
         }
-        if let Offsets::Uniform { stream, .. } = &mut self.offsets {
-            stream.reseed(seeds[seeds::OFFSET]);
+        self.rotation.reseed(seeds[seeds::FILE]);
+        if let Offsets::Random(random) = &mut self.offsets {
+            random.stream.reseed(seeds[seeds::OFFSET]);
+            if let Some(share) = &mut random.share {
+                share.reseed(seeds[seeds::SHARE]);
+            }
+            if let Some(law) = &mut random.law {
+                law.reseed(seeds);
+            }
         }
         for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
             lengths.reseed(seeds[purpose]);
         }
+    }
+
+    /// Everything written so far was synced: a periodic sync is not due any more.
+    pub(crate) fn synced(&mut self) {
+        self.after_write = false;
+        self.dirty.fill(Dirty::default());
     }
 
     /// The ramp is over: the counts of issued I/Os start again.
@@ -217,28 +276,42 @@ impl General {
             file.enter(zones.enter(index, &file.region), d);
         }
         let region = file.region;
-        let (relative, mapped) = match &mut self.offsets {
-            Offsets::Sequential => (self.sequential.next(&region, file.last_end[d])?, None),
-            Offsets::Uniform { stream, unit, every } => {
-                let fires = every.fires();
-                let follows = if fires {
+        let end = self.zones.as_ref().map_or(region.offset, |zones| zones.first(index)) + region.size;
+        // Whether the offset was meant to be random, and its place in the map if it shall be marked there.
+        let mut random = false;
+        let mut marked = None;
+        let relative = match &mut self.offsets {
+            Offsets::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
+            Offsets::Random(choices) => {
+                let unmarked = std::mem::take(&mut self.unmarked);
+                let fires = choices.every.fires();
+                random = fires && choices.share.as_mut().is_none_or(|share| share.fires(direction));
+                // Until an I/O is found.
+                self.unmarked = !random || unmarked;
+                let follows = if random {
                     None
-                } else if every.sequencer == Sequencer::Identical {
+                } else if !fires && choices.every.sequencer == Sequencer::Identical {
                     Some(file.last_start[d]).map(|s| if s == NONE { 0 } else { s - region.offset })
                 } else {
-                    self.sequential.next(&region, file.last_end[d])
+                    self.sequential.next(&region, file.last_end[d], end)
                 };
-                match follows {
-                    Some(relative) => (relative, None),
-                    None => {
+                match (follows, &mut choices.law) {
+                    (Some(relative), _) => relative,
+                    (None, Some(law)) => {
+                        let block = law.next(index, direction, self.issued[d], &mut choices.stream)?;
+                        block.checked_mul(self.align[direction])?
+                    }
+                    (None, None) => {
                         let sizes = Sizes {
                             min: self.lengths[direction].min,
                             align: self.align[direction],
-                            unit: *unit,
+                            unit: choices.unit,
                         };
-                        let (relative, first) = file.random(stream, d, sizes, self.time_based)?;
+                        let (relative, first) =
+                            file.random(&mut choices.stream, d, sizes, self.time_based)?;
                         // A walk that jumps at the end of the file looks at the map but leaves no mark.
-                        (relative, fires.then_some((first, sizes)))
+                        marked = (random && !unmarked).then_some((first, sizes));
+                        relative
                     }
                 }
             }
@@ -249,11 +322,17 @@ impl General {
         let offset = region.offset + relative;
         // A zone may end beyond its file.
         let room = (region.size - relative).min(region.real_size.saturating_sub(offset));
-        let len = self.lengths[direction].next(room)?;
+        let lengths = match (self.lengths_by_kind, random) {
+            (false, _) => direction,
+            (true, false) => Direction::Read,
+            (true, true) => Direction::Write,
+        };
+        let len = self.lengths[lengths].next(room)?;
         if offset + u64::from(len) > region.real_size {
             return None;
         }
-        let len = match (mapped, &mut file.map) {
+        self.unmarked = false;
+        let len = match (marked, &mut file.map) {
             (Some((first, sizes)), Some(map)) => mark(map, first, relative, len, sizes),
             _ => len,
         };
@@ -279,7 +358,9 @@ impl General {
         }
         self.after_write = direction == Direction::Write;
         if self.after_write {
-            file.dirty.wrote(offset, len);
+            if let Some(dirty) = self.dirty.get_mut(index) {
+                dirty.wrote(offset, len);
+            }
             if let Some(syncs) = &mut self.syncs {
                 syncs.wrote();
             }
@@ -300,3 +381,6 @@ impl Directions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

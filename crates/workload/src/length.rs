@@ -2,35 +2,43 @@
 
 use ferrio_plan::{BlockShare, BlockSizes};
 
-use crate::random::{Scale, Stream};
+use crate::random::{BATCH, Scale, Stream};
 
 /// Lengths of one direction. `min` and `max` are in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
     pub(crate) min: u32,
-    max: u32,
+    pub(crate) max: u32,
     /// The smallest length that is ever drawn: sizes without a share count for `min` only.
     least: u64,
-    rounding: Rounding,
     /// What to draw from; none for a fixed size, which draws nothing.
-    draw: Option<Draw>,
+    drawn: Option<Box<Drawn>>,
 }
 
-/// How a drawn length becomes one that is issued.
-#[derive(Clone, Copy, Debug)]
-enum Rounding {
-    /// Down to a multiple of a power of two.
-    Mask(u64),
-    /// Down to a multiple of `min`.
-    Multiple,
-    /// Not at all (`bs_unaligned`).
-    None,
+/// A length, and how many smallest blocks it takes up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length {
+    pub(crate) bytes: u32,
+    pub(crate) blocks: u32,
 }
 
+/// Lengths drawn ahead.
 #[derive(Clone, Debug)]
-enum Draw {
-    Range { stream: Stream, scale: Scale },
-    Split { stream: Stream, entries: Vec<Entry> },
+struct Drawn {
+    at: usize,
+    /// What the draws mean while there is room for the largest length.
+    lengths: [Length; BATCH],
+    draws: [u64; BATCH],
+    stream: Stream,
+    law: Law,
+    bounds: Bounds,
+}
+
+/// How a draw becomes a length before it is rounded.
+#[derive(Clone, Debug)]
+enum Law {
+    Range(Scale),
+    Split(Vec<Entry>),
 }
 
 /// A size that is taken for draws up to `last`, if it fits and no entry before it was taken.
@@ -38,32 +46,45 @@ enum Draw {
 struct Entry {
     last: u64,
     bytes: u64,
+    /// What becomes of `bytes`.
+    length: Length,
+}
+
+/// How a drawn length becomes one that is issued.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    min: u32,
+    max: u32,
+    /// Number of bits of a smallest block, if that is a power of two.
+    shift: Option<u32>,
+    /// Not rounded to a multiple of `min` (`bs_unaligned`).
+    unaligned: bool,
 }
 
 impl Lengths {
     /// Lengths within `block`, whose bounds are known to fit 32 bits; with `shares`, only these.
     pub(crate) fn new(block: &BlockSizes, shares: &[BlockShare], unaligned: bool, stream: Stream) -> Self {
-        let rounding = if unaligned {
-            Rounding::None
-        } else if block.min.is_power_of_two() {
-            Rounding::Mask(!(block.min - 1))
-        } else {
-            Rounding::Multiple
-        };
-        let draw = (block.min != block.max).then(|| match shares {
-            [] => Draw::Range { scale: stream.scale(block.max), stream },
-            shares => Draw::Split { entries: entries(shares, stream.largest()), stream },
-        });
         let (min, max) = (block.min as u32, block.max as u32);
+        let bounds =
+            Bounds { min, max, shift: min.is_power_of_two().then_some(min.trailing_zeros()), unaligned };
         let least = shares.iter().map(|share| share.bytes).min().unwrap_or(block.min);
-        Lengths { min, max, least: settle(least, rounding, min, max), rounding, draw }
+        let least = u64::from(bounds.settle(least).bytes);
+        let drawn = (min != max).then(|| {
+            let law = match shares {
+                [] => Law::Range(stream.scale(block.max)),
+                shares => Law::Split(entries(shares, stream.largest(), bounds)),
+            };
+            let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
+            Box::new(Drawn { at: BATCH, lengths, draws, stream, law, bounds })
+        });
+        Lengths { min, max, least, drawn }
     }
 
     /// Starts the stream again.
     pub(crate) fn reseed(&mut self, seed: u64) {
-        match &mut self.draw {
-            Some(Draw::Range { stream, .. } | Draw::Split { stream, .. }) => stream.reseed(seed),
-            None => {}
+        if let Some(drawn) = &mut self.drawn {
+            drawn.stream.reseed(seed);
+            drawn.at = BATCH;
         }
     }
 
@@ -72,53 +93,120 @@ impl Lengths {
     /// A fixed size is not held to the region: only the end of the file bounds it, as with fio.
     #[inline]
     pub(crate) fn next(&mut self, room: u64) -> Option<u32> {
-        let Some(draw) = &mut self.draw else {
-            return Some(self.min);
+        self.next_in(room).map(|length| length.bytes)
+    }
+
+    /// As [`Lengths::next`], with the number of smallest blocks.
+    #[inline(always)]
+    pub(crate) fn next_in(&mut self, room: u64) -> Option<Length> {
+        let Some(drawn) = &mut self.drawn else {
+            return Some(Length { bytes: self.min, blocks: 1 });
         };
-        if room < self.least {
-            return None;
+        if room < u64::from(self.max) {
+            return if room < self.least { None } else { Some(drawn.next_below(room)) };
         }
+        Some(drawn.next())
+    }
+}
+
+impl Lengths {
+    /// The next length when there is room for any.
+    #[inline(always)]
+    pub(crate) fn next_fitting(&mut self) -> Length {
+        match &mut self.drawn {
+            None => Length { bytes: self.min, blocks: 1 },
+            Some(drawn) => drawn.next(),
+        }
+    }
+}
+
+impl Drawn {
+    /// The next length when any fits.
+    #[inline(always)]
+    fn next(&mut self) -> Length {
+        if self.at >= BATCH {
+            self.draw();
+            self.at = 0;
+        }
+        let length = self.lengths[self.at];
+        self.at += 1;
+        length
+    }
+
+    /// Draws until a length fits.
+    #[cold]
+    #[inline(never)]
+    fn next_below(&mut self, room: u64) -> Length {
         loop {
-            let drawn = match draw {
-                Draw::Range { stream, scale } => u64::from(self.min) + stream.below(*scale),
-                Draw::Split { stream, entries } => pick(entries, stream.draw(), room),
-            };
-            let len = settle(drawn, self.rounding, self.min, self.max);
-            if len <= room {
-                return Some(len as u32);
+            let mut length = self.next();
+            if let Law::Split(entries) = &self.law {
+                length = pick(entries, self.draws[self.at - 1], room);
+            }
+            if u64::from(length.bytes) <= room {
+                return length;
+            }
+        }
+    }
+
+    /// The next batch.
+    #[cold]
+    #[inline(never)]
+    fn draw(&mut self) {
+        match &self.law {
+            Law::Range(scale) => {
+                self.stream.fill_below(*scale, &mut self.draws);
+                for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
+                    *length = self.bounds.settle(u64::from(self.bounds.min) + draw);
+                }
+            }
+            Law::Split(entries) => {
+                self.stream.fill(&mut self.draws);
+                for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
+                    // The limits ascend: counting them takes no branch that would be guessed wrong.
+                    let place: usize = entries.iter().map(|entry| usize::from(entry.last < draw)).sum();
+                    *length = entries[place.min(entries.len() - 1)].length;
+                }
             }
         }
     }
 }
 
-/// A drawn length, rounded and within the bounds.
-#[inline]
-fn settle(drawn: u64, rounding: Rounding, min: u32, max: u32) -> u64 {
-    let whole = match rounding {
-        Rounding::Mask(mask) => drawn & mask,
-        Rounding::Multiple => drawn - drawn % u64::from(min),
-        Rounding::None => drawn,
-    };
-    whole.min(u64::from(max))
+impl Bounds {
+    /// A drawn length, rounded and within the bounds.
+    #[inline]
+    fn settle(self, drawn: u64) -> Length {
+        let min = u64::from(self.min);
+        let whole = match self.shift {
+            _ if self.unaligned => drawn,
+            Some(shift) => drawn >> shift << shift,
+            None => drawn - drawn % min,
+        };
+        let bytes = whole.min(u64::from(self.max));
+        let blocks = match self.shift {
+            Some(shift) => (bytes + min - 1) >> shift,
+            None => bytes.div_ceil(min),
+        };
+        Length { bytes: bytes as u32, blocks: blocks as u32 }
+    }
 }
 
 /// What fio computes for each draw `r` of at most `largest`, `r / cumulated share <= largest / 100` in whole numbers, solved for `r`.
-fn entries(shares: &[BlockShare], largest: u64) -> Vec<Entry> {
+fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<Entry> {
     let hundredth = u128::from(largest / 100);
     let mut percent = 0;
     let entry = |share: &BlockShare| {
         percent += u128::from(share.percent);
         let last = ((hundredth + 1) * percent - 1).min(u128::from(largest));
-        Entry { last: last as u64, bytes: share.bytes }
+        Entry { last: last as u64, bytes: share.bytes, length: bounds.settle(share.bytes) }
     };
     shares.iter().map(entry).collect()
 }
 
 /// The size that a draw stands for; the last one when no other is left.
 #[inline]
-fn pick(entries: &[Entry], drawn: u64, room: u64) -> u64 {
+fn pick(entries: &[Entry], drawn: u64, room: u64) -> Length {
     let taken = entries.iter().find(|entry| drawn <= entry.last && entry.bytes <= room);
-    taken.or(entries.last()).map_or(0, |entry| entry.bytes)
+    taken.or(entries.last()).map_or(Length::default(), |entry| entry.length)
 }
 
 #[cfg(test)]
@@ -126,6 +214,8 @@ mod tests {
     use ferrio_plan::Generator;
 
     use super::*;
+
+    const BOUNDS: Bounds = Bounds { min: 1, max: u32::MAX, shift: Some(0), unaligned: false };
 
     fn share(bytes: u64, percent: u32) -> BlockShare {
         BlockShare { bytes, percent }
@@ -135,7 +225,7 @@ mod tests {
     fn a_draw_belongs_to_the_entry_that_the_quotients_give_it() {
         for largest in [u64::from(u32::MAX), u64::MAX] {
             let shares = [share(1, 20), share(2, 30), share(3, 90)];
-            let entries = entries(&shares, largest);
+            let entries = entries(&shares, largest, BOUNDS);
             for (percent, share) in [20, 50, 140].into_iter().zip(&shares) {
                 let belongs = |r: u64| r / percent <= largest / 100;
                 let last = entries.iter().find(|entry| entry.bytes == share.bytes).unwrap().last;
@@ -147,7 +237,9 @@ mod tests {
 
     #[test]
     fn a_size_without_room_leaves_its_draws_to_the_next_that_fits() {
-        let entries = entries(&[share(65536, 20), share(16384, 30), share(4096, 50)], u64::from(u32::MAX));
+        let entries =
+            entries(&[share(65536, 20), share(16384, 30), share(4096, 50)], u64::from(u32::MAX), BOUNDS);
+        let pick = |entries: &[Entry], drawn, room| pick(entries, drawn, room).bytes;
         assert_eq!([0, 20_000].map(|room| pick(&entries, 0, room)), [4096, 16384]);
         assert_eq!(pick(&entries, 0, 1 << 20), 65536);
         assert_eq!(pick(&entries, u64::from(u32::MAX), 1 << 20), 4096);

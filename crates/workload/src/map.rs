@@ -4,6 +4,9 @@
 //! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits
 //! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
 
+/// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated anew.
+const MOST_WIPED: usize = 1 << 18;
+
 /// Enough levels for 2^48 blocks.
 const MAX_LEVELS: usize = 8;
 
@@ -16,8 +19,6 @@ pub(crate) struct RandomMap {
     start: [usize; MAX_LEVELS],
     levels: usize,
     bits: u64,
-    /// Words changed at most since the map was clear; decides how it is cleared.
-    touched: u64,
 }
 
 impl RandomMap {
@@ -34,7 +35,7 @@ impl RandomMap {
                 break;
             }
         }
-        let mut map = RandomMap { words: vec![0; total], start, levels, bits, touched: 0 };
+        let mut map = RandomMap { words: vec![0; total], start, levels, bits };
         map.fence();
         map
     }
@@ -46,20 +47,36 @@ impl RandomMap {
 
     /// Clears every block.
     pub(crate) fn clear(&mut self) {
-        // Fresh pages are cheaper than wiping a large map of which little was used.
-        if self.touched < self.words.len() as u64 / 64 {
+        // Wiping a large map would stall the job, and touch pages that were never used: fresh ones are zeroed one by one.
+        if self.words.len() > MOST_WIPED {
             self.words = vec![0; self.words.len()];
         } else {
             self.words.fill(0);
         }
-        self.touched = 0;
         self.fence();
     }
 
     /// Takes block `bit`, or the next free one upward, wrapping once. `None` when all are taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, bit: u64) -> Option<u64> {
-        let taken = self.next_clear(bit)?;
+        debug_assert!(bit < self.bits);
+        let index = (bit / 64) as usize;
+        let word = &mut self.words[index];
+        let free = !(*word | ((1 << (bit % 64)) - 1));
+        if free == 0 {
+            return self.take_elsewhere(bit);
+        }
+        *word |= free & free.wrapping_neg();
+        if *word == !0 {
+            self.summarise(index as u64);
+        }
+        Some((bit & !63) | u64::from(free.trailing_zeros()))
+    }
+
+    /// Takes the next free block when the word of `bit` has none from there on.
+    #[inline(never)]
+    fn take_elsewhere(&mut self, bit: u64) -> Option<u64> {
+        let taken = self.search(bit)?;
         self.set(taken);
         Some(taken)
     }
@@ -76,7 +93,31 @@ impl RandomMap {
     }
 
     /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; says how many.
+    #[inline]
     pub(crate) fn claim(&mut self, first: u64, count: u64) -> u64 {
+        let (index, shift) = ((first / 64) as usize, first % 64);
+        let count = count.min(self.bits - first);
+        let Some([low, high]) = self.words.get_mut(index..index + 2).filter(|_| count <= 64) else {
+            return self.claim_long(first, count);
+        };
+        // The second word may be one of the next level; then no bit of it is asked for.
+        let taken = *low >> shift | *high << 1 << (63 - shift);
+        let free = u64::from(taken.trailing_zeros()).min(count);
+        let mask = if free == 0 { 0 } else { u128::from(!0u64 >> (64 - free)) << shift };
+        let above = (mask >> 64) as u64;
+        *low |= mask as u64;
+        *high |= above;
+        let full = [*low == !0, above != 0 && *high == !0];
+        if full[0] {
+            self.summarise(index as u64);
+        }
+        if full[1] {
+            self.summarise(index as u64 + 1);
+        }
+        free
+    }
+
+    fn claim_long(&mut self, first: u64, count: u64) -> u64 {
         let free = self.free_run(first, count);
         let (mut at, end) = (first, first + free);
         while at < end {
@@ -113,7 +154,6 @@ impl RandomMap {
     fn set_in_word(&mut self, index: u64, mask: u64) {
         let word = &mut self.words[index as usize];
         *word |= mask;
-        self.touched += 1;
         if *word == !0 {
             self.summarise(index);
         }
@@ -121,6 +161,7 @@ impl RandomMap {
 
     /// Word `index` of level 0 became full: says so above, as far up as that fills words.
     #[cold]
+    #[inline(never)]
     fn summarise(&mut self, mut index: u64) {
         for level in 1..self.levels {
             let word = &mut self.words[self.start[level] + (index / 64) as usize];

@@ -2,7 +2,7 @@
 
 use ferrio_plan::Direction;
 
-use crate::random::{Scale, Stream};
+use crate::random::{Ahead, Scale, Stream};
 
 /// The direction of a mix and when it is next drawn.
 ///
@@ -13,6 +13,7 @@ pub(crate) struct Mix {
     current: Direction,
     threshold: u64,
     read_percent: u64,
+    ahead: Ahead,
     stream: Stream,
     hundred: Scale,
 }
@@ -21,7 +22,14 @@ impl Mix {
     /// A mix of `read_percent` (0..=100) reads, drawn from `stream`.
     pub(crate) fn new(read_percent: u32, stream: Stream) -> Self {
         let hundred = stream.scale(100);
-        Mix { current: Direction::Read, threshold: 0, read_percent: u64::from(read_percent), stream, hundred }
+        Mix {
+            current: Direction::Read,
+            threshold: 0,
+            read_percent: u64::from(read_percent),
+            ahead: Ahead::new(),
+            stream,
+            hundred,
+        }
     }
 
     /// The direction of the next I/O after `issued` reads, writes and trims; `pace` may override it.
@@ -29,7 +37,7 @@ impl Mix {
     pub(crate) fn next(&mut self, issued: &[u64; 3], pace: impl FnOnce(Direction) -> Direction) -> Direction {
         let done = issued[self.current as usize];
         if done >= self.threshold {
-            let drawn = 1 + self.stream.below(self.hundred);
+            let drawn = 1 + self.ahead.next(|draws| self.stream.fill_below(self.hundred, draws));
             let (next, percent) = if drawn <= self.read_percent {
                 (Direction::Read, self.read_percent)
             } else {
@@ -52,5 +60,6 @@ impl Mix {
     /// Starts the stream again.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.stream.reseed(seed);
+        self.ahead.forget();
     }
 }

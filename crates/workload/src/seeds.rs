@@ -18,6 +18,18 @@ pub fn thread_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) -> [u64; SEEDS] {
     }
 }
 
+/// The seeds with those that one purpose takes from another.
+pub(crate) fn shared(spec: &JobSpec, mut seeds: [u64; SEEDS]) -> [u64; SEEDS] {
+    if spec.verify.is_some() {
+        // A job that reads repeats the lengths of the job that wrote.
+        seeds[LENGTH[1]] = seeds[LENGTH[0]];
+    }
+    if spec.rw.is_trimwrite() {
+        seeds[LENGTH[2]] = seeds[LENGTH[1]];
+    }
+    seeds
+}
+
 /// True when every stream starts again with each further pass.
 pub(crate) fn restarts_each_pass(spec: &JobSpec) -> bool {
     spec.seeding == Seeding::Repeatable

@@ -30,10 +30,11 @@ impl Wraps {
 
 impl Sequential {
     /// Position of the next I/O relative to the start of the region when the last one of its direction ended at
-    /// `last_end` (absolute). `None` when the file has no more blocks. May lie beyond the region: the caller checks.
+    /// `last_end` (absolute). `None` when the file has no more blocks. May lie beyond the region: the caller checks. `end` is
+    /// where the walk starts over if it does: that of the region, unless the region is a zone.
     #[inline]
-    pub(crate) fn next(&self, region: &Region, mut last_end: u64) -> Option<u64> {
-        if last_end >= region.offset + region.size && self.wraps.any() {
+    pub(crate) fn next(&self, region: &Region, mut last_end: u64, end: u64) -> Option<u64> {
+        if last_end >= end && self.wraps.any() {
             last_end = region.offset;
         }
         if last_end >= region.real_size {
@@ -64,7 +65,8 @@ mod tests {
         let rules = Sequential { hole, wraps: Wraps::default() };
         let mut last_end = region.offset;
         let positions = std::iter::from_fn(|| {
-            let position = rules.next(&region, last_end).filter(|&p| p < region.size)?;
+            let position =
+                rules.next(&region, last_end, region.offset + region.size).filter(|&p| p < region.size)?;
             last_end = region.offset + position + 4096;
             Some((region.offset + position) / 4096)
         });

@@ -56,6 +56,16 @@ pub enum Step {
         /// Which call.
         kind: SyncKind,
     },
+    /// Open this file: the I/Os that follow go to it. Only in jobs that open files on demand; all are closed when a pass begins.
+    Open {
+        /// Index of the file.
+        file: u32,
+    },
+    /// Close this file, it is finished.
+    Close {
+        /// Index of the file.
+        file: u32,
+    },
     /// All files are finished. Further calls say the same until the next pass begins.
     PassEnd,
 }
@@ -87,12 +97,24 @@ pub enum WorkloadError {
         /// Length of the region in bytes.
         size: u64,
     },
-    /// The random map would take more memory than any machine has.
-    #[error("the random map of file {file} needs {blocks} bits: use a larger block size or norandommap")]
+    /// The random maps of the job take more memory than there is.
+    #[error(
+        "the random map of {blocks} blocks does not fit the memory: use a larger block size, random_generator=permute, \
+         norandommap, or softrandommap=1 to run without a map when there is no memory for it"
+    )]
     MapTooLarge {
+        /// Blocks in the regions of all files.
+        blocks: u64,
+    },
+    /// The shift register of `random_generator=lfsr` begins in the one state it never leaves.
+    #[error(
+        "random_generator=lfsr cannot begin: this seed sets all bits of the shift register for the {blocks} blocks of file \
+         {file}: use another randseed, or random_generator=permute"
+    )]
+    DeadRegister {
         /// Index of the file.
         file: usize,
-        /// Blocks in the region.
+        /// Blocks in its region.
         blocks: u64,
     },
 }

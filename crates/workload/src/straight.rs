@@ -53,6 +53,7 @@ impl Straight {
 
     /// Starts over where the job's kind asks for it.
     #[cold]
+    #[inline(never)]
     fn wrap(&mut self) -> bool {
         let wraps = self.wraps.any() && self.cursor >= self.region_end && self.begin < self.limit;
         if wraps {

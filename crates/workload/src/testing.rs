@@ -79,6 +79,8 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
                 SyncKind::FileRange { offset, len, .. } => format!("range{}+{}", offset / block, len / block),
             }
         }
+        Step::Open { file } => format!("open{file}"),
+        Step::Close { file } => format!("close{file}"),
         Step::PassEnd => "end".to_owned(),
     };
     steps.iter().map(word).collect::<Vec<_>>().join(" ")

@@ -57,6 +57,12 @@ impl ZoneWalk {
         self.bytes += u64::from(len);
     }
 
+    /// Start of the first zone of a file.
+    #[inline]
+    pub(crate) fn first(&self, file: usize) -> u64 {
+        self.first[file]
+    }
+
     /// Back to the first zone of a file; returns where it starts.
     pub(crate) fn rewind(&mut self, file: usize) -> u64 {
         self.bytes = 0;

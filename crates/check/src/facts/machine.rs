@@ -14,7 +14,10 @@ pub(super) fn ask() -> Machine {
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         memory_bytes: field(&memory, "MemTotal:").unwrap_or(u64::MAX),
         memory_available_bytes: field(&memory, "MemAvailable:").unwrap_or(u64::MAX),
-        open_files: soft(Resource::RLIMIT_NOFILE),
+        // A job with many files raises its own limit.
+        open_files: limits(Resource::RLIMIT_NOFILE)
+            .map(|(_, hard)| hard)
+            .filter(|&hard| hard != RLIM_INFINITY),
         locked_memory_bytes: soft(Resource::RLIMIT_MEMLOCK),
         file_size_bytes: soft(Resource::RLIMIT_FSIZE),
         kernel: version(&kernel),
@@ -22,7 +25,12 @@ pub(super) fn ask() -> Machine {
 }
 
 fn soft(what: Resource) -> Option<u64> {
-    getrlimit(what).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)
+    limits(what).map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)
+}
+
+/// Soft and hard limit.
+fn limits(what: Resource) -> Option<(u64, u64)> {
+    getrlimit(what).ok()
 }
 
 /// `MemTotal:  24000 kB` in bytes.

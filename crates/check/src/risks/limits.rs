@@ -23,12 +23,18 @@ const LARGE_MAP: u64 = 256 << 20;
 /// More files of one job than may be open. Every job has a table of descriptors of its own.
 fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let most = run.facts.machine.open_files?;
-    let opened =
-        |spec: &JobSpec| spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+    let opened = |spec: &JobSpec| {
+        let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+        files.min(u64::from(spec.openfiles))
+    };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
         let message = format!("{files} files open at a time, the limit is {most}");
-        Told::new(message, "raise it (ulimit -n), or use fewer files").blame(&[Opt::Nrfiles, Opt::Filename])
+        Told::new(message, "raise it (ulimit -n), or keep fewer files open (openfiles)").blame(&[
+            Opt::Nrfiles,
+            Opt::Filename,
+            Opt::Openfiles,
+        ])
     })
 }
 

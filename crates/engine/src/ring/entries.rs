@@ -1,5 +1,7 @@
 //! From requests to submission queue entries.
 
+use std::os::fd::RawFd;
+
 use io_uring::opcode::{Fsync, Read, ReadFixed, Readv, SyncFileRange, Write, WriteFixed, Writev};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags};
@@ -46,6 +48,11 @@ impl Entries {
     pub fn use_descriptors(&mut self, files: &FileSet) {
         self.flags = Flags::empty();
         self.targets = files.files.iter().map(|file| Fd(file.raw_fd())).collect();
+    }
+
+    /// Requests to one file name another descriptor from now on.
+    pub fn use_descriptor(&mut self, index: usize, fd: RawFd) {
+        self.targets[index] = Fd(fd);
     }
 
     /// Requests name the first `count` registered files from now on.

@@ -12,8 +12,10 @@ pub use setup::{Setup, refused};
 
 use std::io;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use io_uring::squeue::Entry;
+use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter};
 
 use crate::{Completion, EngineError};
@@ -108,6 +110,36 @@ impl Ring {
             return Ok(());
         }
         self.wait(min, max, taken, done)
+    }
+
+    /// Appends completions to `done`, at most `max`. When there is none yet: waits for the first one, at most for `timeout`. A polled
+    /// ring has nothing to sleep on and answers at once. False when the kernel is too old to wait like that (before Linux 5.11).
+    ///
+    /// # Errors
+    /// io_uring_enter(2)'s error.
+    pub fn reap_within(
+        &mut self,
+        timeout: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<bool> {
+        if self.take(max, done) > 0 || self.in_flight == 0 {
+            return Ok(true);
+        }
+        if self.unsubmitted > 0 || self.ring.params().is_setup_iopoll() {
+            return self.wait(0, max, 0, done).map(|()| true);
+        }
+        if !self.ring.params().is_feature_ext_arg() {
+            return Ok(false);
+        }
+        let limit = Timespec::from(timeout);
+        let answer = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&limit));
+        match answer.map_err(|error| (error.raw_os_error(), error)) {
+            Ok(_) | Err((Some(libc::ETIME | libc::EINTR), _)) => {}
+            Err((_, error)) => return Err(error),
+        }
+        self.take(max, done);
+        Ok(true)
     }
 
     fn wait(&mut self, min: u32, max: u32, mut taken: u32, done: &mut Vec<Completion>) -> io::Result<()> {

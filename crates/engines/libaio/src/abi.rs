@@ -1,6 +1,7 @@
 //! The kernel's AIO interface as `linux/aio_abi.h` lays it out, and its system calls.
 
 use std::io;
+use std::time::Duration;
 
 /// `IOCB_CMD_*`
 pub(crate) const PREAD: u16 = 0;
@@ -82,6 +83,22 @@ pub(crate) fn io_getevents(context: ContextId, min: usize, events: &mut [IoEvent
     // SAFETY: the kernel writes at most `room` events.
     check(unsafe {
         libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), no_limit)
+    })
+}
+
+/// io_getevents(2) that gives up after `timeout`: as [`io_getevents`].
+pub(crate) fn io_getevents_within(
+    context: ContextId,
+    min: usize,
+    events: &mut [IoEvent],
+    timeout: Duration,
+) -> io::Result<usize> {
+    // Seconds and ns as words: the kernel's layout on 64-bit systems, the only ones this crate is for.
+    let limit = [i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX), i64::from(timeout.subsec_nanos())];
+    let room = events.len();
+    // SAFETY: the kernel writes at most `room` events and reads the two words of the limit, which live until the call returns.
+    check(unsafe {
+        libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), limit.as_ptr())
     })
 }
 

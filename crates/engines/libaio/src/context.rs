@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request};
 
@@ -12,7 +13,7 @@ use crate::user_ring::UserRing;
 /// How often a submission that the kernel has no resources for is tried again when nothing is in flight.
 const ATTEMPTS: u32 = 1000;
 /// Time between two of these attempts.
-const PAUSE: std::time::Duration = std::time::Duration::from_micros(10);
+const PAUSE: Duration = Duration::from_micros(10);
 
 /// How the context is used.
 #[derive(Clone, Copy)]
@@ -185,6 +186,39 @@ impl Context {
         }
     }
 
+    /// Appends completions to `done`, at most `max`; when there is none yet waits for the first one, at most for `timeout`.
+    ///
+    /// # Errors
+    /// io_getevents(2)'s error.
+    pub(crate) fn reap_within(
+        &mut self,
+        timeout: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<()> {
+        if self.take_refused(max, done) > 0 || self.in_flight == 0 {
+            return Ok(());
+        }
+        if self.take_events(0, max, done)? > 0 || self.options.polling {
+            return Ok(());
+        }
+        let room = (max as usize).min(self.events.len());
+        match abi::io_getevents_within(self.id, 1, &mut self.events[..room], timeout) {
+            Ok(count) => self.keep(count, done),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Moves the first `count` events to `done`.
+    #[inline]
+    fn keep(&mut self, count: usize, done: &mut Vec<Completion>) {
+        let completion = |event: &IoEvent| Completion { unit: event.data as u32, result: event.result };
+        done.extend(self.events[..count].iter().map(completion));
+        self.in_flight -= count as u32;
+    }
+
     #[inline]
     fn take_refused(&mut self, max: u32, done: &mut Vec<Completion>) -> u32 {
         if self.refused.is_empty() {
@@ -209,10 +243,7 @@ impl Context {
         loop {
             match abi::io_getevents(self.id, min as usize, &mut self.events[..room]) {
                 Ok(count) => {
-                    let completion =
-                        |event: &IoEvent| Completion { unit: event.data as u32, result: event.result };
-                    done.extend(self.events[..count].iter().map(completion));
-                    self.in_flight -= count as u32;
+                    self.keep(count, done);
                     return Ok(count as u32);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -9,10 +9,13 @@ mod user_ring;
 
 use std::io;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 use context::{Context, Options};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::{JobSpec, LibaioBackend};
 
 /// EAGAIN instead of waiting.
@@ -84,6 +87,14 @@ impl Engine for Libaio {
         Ok(())
     }
 
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds[index] = file.raw_fd();
+        if let Backend::IoUring(_, entries) = &mut self.backend {
+            entries.use_descriptor(index, file.raw_fd());
+        }
+        Ok(())
+    }
+
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds[request.file as usize];
@@ -119,6 +130,13 @@ impl Engine for Libaio {
         match &mut self.backend {
             Backend::Kernel(context) => context.reap(min, max, done),
             Backend::IoUring(ring, _) => ring.reap(min, max, done),
+        }
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        match &mut self.backend {
+            Backend::Kernel(context) => context.reap_within(timeout, max, done).map(|()| true),
+            Backend::IoUring(ring, _) => ring.reap_within(timeout, max, done),
         }
     }
 

@@ -141,3 +141,26 @@ fn an_engine_dropped_with_io_in_flight_waits_for_it() {
         drop(files);
     }
 }
+
+#[test]
+fn a_wait_with_a_limit_takes_what_completes_and_waits_for_nothing_else() {
+    let file = file_with(&content(65536));
+    let long = Duration::from_secs(3600);
+    for backend in BACKENDS {
+        let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
+        let mut rig = Rig::<Libaio>::new(&spec(4, backend, |_| ()), files).unwrap();
+        let mut done = Vec::with_capacity(4);
+        assert!(rig.engine.reap_within(long, 4, &mut done).unwrap(), "nothing is in flight");
+        for unit in 0..4 {
+            let request = rig.request(unit, Op::Read, u64::from(unit) * 4096, 4096);
+            assert_eq!(rig.engine.submit(&request), Submit::Queued);
+        }
+        rig.engine.flush().unwrap();
+        while done.len() < 4 {
+            assert!(rig.engine.reap_within(long, 4 - done.len() as u32, &mut done).unwrap());
+        }
+        assert!(done.iter().all(|completion| completion.result == 4096), "{backend:?}: {done:?}");
+        assert!(rig.engine.reap_within(long, 4, &mut done).unwrap(), "all are reaped");
+        assert_eq!(done.len(), 4);
+    }
+}

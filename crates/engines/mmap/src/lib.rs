@@ -8,7 +8,7 @@ mod mapping;
 
 use std::os::fd::RawFd;
 
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
 use ferrio_plan::{Direction, Fadvise, JobSpec};
 use mapping::{Advice, How, Mapping, PAGE};
 
@@ -62,6 +62,12 @@ impl Engine for Mmap {
         for file in &files.files {
             self.mappings.push(Mapping::new(file, &self.how)?);
         }
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds[index] = file.raw_fd();
+        self.mappings[index] = Mapping::new(file, &self.how)?;
         Ok(())
     }
 

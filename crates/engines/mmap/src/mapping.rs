@@ -34,13 +34,13 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Maps the job's region of the file.
+    /// Maps the job's region of the file; an empty mapping for one that is not open.
     ///
     /// # Errors
     /// EIO when the file ends before the region does, EINVAL for a region that does not start at a page, else the kernel's.
     pub(crate) fn new(file: &OpenFile, how: &How) -> Result<Self, EngineError> {
         let empty = Mapping { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
-        if file.size == 0 {
+        if file.size == 0 || file.fd.is_none() {
             return Ok(empty);
         }
         if !file.offset.is_multiple_of(PAGE) {

@@ -4,7 +4,7 @@
 //! as with fio's null engine a published batch has to be reaped before the next I/O is taken, so depth N needs batches of N.
 #![forbid(unsafe_code)]
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
 use ferrio_plan::JobSpec;
 
 /// `ioengine=null`
@@ -38,6 +38,10 @@ impl Engine for Null {
     }
 
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
         Ok(())
     }
 

@@ -10,9 +10,9 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Ran, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
 use ferrio_plan::{EngineKind, JobSpec};
 use ferrio_stats::Usage;
 use member::{Answer, Command, Ended, Task};
@@ -59,6 +59,16 @@ impl<E> Offload<E> {
             Ok(Answer::Failed(error)) => Err(error),
             Ok(Answer::Used(_)) | Err(_) => Err(EngineError::new("offload", gone())),
         }
+    }
+
+    /// A descriptor for one thread.
+    fn own(&self, file: &OpenFile) -> Result<OpenFile, EngineError> {
+        let own = if self.seeks { file.reopened() } else { file.duplicated() };
+        own.map_err(|e| {
+            let hint =
+                "each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth";
+            EngineError::new("open", e).hint(hint)
+        })
     }
 
     fn take(&mut self, ended: Ended, done: &mut Vec<Completion>) {
@@ -109,14 +119,18 @@ impl<E: Engine + 'static> Engine for Offload<E> {
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         for member in 0..self.members.len() {
-            let own = if self.seeks { files.reopened() } else { files.duplicated() };
-            let own = own.map_err(|e| {
-                let offload = EngineError::new("open", e);
-                offload.hint(
-                    "each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth",
-                )
-            })?;
+            let files = files.files.iter().map(|file| self.own(file)).collect::<Result<_, _>>()?;
+            let own = FileSet { files };
             self.send(member, Command::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
+            self.answer()?;
+        }
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        for member in 0..self.members.len() {
+            let own = self.own(file)?;
+            self.send(member, Command::AttachOne(index, own)).map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }
         Ok(())
@@ -150,6 +164,14 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         }
         self.reaped = Instant::now();
         Ok(())
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        if let Ok(ended) = self.ended.recv_timeout(timeout) {
+            self.take(ended, done);
+            self.reap(0, max.saturating_sub(1), done)?;
+        }
+        Ok(true)
     }
 
     fn ran(&self, unit: u32) -> Option<Ran> {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Request, Submit};
 use ferrio_plan::{Depth, JobSpec};
 use ferrio_stats::Usage;
 
@@ -12,6 +12,8 @@ use ferrio_stats::Usage;
 pub(crate) enum Command {
     /// These files from now on.
     Attach(FileSet),
+    /// This file from now on, at this place.
+    AttachOne(usize, OpenFile),
     /// One I/O.
     Run(Task),
     /// What the thread used so far.
@@ -76,7 +78,7 @@ pub(crate) fn serve<E: Engine>(
     let _ = answers.send(Answer::Ready(Vec::new()));
     let mut done = Vec::with_capacity(1);
     // Open as long as the engine uses them.
-    let mut _files = FileSet::default();
+    let mut attached_files = FileSet::default();
     while let Ok(command) = commands.recv() {
         let sent = match command {
             Command::Run(Task(request)) => {
@@ -87,11 +89,21 @@ pub(crate) fn serve<E: Engine>(
             }
             Command::Attach(files) => {
                 let attached = engine.attach(&files);
-                _files = files;
+                attached_files = files;
                 let answer = match attached {
                     Ok(()) => Answer::Ready(engine.notes()),
                     Err(error) => Answer::Failed(error),
                 };
+                answers.send(answer).is_ok()
+            }
+            Command::AttachOne(index, file) => {
+                let answer = match engine.attach_one(index, &file) {
+                    Ok(()) => Answer::Ready(Vec::new()),
+                    Err(error) => Answer::Failed(error),
+                };
+                if let Some(place) = attached_files.files.get_mut(index) {
+                    *place = file;
+                }
                 answers.send(answer).is_ok()
             }
             Command::Usage => answers.send(Answer::Used(Usage::of_this_thread())).is_ok(),

@@ -1,5 +1,5 @@
+use ferrio_engine::Op;
 use ferrio_engine::testing::{Rig, content, file_with, open};
-use ferrio_engine::{Op, OpenFile};
 use ferrio_engine_psync::{Psync, Sync};
 
 use super::*;

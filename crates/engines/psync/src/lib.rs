@@ -10,7 +10,7 @@ pub use transfer::{Flagged, Positioned, Seeking, SeekingVector, Transfer, Vector
 
 use std::os::fd::RawFd;
 
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
 use ferrio_plan::JobSpec;
 
 /// `ioengine=sync`: lseek(2) where needed, read(2), write(2).
@@ -38,6 +38,12 @@ impl<T: Transfer> Engine for SyncEngine<T> {
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
         self.transfer.attach(self.fds.len());
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds[index] = file.raw_fd();
+        self.transfer.attach_one(index);
         Ok(())
     }
 

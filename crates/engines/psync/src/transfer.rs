@@ -25,6 +25,11 @@ pub trait Transfer {
         let _ = count;
     }
 
+    /// The file with this index is freshly opened.
+    fn attach_one(&mut self, index: usize) {
+        let _ = index;
+    }
+
     /// Reads into the request's buffer.
     fn read(&mut self, fd: RawFd, request: &Request) -> i64;
 
@@ -83,6 +88,10 @@ impl Transfer for Seeking {
 
     fn attach(&mut self, count: usize) {
         self.positions = vec![Some(0); count];
+    }
+
+    fn attach_one(&mut self, index: usize) {
+        self.positions[index] = Some(0);
     }
 
     #[inline]

@@ -14,7 +14,9 @@ mod slot;
 mod tasks;
 
 use ferrio_engine::ring::refused;
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::JobSpec;
 use tokio_uring::Runtime;
 
@@ -41,6 +43,10 @@ impl Engine for TokioUring {
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.tasks.attach(files)
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.tasks.attach_one(index, file)
     }
 
     /// Queues what the runtime has an operation for. It has none for sync_file_range(2) and trims: they run here.

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 
-use ferrio_engine::{Completion, EngineError, FileSet, Op, Request};
+use ferrio_engine::{Completion, EngineError, FileSet, Op, OpenFile, Request};
 use tokio_uring::fs::File;
 
 use crate::finished::Finished;
@@ -35,15 +35,13 @@ impl Tasks {
 
     /// Uses these files from now on.
     pub(crate) fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        let duplicates = files.files.iter().map(|file| {
-            let Some(fd) = &file.fd else { return Ok(None) };
-            let own = fd.try_clone().map_err(|e| {
-                EngineError::new("dup", e)
-                    .hint("the tokio_uring engine needs two descriptors per file: raise ulimit -n")
-            })?;
-            Ok(Some(Rc::new(File::from_std(own.into()))))
-        });
-        self.files = duplicates.collect::<Result<_, EngineError>>()?;
+        self.files = files.files.iter().map(duplicate).collect::<Result<_, EngineError>>()?;
+        Ok(())
+    }
+
+    /// Uses this file under an index from now on.
+    pub(crate) fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.files[index] = duplicate(file)?;
         Ok(())
     }
 
@@ -116,6 +114,16 @@ impl Tasks {
         self.queue.clear();
         self.finished.wait(self.in_flight).await;
     }
+}
+
+/// A file of the runtime with a descriptor of its own.
+fn duplicate(file: &OpenFile) -> Result<Option<Rc<File>>, EngineError> {
+    let Some(fd) = &file.fd else { return Ok(None) };
+    let own = fd.try_clone().map_err(|e| {
+        EngineError::new("dup", e)
+            .hint("the tokio_uring engine needs two descriptors per file: raise ulimit -n or set openfiles")
+    })?;
+    Ok(Some(Rc::new(File::from_std(own.into()))))
 }
 
 /// One I/O: bytes moved, or a negated errno.

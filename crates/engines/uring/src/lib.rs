@@ -4,9 +4,12 @@
 //! and syncs of a polled ring (which has no such requests on older kernels), run in `submit`.
 
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_plan::{EngineOptions, JobSpec};
 use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
@@ -85,10 +88,31 @@ impl Engine for Uring {
         if std::mem::take(&mut self.files_are_registered) {
             submitter.unregister_files().map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
         }
-        submitter.register_files(&self.fds).map_err(|e| EngineError::new("io_uring_register_files", e))?;
+        submitter.register_files(&self.fds).map_err(|e| {
+            let too_many = e.raw_os_error() == Some(libc::EMFILE);
+            let refused = EngineError::new("io_uring_register_files", e);
+            if too_many {
+                refused.hint(
+                    "registered files, open or not, count against ulimit -n: raise it or drop registerfiles",
+                )
+            } else {
+                refused
+            }
+        })?;
         self.files_are_registered = true;
         self.entries.use_registered(self.fds.len());
         Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        let fd = file.raw_fd();
+        self.fds[index] = fd;
+        if !self.register_files {
+            self.entries.use_descriptor(index, fd);
+            return Ok(());
+        }
+        let update = self.ring.submitter().register_files_update(index as u32, &[fd]);
+        update.map(drop).map_err(|e| EngineError::new("io_uring_register_files_update", e))
     }
 
     #[inline]
@@ -109,6 +133,15 @@ impl Engine for Uring {
     #[inline]
     fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
         self.ring.reap(min, max, done)
+    }
+
+    fn reap_within(
+        &mut self,
+        timeout: Duration,
+        max: u32,
+        done: &mut Vec<Completion>,
+    ) -> std::io::Result<bool> {
+        self.ring.reap_within(timeout, max, done)
     }
 }
 

@@ -168,3 +168,26 @@ fn uncached_counts_only_for_buffered_jobs() {
     job.engine_options.nowait = true;
     assert_eq!(rw_flags(&job), RWF_NOWAIT);
 }
+
+#[test]
+fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let file = ferrio_engine::OpenFile { fd: Some(reader.into()), offset: 0, size: 0 };
+    let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), FileSet { files: vec![file] }).unwrap();
+    let mut done = Vec::with_capacity(2);
+    let long = Duration::from_secs(3600);
+    assert!(
+        rig.engine.reap_within(long, 2, &mut done).unwrap(),
+        "nothing is in flight, nothing is waited for"
+    );
+    let request = rig.request(1, Op::Read, 0, 4096);
+    assert_eq!(rig.engine.submit(&request), Submit::Queued);
+    rig.engine.flush().unwrap();
+    assert!(rig.engine.reap_within(Duration::from_millis(2), 2, &mut done).unwrap());
+    assert!(done.is_empty(), "the pipe is empty: {done:?}");
+    std::io::Write::write_all(&mut writer, b"seven..").unwrap();
+    while done.is_empty() {
+        assert!(rig.engine.reap_within(long, 2, &mut done).unwrap());
+    }
+    assert_eq!(done, [Completion { unit: 1, result: 7 }]);
+}

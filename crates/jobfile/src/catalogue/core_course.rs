@@ -15,9 +15,9 @@ macro_rules! rows {
             Nrfiles: "nrfiles" | "nr_files", Int, Count, default "1", max 4294967295;
                 Works; "Files the job creates and spreads its size over";
             Openfiles: "openfiles", Int, Count, max 4294967295;
-                NotYet; "Most files kept open at once";
+                Works; "Most files kept open at once";
             FileServiceType: "file_service_type", EnumArg, Plain, default "roundrobin", words ["random", "zipf", "pareto", "normal", "gauss" = "normal", "roundrobin", "sequential"], under "nrfiles";
-                OnlyOff(&["roundrobin", "roundrobin:1"]); "Which file the next I/O goes to";
+                Works; "Which file the next I/O goes to";
             Fallocate: "fallocate", Enum, Plain, default "native", words ["none", "native", "posix", "keep", "truncate", "0" = "none", "1" = "posix"];
                 Works; "How space is reserved when laying out files";
             FadviseHint: "fadvise_hint", Enum, Plain, default "1", words ["0", "1", "random", "sequential", "noreuse"];

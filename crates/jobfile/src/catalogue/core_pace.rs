@@ -127,7 +127,7 @@ macro_rules! rows {
             FsyncOnClose: "fsync_on_close", Bool, Plain, default "0";
                 Works; "fsync a file each time it is closed";
             EndSyncfs: "end_syncfs", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Sync the file systems used when the job ends";
+                Works; "Sync the file systems used when the job ends";
             Unlink: "unlink", Bool, Plain, default "0";
                 Works; "Delete the job's files when it ends";
             UnlinkEachLoop: "unlink_each_loop", Bool, Plain, default "0";

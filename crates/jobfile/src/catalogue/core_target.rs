@@ -69,7 +69,7 @@ macro_rules! rows {
             Filesize: "filesize", SizeRange, Bytes, min 1;
                 Works; "Size of each file; overrides the split of size over nrfiles";
             FileAppend: "file_append", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Start at the current end of each file";
+                Works; "Start at the current end of each file";
         }
         [Core; "io" / "none"] {
             Offset: "offset" | "fileoffset", SizeZone, Bytes, default "0";
@@ -93,7 +93,7 @@ macro_rules! rows {
             BsUnaligned: "bs_unaligned" | "blocksize_unaligned", Flag, Plain, under "rw";
                 Works; "Allow bsrange to give any byte size instead of multiples of the minimum";
             BsIsSeqRand: "bs_is_seq_rand", Bool, Plain, default "0", under "bs";
-                OnlyOff(&["0"]); "Use the read block size for sequential and the write one for random I/O";
+                Works; "Use the read block size for sequential and the write one for random I/O";
         }
         [Core; "io" / "random"] {
             Randrepeat: "randrepeat" | "allrandrepeat", Bool, Plain, default "1", under "rw";
@@ -103,7 +103,7 @@ macro_rules! rows {
             Norandommap: "norandommap", Flag, Plain, under "rw";
                 Works; "Do not track visited blocks; random offsets may repeat or be missed";
             Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
-                OnlyOff(&["0"]); "Carry on without the block map when it cannot be allocated";
+                Works; "Carry on without the block map when it cannot be allocated";
             Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
                 OnlyOff(&["0"]); "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
             SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
@@ -112,14 +112,14 @@ macro_rules! rows {
                 OnlyOff(&["0.15"]); "Over-provisioning ratio of the device, between 0 and 1";
             SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
                 OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
-            RandomGenerator: "random_generator", Enum, Plain, default "tausworthe", words ["tausworthe", "lfsr", "tausworthe64"];
-                Works; "Generator behind random offsets";
+            RandomGenerator: "random_generator", Enum, Plain, default "tausworthe", words ["tausworthe", "lfsr", "tausworthe64", "permute"];
+                Works; "Generator behind random offsets (permute: ferrio only)";
             RandomDistribution: "random_distribution", EnumArg, Plain, default "random", words ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
-                OnlyOff(&["random"]); "Statistical shape of random offsets";
+                Works; "Statistical shape of random offsets";
             RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Move the sequence window forward after each cycle instead of repeating it in place";
+                Works; "Move the sequence window forward after each cycle instead of repeating it in place";
             PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;
-                OnlyOff(&["100", "100,100,100"]); "Share of a random workload that is really random; the rest is sequential";
+                Works; "Share of a random workload that is really random; the rest is sequential";
         }
         }
     };

@@ -9,7 +9,9 @@ macro_rules! rows {
         $($before)*
         [Core; "io" / "iolog"] {
             WriteIolog: "write_iolog", Str, Plain;
-                NotYet; "Append the issued I/O pattern to this file, log version 3";
+                Works; "Append the issued I/O pattern to this file";
+            WriteIologVersion: "write_iolog_version", Int, Plain, default "3", min 2, max 3, under "write_iolog";
+                Works; "Format of the log: 3 has times, 2 has none (ferrio only)";
             ReadIolog: "read_iolog", StrList, Plain;
                 NotYet; "Replay an I/O log or a blktrace binary";
             ReadIologChunked: "read_iolog_chunked", Bool, Plain, default "0", under "read_iolog";

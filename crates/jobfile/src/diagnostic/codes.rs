@@ -107,6 +107,8 @@ subjects! {
         "sprandom-without-random-writes": "`sprandom`, and the job does not write at random";
         "sprandom-with-other-generator": "`sprandom` with a `random_generator` other than lfsr";
         "sprandom-with-random-map": "`sprandom` with `norandommap=0`";
+        "permute-with-distribution": "random_generator=permute with a `random_distribution` that repeats blocks";
+        "permute-with-unequal-blocks": "random_generator=permute with block sizes or alignments that differ by direction";
     }
     "Contents and verification" {
         "dedupe-without-size": "`dedupe_mode=working_set` without `size`";

@@ -113,6 +113,7 @@ const WORDS: &[(&[Opt], Words)] = &[
             ("tausworthe", "Long period, 32 bits"),
             ("lfsr", "Every block once without a map"),
             ("tausworthe64", "Long period, 64 bits"),
+            ("permute", "Every block once without a map, of any number of blocks (ferrio only)"),
         ],
     ),
     (

@@ -36,6 +36,12 @@ pub fn whole_number(opt: Opt, text: &str, kb_base: u64) -> Option<i64> {
     Reader { row: opt.row(), kb_base }.number(Piece::whole(text)).ok()
 }
 
+/// A decimal number, or an expression in parentheses; `None` if it is neither.
+#[must_use]
+pub fn real_number(text: &str) -> Option<f64> {
+    lists::decimal(Piece::whole(text)).ok()
+}
+
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {

@@ -78,12 +78,16 @@ fn zones(kb_base: u64, word: &str, argument: Option<Piece<'_>>, whole: Piece<'_>
     for list in lists {
         let list = Piece { at: argument.at + list.at, ..list };
         let (mut accesses, mut sizes) = (0_u32, 0_u32);
-        for zone in list.split(':') {
+        for (number, zone) in list.split(':').enumerate() {
+            if number == 256 {
+                return Err(zone.fault("at most 256 zones are possible"));
+            }
             let (access, size) = zone.cut('/');
             accesses += share(access)?;
             match size.filter(|size| !size.text.is_empty()) {
                 Some(size) if word == "zoned" => sizes += share(size)?,
                 Some(size) => absolute(kb_base, size)?,
+                None if word == "zoned_abs" => return Err(zone.fault("a size in bytes is expected")),
                 None => {}
             }
         }

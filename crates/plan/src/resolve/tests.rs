@@ -106,10 +106,8 @@ fn a_long_description_is_cut_between_characters() {
 }
 
 #[test]
-fn what_needs_zones_or_other_generators_is_refused() {
+fn sizes_in_zones_are_refused() {
     let job = "[a]\nioengine=null\n";
     let want = "option `size` in zones needs zonemode=zbd, which is not implemented yet";
     assert_eq!(refusals(&format!("{job}size=10z\n")), [want]);
-    let want = "option `random_generator=lfsr` is not implemented yet";
-    assert_eq!(refusals(&format!("{job}size=4k\nrandom_generator=lfsr\n")), [want]);
 }

@@ -28,6 +28,12 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
             "tausworthe",
         ),
         ("sprandom=1\nrw=randwrite\nnorandommap=0", "sprandom-with-random-map", "0"),
+        (
+            "rw=randread\nrandom_generator=permute\nrandom_distribution=zipf",
+            "permute-with-distribution",
+            "zipf",
+        ),
+        ("rw=randrw\nrandom_generator=permute\nbs=4k,8k", "permute-with-unequal-blocks", "4k,8k"),
         ("rate=1m\nrate_iops=5", "rate-in-bytes-and-ios", "5"),
         ("rate=1m\nrate_min=2m", "minimum-above-rate", "2m"),
         ("rate=1k\nrate_process=poisson", "poisson-without-rate", "poisson"),
@@ -64,7 +70,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("numjobs=5000", "too-many-jobs", "5000"),
         ("nrfiles=99999999", "too-many-files", "99999999"),
         ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
-        ("random_generator=lfsr", "unimplemented-value", "lfsr"),
+        ("lockmem=1m", "unimplemented-value", "1m"),
         ("read_iolog=x", "unimplemented-option", "read_iolog"),
         ("gpu_dev_id=1\nmem=cudamalloc", "unavailable-value", "cudamalloc"),
     ] {

@@ -4,7 +4,7 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Direction, JobSpec};
+use crate::spec::{Direction, Distribution, JobSpec, RandomOrder};
 use crate::written::{asks, refuse, rw, word};
 
 /// Rules that need the job as written only.
@@ -20,7 +20,13 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 /// Fix-ups of the resolved job.
 pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     alignment_ends_the_random_map(job, spec, findings);
-    a_distribution_ends_the_random_map(job, spec);
+    a_distribution_or_an_order_of_its_own_ends_the_random_map(spec);
+    if spec.rw.is_random() && spec.random_order != RandomOrder::Drawn {
+        an_order_is_uniform(job, spec, findings);
+    }
+    if spec.rw.is_random() && spec.random_order == RandomOrder::Permute {
+        a_permutation_has_one_size_of_block(job, spec, findings);
+    }
 }
 
 fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
@@ -87,10 +93,41 @@ fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut F
     }
 }
 
-/// A skewed choice of offsets repeats some before it has seen all.
-fn a_distribution_ends_the_random_map(job: &Job, spec: &mut JobSpec) {
-    if word(job, Opt::RandomDistribution).is_some_and(|shape| shape != "random") {
-        spec.random_map = false;
+/// A skewed choice of offsets repeats some before it has seen all; a shift register or a permutation needs no map.
+fn a_distribution_or_an_order_of_its_own_ends_the_random_map(spec: &mut JobSpec) {
+    spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
+}
+
+/// With fio a shift register is left unused beside zipf and the like, and reaches beyond zones. A permutation was asked for on purpose.
+fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let Some(shape) = word(job, Opt::RandomDistribution).filter(|&shape| shape != "random") else { return };
+    if spec.random_order == RandomOrder::Permute {
+        let message =
+            format!("random_generator=permute visits every block once, random_distribution={shape} does not");
+        let help = "take one of the two out";
+        let opts = [Opt::RandomGenerator, Opt::RandomDistribution];
+        refuse(findings, job, &opts, "permute-with-distribution", message, help);
+    } else {
+        findings.note(format!("random_generator=lfsr has no effect with random_distribution={shape}"));
+    }
+}
+
+/// Each block is one I/O: it has to be the same block for all directions that choose one.
+fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    // The writes of randtrimwrite follow its trims.
+    let chooses = |d: Direction| spec.rw.does(d) && !(spec.rw.is_trimwrite() && d == Direction::Write);
+    let mut blocks = Direction::ALL.into_iter().filter(|&d| chooses(d)).map(|d| &spec.block[d]);
+    let Some(first) = blocks.next() else { return };
+    if blocks.any(|block| (block.min, block.align) != (first.min, first.align)) {
+        let message =
+            "random_generator=permute needs the same smallest block and alignment for all directions";
+        let help = "give one block size, or random_generator=tausworthe";
+        let opts = [Opt::RandomGenerator, Opt::Bs, Opt::Bsrange, Opt::Bssplit, Opt::Ba];
+        refuse(findings, job, &opts, "permute-with-unequal-blocks", message, help);
+    } else if spec.block.0.iter().any(|block| block.max > first.align) {
+        let text =
+            "random_generator=permute starts one I/O at each block; longer ones reach into the next blocks";
+        findings.note(text.to_owned());
     }
 }
 
@@ -139,5 +176,28 @@ mod tests {
     fn a_skewed_distribution_ends_the_random_map() {
         assert!(!fixed("rw=randread\nrandom_distribution=zipf:1.2\n").random_map);
         assert!(fixed("rw=randread\nrandom_distribution=random\n").random_map);
+        assert!(!fixed("rw=randread\nrandom_generator=lfsr\n").random_map);
+        assert!(!fixed("rw=randread\nrandom_generator=permute\n").random_map);
+    }
+
+    #[test]
+    fn an_order_of_all_blocks_has_no_distribution() {
+        let want = "random_generator=permute visits every block once, random_distribution=zipf does not";
+        let both = "rw=randread\nrandom_generator=permute\nrandom_distribution=zipf:1.2\n";
+        assert_eq!(first_refusal(both), want);
+        let told = notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=zipf:1.2\n");
+        assert_eq!(told, ["random_generator=lfsr has no effect with random_distribution=zipf"]);
+        assert!(notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=random\n").is_empty());
+    }
+
+    #[test]
+    fn a_permutation_has_one_size_of_block() {
+        let want = "random_generator=permute needs the same smallest block and alignment for all directions";
+        assert_eq!(first_refusal("rw=randrw\nrandom_generator=permute\nbs=4k,8k\n"), want);
+        assert_eq!(first_refusal("rw=randread\nrandom_generator=permute\nbs=4k,8k\n"), "");
+        assert_eq!(first_refusal("rw=randtrimwrite\nrandom_generator=permute\nbs=4k,8k,4k\n"), "");
+        let told = notes_of("rw=randread\nrandom_generator=permute\nbsrange=4k-8k\n");
+        assert!(told[0].starts_with("random_generator=permute starts one I/O at each block"), "{told:?}");
+        assert!(notes_of("rw=randread\nrandom_generator=permute\n").is_empty());
     }
 }

@@ -12,6 +12,7 @@ const SIZING: Sizing = Sizing {
     offset_increment: Extent::Bytes(0),
     offset_align: 0,
     min_block: 4 * K,
+    file_append: false,
     lays_out: true,
 };
 

@@ -1,6 +1,9 @@
 //! What a job logs while it runs, and the steady state that ends it.
 
+use std::path::PathBuf;
 use std::time::Duration;
+
+pub use ferrio_trace::Version as IologVersion;
 
 /// Log files of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +70,15 @@ impl Logs {
         let single_rates = self.avg_msec == 0 && (self.bw.is_some() || self.iops.is_some());
         self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
     }
+}
+
+/// `write_iolog` and `write_iolog_version` (ferrio's own option): the log that a job's I/O is recorded in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordTo {
+    /// The log; all clones of a job append to the same one.
+    pub path: PathBuf,
+    /// Its format.
+    pub version: IologVersion,
 }
 
 /// What a steady state is judged by.

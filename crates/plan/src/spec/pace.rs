@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::PerDirection;
+use super::{Direction, PerDirection};
 
 /// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,12 @@ impl Rates {
     #[must_use]
     pub fn any(&self) -> bool {
         self.bytes.0.iter().chain(&self.iops.0).any(|&r| r > 0)
+    }
+
+    /// True when this direction is limited.
+    #[must_use]
+    pub fn limits(&self, direction: Direction) -> bool {
+        self.bytes[direction] > 0 || self.iops[direction] > 0
     }
 }
 

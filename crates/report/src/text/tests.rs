@@ -146,6 +146,66 @@ fn hostile_names_leave_the_document_valid() {
     assert_eq!(document["global options"][name], name);
 }
 
+/// A run of one job with a rate for its reads: a hundred were due while one of them stalled.
+fn rated() -> (Plan, RunResult) {
+    let mut spec = JobSpec::bare("rated");
+    spec.measure.percentiles = vec![50.0, 99.0];
+    let mut recorder = DirectionRecorder::new(true, true, true, true).with_response();
+    (recorder.ios, recorder.bytes) = (1000, 1000 * 4096);
+    for i in 0..1000 {
+        let ns = if i == 300 { 101_000_000 } else { 20_000 };
+        recorder.record_synchronous(ns);
+        recorder.record_response(if (300..400).contains(&i) { 1_000_000 * (401 - i) } else { ns });
+    }
+    let mut job = JobResult { start_ms: 1_795_227_007_944, pid: 101, ..JobResult::default() };
+    job.stats.directions[0] = recorder.finish(1000);
+    let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+    let elapsed = Duration::from_secs(1);
+    (
+        plan,
+        RunResult {
+            jobs: vec![job],
+            disks: Vec::new(),
+            started: SystemTime::UNIX_EPOCH,
+            elapsed,
+            signal: None,
+        },
+    )
+}
+
+#[test]
+fn response_times_stand_behind_the_latencies() {
+    let (plan, result) = rated();
+    let text = crate::text_report(&plan, &result, &options(false));
+    let lines: Vec<&str> = text.lines().skip(3).take(4).collect();
+    assert_eq!(
+        lines,
+        [
+            "    clat (usec): min=20, max=101000, avg=120.98, stdev=3193.27",
+            "     lat (usec): min=20, max=101000, avg=120.98, stdev=3193.27",
+            "    response (usec): min=20, max=101000, avg=5168.00, stdev=17948.94",
+            "    clat percentiles (nsec):",
+        ]
+    );
+    let json = crate::json_report(&plan, &result, &options(false));
+    let behind_lat = json.split_once("\"lat_ns\"").and_then(|(_, rest)| rest.split_once("},")).unwrap().1;
+    insta::assert_snapshot!(behind_lat.split("\"bw_min\"").next().unwrap(), @r#"
+
+    "response_ns" : {
+      "min" : 20000,
+      "max" : 101000000,
+      "mean" : 5168000.000000,
+      "stddev" : 17948935.909973,
+      "N" : 1000,
+      "percentile" : {
+        "50.000000" : 20096,
+        "99.000000" : 90701824
+      }
+    },
+    "#);
+    assert_eq!(json.matches("response_ns").count(), 1, "the other directions have no rate");
+}
+
 #[test]
 fn large_bandwidth_samples_are_shown_in_mebibytes() {
     let direction = |values| DirectionReport {

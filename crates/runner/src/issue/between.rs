@@ -126,9 +126,9 @@ impl<E: Engine> Issuer<'_, E> {
             }
         }
         if between.shifts_rates
-            && let Some(pacer) = &mut self.pacer
+            && let Some(paced) = &mut self.paced
         {
-            pacer.paused(self.clock.between(began, self.now));
+            paced.paused(&self.timing, began, self.now);
         }
     }
 

@@ -43,6 +43,12 @@ impl<E: Engine> Issuer<'_, E> {
         if self.stamps == Stamps::All {
             self.now = self.clock.now();
         }
+        self.complete_done();
+    }
+
+    /// Completes what is in `done`.
+    #[inline]
+    fn complete_done(&mut self) {
         if self.done.is_empty() {
             return;
         }
@@ -61,6 +67,12 @@ impl<E: Engine> Issuer<'_, E> {
         if self.publishes_latency {
             self.publish_latency();
         }
+    }
+
+    /// Completes what is in `done`, at this moment.
+    pub(super) fn complete_all(&mut self) {
+        self.now = self.clock.now();
+        self.complete_done();
     }
 
     /// Reaps everything in flight and submits what still waits, unless the job failed.
@@ -118,6 +130,11 @@ impl<E: Engine> Issuer<'_, E> {
             let clat = self.clock.between(unit.issued, self.now);
             let lat = self.clock.between(unit.start, self.now);
             stats.record_completion(clat, lat);
+            if let Some(paced) = &self.paced
+                && let Some(ns) = paced.response_ns(unit.request.unit, self.now)
+            {
+                stats.record_response(ns);
+            }
             if self.spec.measure.clat {
                 self.stats.latency_buckets.record(clat);
             }
@@ -139,7 +156,8 @@ impl<E: Engine> Issuer<'_, E> {
 
     /// Records an I/O that the submitting call completed.
     #[inline(always)]
-    pub(super) fn record_inline(&mut self, direction: usize, len: u32, offset: u64, start: u64) {
+    pub(super) fn record_inline(&mut self, direction: usize, request: &Request, start: u64) {
+        let &Request { unit, len, offset, .. } = request;
         let stats = &mut self.directions[direction];
         stats.bytes += u64::from(len);
         self.live.store(direction, stats.ios, stats.bytes);
@@ -151,6 +169,11 @@ impl<E: Engine> Issuer<'_, E> {
             recent.len += 1;
             if recent.len == RECENT {
                 self.record_recent();
+            }
+            if let Some(paced) = &self.paced
+                && let Some(ns) = paced.response_ns(unit, self.now)
+            {
+                self.directions[direction].record_response(ns);
             }
             if let Some(log) = &mut self.log
                 && !self.timing.in_ramp()
@@ -212,7 +235,7 @@ impl<E: Engine> Issuer<'_, E> {
             start = start.max(self.now);
             match self.engine.submit(&request) {
                 Submit::Done(again) if again == i64::from(request.len) => {
-                    return self.record_inline(direction, request.len, request.offset, start);
+                    return self.record_inline(direction, &request, start);
                 }
                 Submit::Done(again) => result = again,
                 // An engine that completes in the call does so every time.

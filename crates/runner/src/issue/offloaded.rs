@@ -1,4 +1,4 @@
-//! What is different when threads of the engine do the I/O: the engine knows when each request ran, and waiting leaves it running.
+//! What is different when threads of the engine do the I/O: the engine knows when each request ran.
 
 use ferrio_engine::{Completion, Engine, Ran};
 
@@ -22,16 +22,5 @@ impl<E: Engine> Issuer<'_, E> {
         self.now = reaped.saturating_sub(self.clock.ticks(ran.ended_ago)).max(unit.issued);
         self.complete(completion);
         self.now = reaped;
-    }
-
-    /// Before a wait for the time of a paced I/O: what is in flight ends first, but not when other threads do the I/O.
-    pub(super) fn settle(&mut self) {
-        if !self.spec.offload {
-            return self.drain();
-        }
-        let depth = self.depth_in_use();
-        if depth > 0 {
-            self.reap(0, depth);
-        }
     }
 }

@@ -8,7 +8,6 @@ use ferrio_workload::{Io, Step, SyncKind};
 
 use super::{Issuer, RARE, Stamps, Unit, is_data};
 use crate::failure::Failure;
-use crate::waiting;
 
 impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue_until_done(&mut self) {
@@ -27,7 +26,7 @@ impl<E: Engine> Issuer<'_, E> {
             if !self.budget.may_issue() {
                 return;
             }
-            let step = match &self.pacer {
+            let step = match &self.paced {
                 None => self.workload.next(),
                 Some(_) => match self.paced_step() {
                     Some(step) => step,
@@ -44,6 +43,8 @@ impl<E: Engine> Issuer<'_, E> {
                     }
                 }
                 Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
+                Step::Open { file } => self.open_file(file),
+                Step::Close { file } => self.close_file(file),
                 Step::PassEnd => {
                     self.files_finished = true;
                     return;
@@ -57,8 +58,8 @@ impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue(&mut self, unit: u32, io: Io) {
         let direction = io.direction as usize;
         self.budget.issued(io.direction, io.len);
-        if let Some(pacer) = &mut self.pacer {
-            pacer.issued(io.direction, io.len);
+        if let Some(paced) = &mut self.paced {
+            paced.issued(unit, &io);
         }
         if let Some(content) = &mut self.content
             && io.direction == Direction::Write
@@ -91,6 +92,9 @@ impl<E: Engine> Issuer<'_, E> {
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.submit(request, direction);
     }
 
@@ -104,7 +108,7 @@ impl<E: Engine> Issuer<'_, E> {
         match self.engine.submit(&request) {
             Submit::Done(result) => {
                 if result == i64::from(len) {
-                    self.record_inline(direction, len, offset, start);
+                    self.record_inline(direction, &request, start);
                 } else {
                     let errors = self.stats.total_errors;
                     self.finish_inline(request, direction, result, start);
@@ -148,6 +152,9 @@ impl<E: Engine> Issuer<'_, E> {
         };
         let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
         self.last_was_sync = true;
+        if self.recorder.is_some() && !self.record(&request) {
+            return;
+        }
         self.stats.sync.ios += 1;
         self.stamp_start();
         let start = self.now;
@@ -265,34 +272,5 @@ impl<E: Engine> Issuer<'_, E> {
             self.stats.depth.record(depth, taken as u64);
             self.queued.drain(..taken);
         }
-    }
-
-    /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn paced_step(&mut self) -> Option<Step> {
-        self.now = self.clock.now();
-        let since = self.timing.measured_ns(&self.clock, self.now);
-        let pacer = self.pacer.as_ref()?;
-        let mut due = 0;
-        let step = self.workload.next_paced(|direction| {
-            let (direction, wait_ns) = pacer.choose(direction, since);
-            due = wait_ns;
-            direction
-        });
-        if due > 0 && step != Step::PassEnd {
-            // Counted from the reading the wait was computed from: reaping takes part of it.
-            let until = self.now.saturating_add(self.clock.ticks(Duration::from_nanos(due)));
-            self.settle();
-            if self.failure.is_some() {
-                return None;
-            }
-            waiting::until(&self.clock, until.min(self.timing.next_milestone()), self.context.control);
-            self.now = self.clock.now();
-            if self.timing.is_over(self.now) || self.context.control.stop_requested() {
-                return None;
-            }
-        }
-        Some(step)
     }
 }

@@ -22,6 +22,9 @@ impl<E: Engine> Issuer<'_, E> {
         let Some(verification) = &mut self.verification else { return Ok(()) };
         verification.begin_phase();
         self.context.control.set_state(JobState::Verifying);
+        if let Some(paced) = &mut self.paced {
+            paced.forget();
+        }
         let began = self.clock.now();
         self.now = began;
         let before = self.moved_bytes();
@@ -54,7 +57,16 @@ impl<E: Engine> Issuer<'_, E> {
             };
             let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
             let Some(Written { file, len, offset, .. }) = next else { return };
+            if self.opens_on_demand() {
+                self.open_to_read_back(file, unit);
+                if self.failure.is_some() {
+                    return;
+                }
+            }
             let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            if self.recorder.is_some() && !self.record(&request) {
+                return;
+            }
             self.submit(request, Direction::Read as usize);
         }
     }

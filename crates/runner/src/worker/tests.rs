@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use ferrio_engine::{Completion, EngineError, Op, Request, Submit};
-use ferrio_plan::{EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
+use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
+use ferrio_plan::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
 
+mod paced;
 mod queue;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
@@ -624,3 +625,6 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
     let read = &work::<Lagging>(&spec).stats.directions[0];
     assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
 }
+
+mod files;
+mod recording;

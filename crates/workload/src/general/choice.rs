@@ -14,8 +14,8 @@ pub(super) struct Sizes {
 }
 
 impl File {
-    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the
-    /// smallest length.
+    /// A random position relative to the region, all being alike, and its bit in the map. With a map it is free for at least the
+    /// smallest length. When the file has no more blocks it starts over if it may (`recycle`).
     #[inline]
     pub(super) fn random(
         &mut self,
@@ -25,6 +25,9 @@ impl File {
         recycle: bool,
     ) -> Option<(u64, u64)> {
         let blocks = self.blocks[d]?;
+        if self.walk.is_some() {
+            return self.walk_on(sizes, recycle).map(|relative| (relative, 0));
+        }
         let block = stream.below(blocks);
         let Some(map) = &self.map else {
             return Some((block * sizes.align, 0));
@@ -38,6 +41,16 @@ impl File {
         self.rewind();
         let block = stream.below(blocks);
         free_block(self.map.as_ref()?, block, sizes)
+    }
+
+    /// The next position in the file's own order.
+    fn walk_on(&mut self, sizes: Sizes, recycle: bool) -> Option<u64> {
+        let mut block = self.walk.as_mut()?.next();
+        if block.is_none() && recycle {
+            self.rewind();
+            block = self.walk.as_mut()?.next();
+        }
+        block.map(|block| block * sizes.align)
     }
 }
 
@@ -74,21 +87,23 @@ pub(super) fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u6
     None
 }
 
-/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already.
+/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. What lies behind the
+/// last bit (a zone ends within its file, a file within a block) is nobody's and shortens nothing.
 #[inline]
 pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
     let Sizes { min, unit, .. } = sizes;
+    let mapped = map.bits() - first;
     if u64::from(min) == unit {
         if len == min {
             map.set(first);
             return len;
         }
-        let wanted = len.div_ceil(min);
-        let got = map.claim(first, u64::from(wanted)) as u32;
-        return if got < wanted { got * min } else { len };
+        let wanted = u64::from(len.div_ceil(min)).min(mapped);
+        let got = map.claim(first, wanted);
+        return if got < wanted { got as u32 * min } else { len };
     }
     let end = relative + u64::from(len);
-    let wanted = end.div_ceil(unit) - first;
+    let wanted = (end.div_ceil(unit) - first).min(mapped);
     let free = map.free_run(first, wanted);
     let len = if free < wanted {
         let room = (first + free) * unit - relative;

@@ -1,9 +1,11 @@
-//! Where a job stands in one of its files.
+//! Where a job stands in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
+
+use std::sync::Arc;
 
 use crate::map::RandomMap;
 use crate::random::Scale;
 use crate::step::Region;
-use crate::sync::Dirty;
+use crate::walk::Walk;
 use crate::zones::Entry;
 
 /// No I/O of this direction yet.
@@ -16,10 +18,11 @@ pub(super) struct File {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u32,
-    /// Candidate offsets of each direction, `None` when it has not even one.
-    pub(super) blocks: [Option<Scale>; 3],
-    pub(super) map: Option<RandomMap>,
-    pub(super) dirty: Dirty,
+    /// Candidate offsets of each direction, `None` when it has not even one; shared by files of one size.
+    pub(super) blocks: Arc<[Option<Scale>; 3]>,
+    pub(super) map: Option<Box<RandomMap>>,
+    /// An order that needs no map.
+    pub(super) walk: Option<Box<Walk>>,
 }
 
 impl File {
@@ -39,6 +42,9 @@ impl File {
         self.last_end = [self.region.offset; 3];
         if let Some(map) = &mut self.map {
             map.clear();
+        }
+        if let Some(walk) = &mut self.walk {
+            walk.rewind();
         }
     }
 }

@@ -1,43 +1,181 @@
-//! Which file the next I/O goes to.
+//! Which file the next I/O goes to, which files are finished, and which are open.
+//!
+//! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
+//! only some of its files open opens one when it is picked; a pick of a closed file when no more may be open is passed over.
 
-/// The files that are not finished, visited in turn.
+use ferrio_plan::{FileService, JobSpec};
+
+use super::members::Members;
+use crate::random::{Scale, Stream};
+use crate::skewed::Skewed;
+
+/// Files that may end in a row without an I/O before a pass over files that are never finished is over all the same: none of them
+/// has room for one.
+const MOST_TRIES: u32 = 5000;
+
+/// The files of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
-    live: Vec<u32>,
-    /// Index in `live` of the file that is picked next.
-    next: usize,
-    /// File number picked last.
+    order: Order,
+    /// Further I/Os that the file picked last is kept for.
+    left: u64,
+    /// I/Os a file is kept for.
+    keep: u64,
+    /// File picked last.
     last: u32,
+    files: u32,
+    /// Files that are not finished.
+    live: Members,
+    /// Present when files are opened on demand.
+    open: Option<Open>,
+    /// Files that ended in a row without an I/O, and the count of I/Os then.
+    fruitless: (u32, u64),
+}
+
+/// How the next file is picked.
+#[derive(Clone, Debug)]
+enum Order {
+    Turns,
+    Random {
+        stream: Stream,
+        scale: Scale,
+    },
+    /// Each file is 1024 neighbouring numbers, of which few are chosen often.
+    Skewed(Skewed),
+}
+
+/// Files opened on demand.
+#[derive(Clone, Debug)]
+struct Open {
+    most: u32,
+    files: Members,
+}
+
+/// A file that was picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) file: usize,
+    /// It has to be opened first. The next pick is the same file, open.
+    pub(super) opens: bool,
 }
 
 impl Rotation {
-    pub(super) fn new(files: usize) -> Self {
-        Rotation { live: (0..files as u32).collect(), next: 0, last: 0 }
-    }
-
-    /// All files are live again; the turn passes to the one after the last.
-    pub(super) fn refill(&mut self, files: usize) {
-        if self.next > 0 || self.live.len() < files {
-            self.next = self.last as usize + 1;
+    /// All `files` of a job; `seed` is that of the choice of files.
+    pub(super) fn new(spec: &JobSpec, files: usize, seed: u64) -> Self {
+        let files = files as u32;
+        let (order, keep) = match spec.file_service {
+            FileService::Random { ios } => {
+                let stream = Stream::new(spec.generator, seed);
+                let scale = stream.scale(u64::from(files));
+                (Order::Random { stream, scale }, u64::from(ios))
+            }
+            FileService::RoundRobin { ios } => (Order::Turns, u64::from(ios)),
+            FileService::Skewed(skew) if files > 0 => {
+                (Order::Skewed(Skewed::new(&skew, u64::from(files) * 1024, seed, false)), 1)
+            }
+            _ => (Order::Turns, u64::MAX),
+        };
+        let open = spec.opens_on_demand().then(|| Open { most: spec.openfiles, files: Members::none(files) });
+        Rotation {
+            order,
+            left: 0,
+            // A single file is always the next one.
+            keep: if files == 1 { u64::MAX } else { keep },
+            fruitless: (0, 0),
+            last: files.saturating_sub(1),
+            files,
+            live: Members::all(files),
+            open,
         }
-        self.live.clear();
-        self.live.extend(0..files as u32);
     }
 
+    /// A pass begins: all files are live again and closed; turns go on after the last file.
+    pub(super) fn begin_pass(&mut self) {
+        self.left = 0;
+        self.fruitless = (0, 0);
+        self.live = Members::all(self.files);
+        if let Some(open) = &mut self.open {
+            open.files = Members::none(self.files);
+        }
+    }
+
+    /// The stream of choices starts again from `seed`; a distribution runs on, as with fio.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        if let Order::Random { stream, .. } = &mut self.order {
+            stream.reseed(seed);
+        }
+    }
+
+    /// The file of the next I/O, `None` when all are finished.
     #[inline]
-    pub(super) fn pick(&mut self) -> Option<usize> {
-        if self.next >= self.live.len() {
-            self.next = 0;
+    pub(super) fn pick(&mut self) -> Option<Pick> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Some(Pick { file: self.last as usize, opens: false });
         }
-        let file = *self.live.get(self.next)?;
-        self.next += 1;
-        self.last = file;
-        Some(file as usize)
+        self.pick_another()
     }
 
-    /// The file picked last is finished.
-    pub(super) fn finish(&mut self) {
-        self.next -= 1;
-        self.live.remove(self.next);
+    fn pick_another(&mut self) -> Option<Pick> {
+        let candidates = match &self.open {
+            Some(open) if open.files.count() >= open.most => &open.files,
+            _ => &self.live,
+        };
+        self.last = match &mut self.order {
+            Order::Turns => candidates.next(self.last + 1)?,
+            Order::Random { stream, scale } => {
+                // Draws are passed over one by one: how many there are decides about the next ones.
+                candidates.next(0)?;
+                draw_until(candidates, || stream.below(*scale) as u32)
+            }
+            Order::Skewed(skewed) => {
+                candidates.next(0)?;
+                draw_until(candidates, || (skewed.next() >> 10) as u32)
+            }
+        };
+        let opens = self.open.as_mut().is_some_and(|open| {
+            let closed = !open.files.contains(self.last);
+            if closed {
+                open.files.insert(self.last);
+            }
+            closed
+        });
+        self.left = if opens { self.keep } else { self.keep - 1 };
+        Some(Pick { file: self.last as usize, opens })
+    }
+
+    /// The file picked last has no more I/O; `issued` I/Os were issued so far. True when it is to be closed.
+    pub(super) fn finish(&mut self, issued: u64) -> bool {
+        self.left = 0;
+        if self.finishes() {
+            self.live.remove(self.last);
+        } else if self.is_fruitless(issued) {
+            self.live = Members::none(self.files);
+        }
+        if let Some(open) = &mut self.open {
+            open.files.remove(self.last);
+        }
+        self.open.is_some()
+    }
+
+    /// False when a file at its end starts anew.
+    pub(super) fn finishes(&self) -> bool {
+        !matches!(self.order, Order::Skewed(_))
+    }
+
+    fn is_fruitless(&mut self, issued: u64) -> bool {
+        let (tries, then) = self.fruitless;
+        self.fruitless = (if issued == then { tries + 1 } else { 0 }, issued);
+        self.fruitless.0 >= MOST_TRIES
+    }
+}
+
+/// The first candidate drawn.
+fn draw_until(candidates: &Members, mut draw: impl FnMut() -> u32) -> u32 {
+    loop {
+        let file = draw();
+        if candidates.contains(file) {
+            return file;
+        }
     }
 }

@@ -1,0 +1,251 @@
+//! How random offsets are chosen: `random_distribution`, `random_generator`, `percentage_random`.
+
+use ferrio_jobfile::{Choice, Opt, Options, real_number, whole_number};
+
+use crate::findings::Findings;
+use crate::spec::{
+    AccessZone, Direction, Distribution, FileSpec, Generator, JobSpec, Law, PerDirection, RandomOrder, Skew,
+};
+
+/// The distribution a job asks for. Its text was checked when it was read.
+pub(crate) fn distribution(options: &Options, kb_base: u64) -> Distribution {
+    let Some(choice) = options.choice(Opt::RandomDistribution) else { return Distribution::Uniform };
+    let argument = choice.argument.unwrap_or_default();
+    match choice.word {
+        "zoned" => Distribution::Zoned(zones(argument, shared)),
+        "zoned_abs" => Distribution::ZonedAbs(zones(argument, |list| in_bytes(list, kb_base))),
+        "sequence" => Distribution::Sequence {
+            blocks: argument.split(',').filter_map(|number| number.trim().parse().ok()).collect(),
+            stride: options.switch(Opt::RandomSequenceStride).unwrap_or(false),
+        },
+        _ => skew(&choice).map_or(Distribution::Uniform, Distribution::Skewed),
+    }
+}
+
+/// The law of a word such as `zipf:1.2:0.5`, with fio's defaults; `None` for words that are no law.
+pub(crate) fn skew(choice: &Choice<'_>) -> Option<Skew> {
+    let argument = choice.argument.unwrap_or_default();
+    let (first, center) = argument.split_once(':').map_or((argument, None), |(a, b)| (a, real_number(b)));
+    let parameter = |default| real_number(first).unwrap_or(default);
+    let law = match choice.word {
+        "zipf" => Law::Zipf(parameter(1.1)),
+        "pareto" => Law::Pareto(parameter(0.2)),
+        "normal" => Law::Normal(parameter(0.0)),
+        _ => return None,
+    };
+    Some(Skew { law, center })
+}
+
+/// How the next block is found, and the generator of everything that is drawn.
+pub(crate) fn generator(options: &Options) -> (RandomOrder, Generator) {
+    match options.choice(Opt::RandomGenerator).map(|choice| choice.word) {
+        Some("lfsr") => (RandomOrder::Lfsr, Generator::Tausworthe32),
+        Some("permute") => (RandomOrder::Permute, Generator::Tausworthe32),
+        Some("tausworthe64") => (RandomOrder::Drawn, Generator::Tausworthe64),
+        _ => (RandomOrder::Drawn, Generator::Tausworthe32),
+    }
+}
+
+/// Shares of random offsets in percent.
+pub(crate) fn percentage_random(options: &Options) -> PerDirection<u32> {
+    let percent = |given: Option<u64>| given.map_or(100, |percent| percent.min(100) as u32);
+    PerDirection(options.rwt(Opt::PercentageRandom).map(percent))
+}
+
+/// What is known only with the files: draws of 32 bits do not reach all blocks of a large one, and zones or blocks that are named
+/// may lie beyond the end of one.
+pub(crate) fn fit_files(options: &Options, spec: &mut JobSpec, findings: &mut Findings) {
+    if !spec.rw.is_random() {
+        return;
+    }
+    let blocks = |file: &&FileSpec| file.size.min(file.real_size) / spec.min_block().max(1);
+    let too_large = spec.files.iter().find(|file| blocks(file) > u64::from(u32::MAX));
+    if let Some(file) = too_large
+        && spec.random_order == RandomOrder::Drawn
+        && spec.generator == Generator::Tausworthe32
+        && !matches!(spec.distribution, Distribution::Skewed(_) | Distribution::Sequence { .. })
+    {
+        findings.note(format!("file {} exceeds 32-bit tausworthe random generator.", file.path.display()));
+        if options.is_given(Opt::RandomGenerator) {
+            findings.note("Use the random_generator= option to switch to lfsr or tausworthe64.".to_owned());
+        } else {
+            let text =
+                "Switching to tausworthe64. Use the random_generator= option to get rid of this warning.";
+            findings.note(text.to_owned());
+            spec.wide_offsets = true;
+        }
+    }
+    for file in &spec.files {
+        if let Some(text) = beyond(spec, file) {
+            findings.note(text);
+        }
+    }
+    if let Some(zones) = spec.zones
+        && let Some(file) = spec.files.iter().find(|file| file.size.min(file.real_size) < zones.range)
+    {
+        let path = file.path.display();
+        findings.note(format!(
+            "a zone is larger than {path}: a random choice beyond the end of the file ends its pass"
+        ));
+    }
+}
+
+/// What a distribution names beyond the end of a file.
+fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
+    let path = file.path.display();
+    let exceeds = |d: Direction, bytes: u64| {
+        let room = spec.zones.map_or(file.size.min(file.real_size), |zones| zones.range);
+        spec.rw.does(d) && bytes > room
+    };
+    match &spec.distribution {
+        Distribution::ZonedAbs(lists) => {
+            let sum =
+                |d| lists[d].iter().fold(0, |sum: u64, zone: &AccessZone| sum.saturating_add(zone.size));
+            Direction::ALL.into_iter().find(|&d| exceeds(d, sum(d)))?;
+            Some(format!("zoned_abs sizes exceed file size: a choice beyond the end of {path} ends its pass"))
+        }
+        Distribution::Sequence { blocks, .. } => {
+            let last = blocks.iter().max()?;
+            Direction::ALL
+                .into_iter()
+                .find(|&d| exceeds(d, last.saturating_add(1).saturating_mul(spec.block[d].align)))?;
+            Some(format!("random_distribution=sequence ends a pass at block {last}: {path} has fewer blocks"))
+        }
+        _ => None,
+    }
+}
+
+/// Lists for each direction: one is for all, the second of two is for writes and trims.
+fn zones(text: &str, list: impl Fn(&str) -> Vec<AccessZone>) -> PerDirection<Vec<AccessZone>> {
+    let mut lists = text.split(',').map(list);
+    let read = lists.next().unwrap_or_default();
+    let write = lists.next().unwrap_or_else(|| read.clone());
+    let trim = lists.next().unwrap_or_else(|| write.clone());
+    PerDirection([read, write, trim])
+}
+
+/// Zones in percent. Those without a size, or one of 0, take equal whole parts of what the others leave.
+fn shared(list: &str) -> Vec<AccessZone> {
+    let mut zones: Vec<AccessZone> = list.split(':').map(|zone| zone_of(zone, |n| n.parse().ok())).collect();
+    let given: u64 = zones.iter().map(|zone| zone.size).sum();
+    let blank = zones.iter().filter(|zone| zone.size == 0).count() as u64;
+    let rest = 100_u64.saturating_sub(given).checked_div(blank).unwrap_or(0);
+    zones.iter_mut().filter(|zone| zone.size == 0).for_each(|zone| zone.size = rest);
+    zones
+}
+
+/// Zones in bytes.
+fn in_bytes(list: &str, kb_base: u64) -> Vec<AccessZone> {
+    let bytes = |text: &str| whole_number(Opt::Size, text, kb_base).map(i64::cast_unsigned);
+    list.split(':').map(|zone| zone_of(zone, bytes)).collect()
+}
+
+fn zone_of(text: &str, size: impl Fn(&str) -> Option<u64>) -> AccessZone {
+    let (accesses, bytes) = text.split_once('/').unwrap_or((text, ""));
+    AccessZone {
+        accesses: accesses.trim().parse().unwrap_or(0),
+        size: Some(bytes.trim()).filter(|text| !text.is_empty()).and_then(size).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{plan_of, refusals, spec_of};
+
+    fn job(options: &str) -> JobSpec {
+        spec_of(&format!("[a]\nioengine=null\nsize=1m\nrw=randrw\n{options}\n"))
+    }
+
+    fn notes(options: &str) -> Vec<String> {
+        plan_of(&format!("[a]\nioengine=null\nrw=randread\n{options}\n")).unwrap().notes
+    }
+
+    fn pairs(zones: &[AccessZone]) -> Vec<(u32, u64)> {
+        zones.iter().map(|zone| (zone.accesses, zone.size)).collect()
+    }
+
+    #[test]
+    fn laws_have_parameters_and_centers_or_fios_defaults() {
+        let law = |text: &str| match job(&format!("random_distribution={text}")).distribution {
+            Distribution::Skewed(Skew { law, center }) => (law, center),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(law("zipf"), (Law::Zipf(1.1), None));
+        assert_eq!(law("zipf:1.3:0.25"), (Law::Zipf(1.3), Some(0.25)));
+        assert_eq!(law("pareto"), (Law::Pareto(0.2), None));
+        assert_eq!(law("pareto:0.5"), (Law::Pareto(0.5), None));
+        assert_eq!(law("normal"), (Law::Normal(0.0), None));
+        assert_eq!(law("normal:20:0.75"), (Law::Normal(20.0), Some(0.75)));
+        assert_eq!(job("random_distribution=random").distribution, Distribution::Uniform);
+    }
+
+    #[test]
+    fn zones_are_per_direction_and_blank_sizes_share_the_rest() {
+        let Distribution::Zoned(zones) = job("random_distribution=zoned:60/10:40/90,100/").distribution
+        else {
+            panic!("no zones");
+        };
+        assert_eq!(pairs(&zones.0[0]), [(60, 10), (40, 90)]);
+        assert_eq!([pairs(&zones.0[1]), pairs(&zones.0[2])], [[(100, 100)], [(100, 100)]]);
+        let Distribution::Zoned(zones) = job("random_distribution=zoned:70/:20/40:10/0").distribution else {
+            panic!("no zones");
+        };
+        assert_eq!(pairs(&zones.0[2]), [(70, 30), (20, 40), (10, 30)]);
+    }
+
+    #[test]
+    fn zones_in_bytes_have_units() {
+        let text = "random_distribution=zoned_abs:90/40k:10/1m\nsize=4m";
+        let Distribution::ZonedAbs(zones) = job(text).distribution else { panic!("no zones") };
+        assert_eq!(pairs(&zones.0[0]), [(90, 40 << 10), (10, 1 << 20)]);
+        let refused = refusals("[a]\nioengine=null\nsize=1m\nrandom_distribution=zoned_abs:50/:50/40k\n");
+        assert_eq!(refused.len(), 1, "{refused:?}");
+    }
+
+    #[test]
+    fn zones_and_blocks_beyond_a_file_are_told_of() {
+        let told = notes("size=40k\nrandom_distribution=zoned_abs:50/20k:50/40k");
+        assert_eq!(
+            told,
+            ["zoned_abs sizes exceed file size: a choice beyond the end of a.0.0 ends its pass"]
+        );
+        assert!(notes("size=60k\nrandom_distribution=zoned_abs:50/20k:50/40k").is_empty());
+        let told = notes("size=40k\nrandom_distribution=sequence:1,10");
+        assert_eq!(told, ["random_distribution=sequence ends a pass at block 10: a.0.0 has fewer blocks"]);
+        assert!(notes("size=44k\nrandom_distribution=sequence:1,10").is_empty());
+    }
+
+    #[test]
+    fn zones_larger_than_a_file_are_told_of() {
+        let zones = "zonemode=strided\nzonesize=16k\nzonerange=32k";
+        let want = "a zone is larger than a.0.0: a random choice beyond the end of the file ends its pass";
+        assert_eq!(notes(&format!("size=20k\n{zones}")), [want]);
+        assert!(notes(&format!("size=32k\n{zones}")).is_empty());
+    }
+
+    #[test]
+    fn sequences_and_shares_are_taken_over() {
+        let spec =
+            job("random_distribution=sequence:3,0,7\nrandom_sequence_stride=1\npercentage_random=30,70");
+        assert_eq!(spec.distribution, Distribution::Sequence { blocks: vec![3, 0, 7], stride: true });
+        assert_eq!(spec.percentage_random, PerDirection([30, 70, 70]));
+        assert_eq!(job("").percentage_random, PerDirection([100; 3]));
+    }
+
+    #[test]
+    fn only_a_generator_that_was_not_chosen_is_switched() {
+        let exceeds = "file a.0.0 exceeds 32-bit tausworthe random generator.";
+        let switches =
+            "Switching to tausworthe64. Use the random_generator= option to get rid of this warning.";
+        assert_eq!(notes("size=2t\nbs=512\nnorandommap=1"), Vec::<String>::new());
+        assert_eq!(notes("size=3t\nbs=512\nnorandommap=1"), [exceeds, switches]);
+        let hint = "Use the random_generator= option to switch to lfsr or tausworthe64.";
+        assert_eq!(notes("size=3t\nbs=512\nnorandommap=1\nrandom_generator=tausworthe"), [exceeds, hint]);
+        for other in ["random_generator=tausworthe64", "random_generator=lfsr", "random_distribution=zipf"] {
+            assert!(notes(&format!("size=3t\nbs=512\nnorandommap=1\n{other}")).is_empty(), "{other}");
+        }
+        let wide = |text: &str| job(text).wide_offsets;
+        assert!(wide("size=3t\nbs=512") && !wide("size=3t\nbs=512\nrandom_generator=tausworthe"));
+    }
+}

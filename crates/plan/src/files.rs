@@ -1,0 +1,101 @@
+//! How a job goes about its files: which one comes next, how many are open, and what the kind of files rules out.
+
+use ferrio_jobfile::{Opt, Options};
+
+use crate::spec::{Direction, FileKind, FileService, JobSpec, Law, SetupError, Skew};
+
+/// `file_service_type`, whose argument is a count or the parameters of a distribution.
+pub(crate) fn service(options: &Options) -> FileService {
+    let Some(choice) = options.choice(Opt::FileServiceType) else { return FileService::default() };
+    let argument = choice.argument.unwrap_or_default();
+    let (parameter, center) = argument.split_once(':').map_or((argument, None), |(p, c)| (p, Some(c)));
+    let ios = parameter.trim().parse().unwrap_or(1).max(1);
+    let number = |default: f64| parameter.trim().parse().unwrap_or(default);
+    let center = center.and_then(|center| center.trim().parse().ok());
+    match choice.word {
+        "sequential" => FileService::Sequential,
+        "random" => FileService::Random { ios },
+        "zipf" => FileService::Skewed(Skew { law: Law::Zipf(number(1.1)), center }),
+        "pareto" => FileService::Skewed(Skew { law: Law::Pareto(number(0.2)), center }),
+        "normal" => FileService::Skewed(Skew { law: Law::Normal(number(0.0)), center }),
+        _ => FileService::RoundRobin { ios },
+    }
+}
+
+/// `openfiles`; 0 sets no limit.
+pub(crate) fn most_open(options: &Options) -> u32 {
+    let given = options.int(Opt::Openfiles).filter(|&most| most > 0);
+    given.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX)
+}
+
+/// Refuses `end_syncfs` for what is in no file system: the data of a device is not in the one that its node is in.
+pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
+    let other = spec.files.iter().find(|file| file.kind != FileKind::Regular);
+    let Some(file) = other.filter(|_| spec.durability.end_syncfs && spec.rw.does(Direction::Write)) else {
+        return Ok(());
+    };
+    let (name, path) = (&spec.name, file.path.display());
+    let message = match file.kind {
+        FileKind::Pretend => {
+            format!(
+                "{name}: end_syncfs needs a file system, and ioengine={} has no files",
+                spec.engine.name()
+            )
+        }
+        _ => format!("{name}: end_syncfs cannot make {path} durable, which is a device: use end_fsync"),
+    };
+    Err(SetupError { errno: libc::EINVAL, func: "syncfs", message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{plan_of, spec_of};
+
+    fn served(text: &str) -> FileService {
+        spec_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).file_service
+    }
+
+    #[test]
+    fn every_way_to_choose_a_file_is_understood() {
+        assert_eq!(served("roundrobin:3"), FileService::RoundRobin { ios: 3 });
+        assert_eq!(served("roundrobin:0"), FileService::default());
+        assert_eq!(served("sequential"), FileService::Sequential);
+        assert_eq!(served("random"), FileService::Random { ios: 1 });
+        assert_eq!(served("random:7"), FileService::Random { ios: 7 });
+        let skewed = |law, center| FileService::Skewed(Skew { law, center });
+        assert_eq!(served("zipf"), skewed(Law::Zipf(1.1), None));
+        assert_eq!(served("zipf:0.8:0.25"), skewed(Law::Zipf(0.8), Some(0.25)));
+        assert_eq!(served("pareto:0.4"), skewed(Law::Pareto(0.4), None));
+        assert_eq!(served("gauss:20:0.5"), skewed(Law::Normal(20.0), Some(0.5)));
+    }
+
+    #[test]
+    fn files_are_opened_on_demand_when_they_must_not_all_be_open() {
+        let on_demand = |options: &str| {
+            spec_of(&format!("[a]\nioengine=null\nsize=64k\nrw=write\n{options}")).opens_on_demand()
+        };
+        assert!(!on_demand("nrfiles=4\n"));
+        assert!(!on_demand("nrfiles=4\nopenfiles=0\n"));
+        assert!(!on_demand("nrfiles=4\nopenfiles=4\n"));
+        assert!(on_demand("nrfiles=4\nopenfiles=3\n"));
+        assert!(on_demand("nrfiles=4\nfsync_on_close=1\n"));
+        assert!(!on_demand("nrfiles=4\nfsync_on_close=1\nrw=read\n"));
+        assert!(!on_demand("fsync_on_close=1\n"));
+    }
+
+    #[test]
+    fn syncfs_is_refused_where_there_is_no_file_system() {
+        let error = |text: &str| {
+            let plan = plan_of(text).unwrap();
+            plan.jobs[0].setup_error.as_ref().map(|error| error.message.clone())
+        };
+        let null = "[a]\nioengine=null\nsize=64k\nend_syncfs=1\n";
+        let want = "a: end_syncfs needs a file system, and ioengine=null has no files";
+        assert_eq!(error(&format!("{null}rw=write\n")).as_deref(), Some(want));
+        assert_eq!(error(null), None, "a job that reads has nothing to sync");
+        let device = "[a]\nfilename=/dev/null\nsize=64k\nend_syncfs=1\nrw=write\n";
+        let want = "a: end_syncfs cannot make /dev/null durable, which is a device: use end_fsync";
+        assert_eq!(error(device).as_deref(), Some(want));
+    }
+}

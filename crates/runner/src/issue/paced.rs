@@ -1,0 +1,174 @@
+//! I/O under `rate` and `rate_iops`: each waits until it is due, and its response time counts from then on, however late it could be
+//! issued.
+//!
+//! While a job waits, what is in flight goes on and is reaped when it completes: a slow I/O holds nothing back but what needs its
+//! place in the queue.
+
+use std::time::Duration;
+
+use ferrio_engine::Engine;
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_stats::Clock;
+use ferrio_workload::pacing::Pacer;
+use ferrio_workload::{Io, SEEDS, Step};
+
+use super::Issuer;
+use crate::control::JobControl;
+use crate::failure::Failure;
+use crate::timing::Timing;
+use crate::waiting::Waiter;
+
+/// Stands for no time.
+const NEVER: u64 = u64::MAX;
+/// Time between two looks for completions of an engine that cannot wait for them with a limit.
+const LOOK: Duration = Duration::from_micros(20);
+
+/// The schedule of a job and when its I/Os were due.
+#[derive(Debug)]
+pub(super) struct Paced {
+    pacer: Pacer,
+    waiter: Waiter,
+    clock: Clock,
+    /// Clock ticks at which the I/O in each unit was due, [`NEVER`] for one without a time.
+    due: Box<[u64]>,
+    /// The same for the I/O that is issued next.
+    next_due: u64,
+}
+
+impl Paced {
+    /// `None` for a job without rates.
+    pub(super) fn new(spec: &JobSpec, entropy: [u64; SEEDS], clock: Clock) -> Option<Box<Self>> {
+        let pacer = Pacer::new(spec, entropy)?;
+        let due = vec![NEVER; spec.units() as usize].into_boxed_slice();
+        Some(Box::new(Paced { pacer, waiter: Waiter::new(clock), clock, due, next_due: NEVER }))
+    }
+
+    /// Clock ticks at which the next I/O of this direction is due; 0 if it may go at any time.
+    fn due(&self, direction: Direction, timing: &Timing) -> u64 {
+        if !self.pacer.limits(direction) {
+            return 0;
+        }
+        let since = self.clock.ticks(Duration::from_nanos(self.pacer.due_ns(direction)));
+        timing.measuring_since().saturating_add(since)
+    }
+
+    /// The I/O that was waited for is issued in `unit`.
+    #[inline]
+    pub(super) fn issued(&mut self, unit: u32, io: &Io) {
+        self.pacer.issued(io.direction, io.len);
+        self.due[unit as usize] = self.next_due;
+    }
+
+    /// ns from the moment the I/O in `unit` was due to its end at `now`; `None` for one without a time.
+    #[inline]
+    pub(super) fn response_ns(&self, unit: u32, now: u64) -> Option<u64> {
+        let due = self.due[unit as usize];
+        (due != NEVER).then(|| self.clock.between(due, now))
+    }
+
+    /// What follows is not on the schedule. Nothing is in flight.
+    pub(super) fn forget(&mut self) {
+        self.due.fill(NEVER);
+    }
+
+    /// The job paused between these clock readings, which is not caught up with.
+    pub(super) fn paused(&mut self, timing: &Timing, began: u64, ended: u64) {
+        let since = |ticks| timing.measured_ns(&self.clock, ticks);
+        self.pacer.paused(since(began), since(ended));
+    }
+
+    /// Another pass begins.
+    pub(super) fn begin_pass(&mut self) {
+        self.pacer.begin_pass();
+    }
+
+    /// A new epoch begins (end of the ramp): the schedule starts again, what is in flight keeps its times.
+    pub(super) fn restart(&mut self) {
+        self.pacer.restart();
+    }
+}
+
+impl<E: Engine> Issuer<'_, E> {
+    /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn paced_step(&mut self) -> Option<Step> {
+        self.now = self.clock.now();
+        let since = self.timing.measured_ns(&self.clock, self.now);
+        let pacer = &self.paced.as_ref()?.pacer;
+        let step = self.workload.next_paced(|direction| pacer.choose(direction, since));
+        if let Step::Io(io) = step
+            && !self.wait_until_due(io.direction)
+        {
+            return None;
+        }
+        Some(step)
+    }
+
+    /// Waits until the next I/O of this direction is due. False when the job ends before.
+    fn wait_until_due(&mut self, direction: Direction) -> bool {
+        loop {
+            let Some(paced) = &mut self.paced else { return true };
+            let due = paced.due(direction, &self.timing);
+            if due <= self.now {
+                paced.next_due = if due == 0 { NEVER } else { due };
+                return true;
+            }
+            let milestone = self.timing.next_milestone();
+            self.reap_until(due.min(milestone));
+            self.now = self.clock.now();
+            if self.failure.is_some() || self.context.control.stop_requested() {
+                return false;
+            }
+            // At the end of the ramp the schedule starts again.
+            if self.now >= milestone && !self.pass_milestone() {
+                return false;
+            }
+        }
+    }
+
+    /// Takes what completes until the clock shows `ticks`, the job fails or shall stop.
+    fn reap_until(&mut self, ticks: u64) {
+        let control: &JobControl = self.context.control;
+        while self.failure.is_none() && !control.stop_requested() {
+            if !self.retry.is_empty() {
+                self.submit_retry();
+                continue;
+            }
+            let Some(paced) = &mut self.paced else { return };
+            if self.free.len() == self.units.len() {
+                return paced.waiter.until(ticks, control);
+            }
+            let now = self.clock.now();
+            let left = self.clock.between(now, ticks);
+            if left == 0 {
+                return;
+            }
+            match paced.waiter.sleep_for(left) {
+                Some(sleep) => self.reap_within(sleep, now),
+                None => self.reap(0, self.depth_in_use()),
+            }
+        }
+    }
+
+    /// Takes what is complete, after `sleep` at most; `now` is the clock.
+    fn reap_within(&mut self, sleep: Duration, now: u64) {
+        self.flush();
+        self.done.clear();
+        match self.engine.reap_within(sleep, self.depth_in_use(), &mut self.done) {
+            Err(e) => self.fail(Failure::from_io(&e, "get_events")),
+            Ok(true) if self.done.is_empty() => {
+                if let Some(paced) = &mut self.paced {
+                    paced.waiter.slept(sleep, self.clock.between(now, self.clock.now()));
+                }
+            }
+            Ok(true) => self.complete_all(),
+            Ok(false) => {
+                self.reap(0, self.depth_in_use());
+                if self.done.is_empty() {
+                    std::thread::sleep(sleep.min(LOOK));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! I/O logs: a text with one line per I/O of a job, in fio's format, versions 2 and 3.
+//!
+//! A log begins with a line that names its version. Every file is added, opened and closed by a line; an I/O has the file's name, an
+//! action, an offset and a length. Version 3 puts microseconds since the job opened the log before each line, version 2 has no
+//! times. A log that is appended to has headers in the middle.
+#![forbid(unsafe_code)]
+
+mod writer;
+
+pub use writer::{LogError, Writer};
+
+/// Version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// Lines without times.
+    Two,
+    /// Lines that begin with microseconds since the log was opened.
+    #[default]
+    Three,
+}
+
+impl Version {
+    /// The first line of a log, without its line end.
+    #[must_use]
+    pub const fn header(self) -> &'static str {
+        match self {
+            Version::Two => "fio version 2 iolog",
+            Version::Three => "fio version 3 iolog",
+        }
+    }
+}
+
+/// What a line says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAction {
+    /// The file takes part; comes before anything else of it.
+    Add,
+    /// I/O may follow.
+    Open,
+    /// No I/O follows until it is opened again.
+    Close,
+}
+
+impl FileAction {
+    /// The word in the log.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            FileAction::Add => "add",
+            FileAction::Open => "open",
+            FileAction::Close => "close",
+        }
+    }
+}
+
+/// What a line says that was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IoAction {
+    /// Data was read.
+    Read,
+    /// Data was written.
+    Write,
+    /// A range was discarded.
+    Trim,
+    /// fsync(2)
+    Sync,
+    /// fdatasync(2)
+    Datasync,
+    /// sync_file_range(2)
+    SyncFileRange,
+}
+
+impl IoAction {
+    /// The word in the log.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            IoAction::Read => "read",
+            IoAction::Write => "write",
+            IoAction::Trim => "trim",
+            IoAction::Sync => "sync",
+            IoAction::Datasync => "datasync",
+            IoAction::SyncFileRange => "sync_file_range",
+        }
+    }
+}

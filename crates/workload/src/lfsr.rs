@@ -1,0 +1,158 @@
+//! `random_generator=lfsr`: a linear feedback shift register that visits each block of a file once, with no memory of where it was.
+//!
+//! A register of `n` bits runs through all of its states but one, all bits set, which it never leaves. States that are no block
+//! are skipped. Sequences are fio's.
+
+mod taps;
+
+use taps::taps;
+
+/// The blocks of a file, each once and then again from the start on demand.
+#[derive(Clone, Debug)]
+pub(crate) struct Lfsr {
+    value: u64,
+    start: u64,
+    /// Flipped by a step from an even value.
+    mask: u64,
+    /// The highest bit, which every step sets first.
+    top: u64,
+    blocks: u64,
+    left: u64,
+    /// No block was asked for yet: the first one takes two steps, as with fio.
+    fresh: bool,
+}
+
+impl Lfsr {
+    /// The order of `blocks` blocks that begins at `seed`; `None` when that is the one state without a successor.
+    pub(crate) fn new(blocks: u64, seed: u64) -> Option<Self> {
+        let bits = bits(blocks)?;
+        let ones = !0 >> (64 - bits);
+        let start = seed & ones;
+        (start != ones).then(|| Lfsr {
+            value: start,
+            start,
+            mask: taps(bits).iter().fold(0, |mask, tap| mask | 1 << (tap - 1)),
+            top: 1 << (bits - 1),
+            blocks,
+            left: blocks,
+            fresh: true,
+        })
+    }
+
+    /// The next block, `None` when there was each of them.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<u64> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        if self.fresh {
+            self.fresh = false;
+            self.step();
+        }
+        self.step();
+        while self.value >= self.blocks {
+            self.step();
+        }
+        Some(self.value)
+    }
+
+    /// Begins at the start state again.
+    pub(crate) fn rewind(&mut self) {
+        self.value = self.start;
+        self.left = self.blocks;
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        let if_even = (self.value & 1).wrapping_sub(1);
+        self.value = (self.value >> 1 | self.top) ^ (self.mask & if_even);
+    }
+}
+
+/// Bits of a register with a state for each block and one more; `None` for more blocks than any file has.
+fn bits(blocks: u64) -> Option<u32> {
+    Some((u64::BITS - blocks.leading_zeros()).max(3)).filter(|&bits| bits <= 63)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Each bit of the register by itself, and a set of the blocks that came.
+    fn plain(blocks: u64, seed: u64) -> Vec<u64> {
+        let bits = (3..).find(|&bits| 1 << bits > blocks).unwrap();
+        let mut register: Vec<bool> = (0..bits).map(|bit| seed >> bit & 1 == 1).collect();
+        let mut step = |register: &mut Vec<bool>| {
+            let even = !register.remove(0);
+            register.push(true);
+            if even {
+                taps(bits as u32).iter().for_each(|&tap| register[tap as usize - 1] ^= true);
+            }
+        };
+        let mut order = Vec::new();
+        let mut seen = HashSet::new();
+        step(&mut register);
+        while seen.len() < blocks as usize {
+            step(&mut register);
+            let value = register.iter().rev().fold(0, |value, &bit| value << 1 | u64::from(bit));
+            if value < blocks && seen.insert(value) {
+                order.push(value);
+            }
+        }
+        order
+    }
+
+    proptest! {
+        #[test]
+        fn a_round_is_that_of_a_register_of_single_bits(blocks in 1u64..5000, seed: u64) {
+            let Some(mut lfsr) = Lfsr::new(blocks, seed) else {
+                prop_assert!((seed + 1).trailing_zeros() >= 3);
+                return Ok(());
+            };
+            let round: Vec<_> = std::iter::from_fn(|| lfsr.next()).collect();
+            prop_assert_eq!(&round, &plain(blocks, seed));
+            prop_assert_eq!(lfsr.next(), None);
+            lfsr.rewind();
+            let again: HashSet<_> = std::iter::from_fn(|| lfsr.next()).collect();
+            prop_assert_eq!(again.len() as u64, blocks);
+        }
+    }
+
+    #[test]
+    fn all_bits_set_is_no_start() {
+        assert!(Lfsr::new(8, 0b1_1111).is_none());
+        assert!(Lfsr::new(16, 0b1111).is_some());
+        assert!(Lfsr::new(1 << 63, 1).is_none());
+    }
+
+    /// By Brent's method on the power of the step that must bring every state back: a table of bits, squared `n` times, is the
+    /// step taken 2^n times, and must equal the step taken once.
+    #[test]
+    fn every_register_returns_after_all_states_but_one() {
+        for bits in 3..=63 {
+            let lfsr = Lfsr::new((1 << bits) - 1, 0).unwrap();
+            // Inverted, the register is linear: 0 stays 0.
+            let ones = !0 >> (64 - bits);
+            let step = |value: u64| {
+                let mut register = lfsr.clone();
+                register.value = !value & ones;
+                register.step();
+                !register.value & ones
+            };
+            let apply = |table: &[u64], value: u64| {
+                (0..bits).fold(0, |sum, bit| if value >> bit & 1 == 1 { sum ^ table[bit] } else { sum })
+            };
+            let once: Vec<u64> = (0..bits).map(|bit| step(1 << bit)).collect();
+            let mut power = once.clone();
+            for _ in 0..bits {
+                power = power.iter().map(|&image| apply(&power, image)).collect();
+            }
+            assert_eq!(power, once, "{bits} bits");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Random offsets in one file, found by a draw made ahead and, with a map, one look at it.
+//!
+//! What the short paths of random jobs share: they take a block here and know nothing of where it comes from.
+
+use ferrio_plan::Direction;
+
+use crate::map::RandomMap;
+use crate::random::{Ahead, BATCH, Scale, Stream};
+use crate::skewed::Skewed;
+use crate::walk::Walk;
+use crate::zoned::Zoned;
+
+/// Stands in a batch for a block that there is not.
+const NONE: u64 = u64::MAX;
+
+/// State of random choices in one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Offsets {
+    ahead: Ahead,
+    grid: Grid,
+    finished: bool,
+    /// `time_based`: when no block is left they all come again instead of ending the pass.
+    recycle: bool,
+    map: Option<RandomMap>,
+    source: Source,
+    /// Seed to start again from at each pass, if the job repeats.
+    restart: Option<Restart>,
+}
+
+/// Where blocks lie and which of them are usable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// Start of the region in bytes.
+    pub(crate) base: u64,
+    /// Distance of two blocks in bytes.
+    pub(crate) align: u64,
+    /// The first block that is not to be used, whatever is drawn.
+    pub(crate) end: u64,
+}
+
+/// Where blocks come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// Each is a number drawn among all.
+    Drawn(Stream, Scale),
+    /// `lfsr`, `permute`
+    Walk(Box<Walk>),
+    /// zipf, pareto, normal
+    Skewed(Box<Skewed>),
+    /// zoned, zoned_abs: the zones of a direction, among so many blocks, and the draws within a zone
+    Zoned(Box<Zoned>, Direction, u64, Stream),
+}
+
+/// Seeds of a job that repeats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restart {
+    pub(crate) offset: u64,
+    pub(crate) zone: u64,
+}
+
+impl Offsets {
+    /// Choices among the blocks of a grid, each once in a pass if there is a map.
+    pub(crate) fn new(
+        source: Source,
+        grid: Grid,
+        map: Option<RandomMap>,
+        recycle: bool,
+        restart: Option<Restart>,
+    ) -> Self {
+        Offsets { ahead: Ahead::new(), finished: grid.end == 0, grid, recycle, map, source, restart }
+    }
+
+    /// The offset of the next block, which is used up as a whole. `None` when the file is finished.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Option<u64> {
+        if self.finished {
+            return None;
+        }
+        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        if let Some(map) = &mut self.map {
+            block = match map.take(block) {
+                Some(free) => free,
+                None => self.begin_round().and_then(|block| self.map.as_mut()?.take(block))?,
+            };
+        }
+        if block >= self.grid.end {
+            block = self.beyond(block)?;
+        }
+        Some(self.grid.base + block * self.grid.align)
+    }
+
+    /// The next block of an unfinished file, and its offset relative to the region. [`Offsets::claim`] marks what is used of the map.
+    #[inline(always)]
+    pub(crate) fn find(&mut self) -> Option<(u64, u64)> {
+        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        if let Some(map) = &self.map {
+            block = match map.next_clear(block) {
+                Some(free) => free,
+                None => self.begin_round().and_then(|block| self.map.as_ref()?.next_clear(block))?,
+            };
+        }
+        if block >= self.grid.end {
+            block = self.beyond(block)?;
+        }
+        Some((block, block * self.grid.align))
+    }
+
+    /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of
+    /// them without a map, and where the map has ended.
+    #[inline(always)]
+    pub(crate) fn claim(&mut self, block: u64, count: u64) -> u64 {
+        let Some(map) = &mut self.map else {
+            return count;
+        };
+        let wanted = count.min(map.bits() - block);
+        let got = map.claim(block, wanted);
+        if got < wanted { got } else { count }
+    }
+
+    /// Start of the region in bytes.
+    #[inline(always)]
+    pub(crate) fn base(&self) -> u64 {
+        self.grid.base
+    }
+
+    /// True when no block of this pass is left.
+    #[inline(always)]
+    pub(crate) fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// No more of this pass.
+    #[cold]
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// A pass begins: all blocks are free, and what repeats starts again.
+    pub(crate) fn begin_pass(&mut self) {
+        if self.source.begin_pass(self.restart) {
+            self.ahead.forget();
+        }
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        self.finished = self.grid.end == 0;
+    }
+
+    /// All blocks of the map are taken: with `time_based` a new round begins with a fresh draw, otherwise the file is finished.
+    #[cold]
+    #[inline(never)]
+    fn begin_round(&mut self) -> Option<u64> {
+        self.finished = !self.recycle;
+        if self.finished {
+            return None;
+        }
+        self.map.as_mut()?.clear();
+        Some(self.ahead.next(|batch| self.source.fill(batch)))
+    }
+
+    /// A block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
+    #[cold]
+    #[inline(never)]
+    fn beyond(&mut self, block: u64) -> Option<u64> {
+        if block == NONE
+            && self.recycle
+            && let Source::Walk(walk) = &mut self.source
+        {
+            walk.rewind();
+            self.ahead.forget();
+            let block = self.ahead.next(|batch| self.source.fill(batch));
+            if block < self.grid.end {
+                return Some(block);
+            }
+        }
+        self.finished = true;
+        None
+    }
+}
+
+impl Source {
+    /// The next batch, filled up with [`NONE`] at the end.
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self, batch: &mut [u64; BATCH]) {
+        match self {
+            Source::Drawn(stream, count) => stream.fill_below(*count, batch),
+            Source::Walk(walk) => match &mut **walk {
+                Walk::Lfsr(lfsr) => batch.fill_with(|| lfsr.next().unwrap_or(NONE)),
+                Walk::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
+            },
+            Source::Skewed(skewed) => batch.fill_with(|| skewed.next()),
+            Source::Zoned(zoned, direction, blocks, offsets) => {
+                batch.fill_with(|| zoned.next(*direction, *blocks, offsets).unwrap_or(NONE));
+            }
+        }
+    }
+
+    /// Says whether what was made ahead is void.
+    fn begin_pass(&mut self, restart: Option<Restart>) -> bool {
+        match (self, restart) {
+            (Source::Walk(walk), restart) => {
+                walk.rewind();
+                if restart.is_some() {
+                    walk.restart();
+                }
+                true
+            }
+            // The generators of files run on whatever the seeding.
+            (Source::Skewed(_), _) | (_, None) => false,
+            (Source::Drawn(stream, _), Some(seeds)) => {
+                stream.reseed(seeds.offset);
+                true
+            }
+            (Source::Zoned(zoned, _, _, offsets), Some(seeds)) => {
+                zoned.reseed(seeds.zone);
+                offsets.reseed(seeds.offset);
+                true
+            }
+        }
+    }
+}

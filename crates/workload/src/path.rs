@@ -1,0 +1,226 @@
+//! Which path a job takes: the shortest that makes its choices. It is decided once, when the job is set up.
+//!
+//! Two paths are short enough to be inlined where they are used, one length in one direction at running or at random offsets; the
+//! others are called.
+
+#[cfg(test)]
+mod tests;
+
+use ferrio_plan::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
+
+use crate::candidates::{candidates, has_map, offset_stream, only_direction, skewed_choices, walk};
+use crate::course::Course;
+use crate::general::General;
+use crate::map::RandomMap;
+use crate::offsets::{Grid, Offsets, Restart, Source};
+use crate::scatter::Scatter;
+use crate::seeds::{self, SEEDS, thread_seeds};
+use crate::sequential::{Sequential, Wraps};
+use crate::steering::Steering;
+use crate::step::{Region, Step, WorkloadError};
+use crate::straight::Straight;
+use crate::sync::Syncs;
+use crate::uniform::Uniform;
+use crate::zoned::Zoned;
+
+/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+pub(crate) enum Path {
+    /// One length in one direction, one after the other.
+    Straight(Straight),
+    /// One length in one direction, at random.
+    Uniform(Uniform),
+    /// Sequential with several lengths or directions.
+    Course(Box<Called<Course>>),
+    /// Random with several lengths or directions.
+    Scatter(Box<Called<Scatter>>),
+    /// Everything else.
+    General(Box<Called<General>>),
+}
+
+/// A path that is called, with a place for what it chose. A step returned by the call would lie in memory, and so would the steps of
+/// the inlined paths, to be copied and waited for: read from here it is in registers like theirs.
+#[derive(Clone, Debug)]
+pub(crate) struct Called<C> {
+    pub(crate) choices: C,
+    pub(crate) step: Step,
+}
+
+impl<C> Called<C> {
+    fn new(choices: C) -> Box<Self> {
+        Box::new(Called { choices, step: Step::PassEnd })
+    }
+}
+
+impl Called<Course> {
+    /// Chooses the next step.
+    #[inline(never)]
+    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.choices.next(pace);
+    }
+}
+
+impl Called<Scatter> {
+    /// Chooses the next step.
+    #[inline(never)]
+    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.choices.next(pace);
+    }
+}
+
+impl Called<General> {
+    /// Chooses the next step.
+    #[inline(never)]
+    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.choices.next(pace);
+    }
+}
+
+impl Path {
+    /// The path of a job whose block sizes and regions were checked.
+    ///
+    /// # Errors
+    /// When a shift register cannot begin.
+    pub(crate) fn new(
+        spec: &JobSpec,
+        regions: &[Region],
+        entropy: [u64; SEEDS],
+    ) -> Result<Self, WorkloadError> {
+        let [region] = regions else {
+            return Path::general(spec, regions, entropy);
+        };
+        let seeds = seeds::shared(spec, thread_seeds(spec, entropy));
+        let direction = only_direction(spec);
+        let block = &spec.block[direction];
+        let plain = !spec.rw.is_mixed() && block.min == block.max;
+        let steering = || Steering::new(spec, &seeds);
+        if !is_simple(spec) {
+            return Path::general(spec, regions, entropy);
+        }
+        if !spec.rw.is_random() {
+            let (hole, wraps) = (hole(spec), wraps(spec, regions));
+            return Ok(if plain && hole == 0 {
+                Path::Straight(Straight::new(region, direction, block.min as u32, wraps))
+            } else {
+                Path::Course(Called::new(Course::new(region, Sequential { hole, wraps }, steering())))
+            });
+        }
+        let Some(source) = source(spec, region, direction, &seeds)? else {
+            return Path::general(spec, regions, entropy);
+        };
+        let end = if plain {
+            (region.real_size + 1).saturating_sub(block.min).min(region.offset + region.size)
+        } else {
+            region.offset + region.size
+        };
+        let offsets = offsets(spec, region, direction, end, source, &seeds);
+        Ok(if plain {
+            Path::Uniform(Uniform::new(offsets, direction, block.min as u32))
+        } else {
+            let min = block.min as u32;
+            Path::Scatter(Called::new(Scatter::new(region, offsets, steering(), min)))
+        })
+    }
+
+    /// The general path, whatever the job.
+    ///
+    /// # Errors
+    /// When a shift register cannot begin.
+    pub(crate) fn general(
+        spec: &JobSpec,
+        regions: &[Region],
+        entropy: [u64; SEEDS],
+    ) -> Result<Self, WorkloadError> {
+        let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions))?;
+        Ok(Path::General(Called::new(general)))
+    }
+}
+
+/// When the end of a region starts a new walk instead of finishing its file.
+fn wraps(spec: &JobSpec, regions: &[Region]) -> Wraps {
+    let beyond_size = spec.limits.io_size.is_some_and(|n| n > spec.limits.size);
+    Wraps {
+        time_based: spec.limits.time_based && regions.len() == 1,
+        rewrites: spec.rw.does(Direction::Write) && beyond_size,
+    }
+}
+
+fn hole(spec: &JobSpec) -> i64 {
+    match spec.rw_postfix {
+        RwPostfix::Hole(bytes) => bytes,
+        RwPostfix::None | RwPostfix::Every(_) => 0,
+    }
+}
+
+/// True when over one file a direction, a position or a draw, and a length decide everything, for all directions alike.
+fn is_simple(spec: &JobSpec) -> bool {
+    let every = matches!(spec.rw_postfix, RwPostfix::Every(n) if n > 1);
+    let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
+    let first = &spec.block[only_direction(spec)];
+    let alike = |d: Direction| {
+        let block = &spec.block[d];
+        !spec.rw.does(d)
+            || (block.min, block.align) == (first.min, first.align) && spec.percentage_random[d] >= 100
+    };
+    spec.zones.is_none()
+        && !spec.file_service.never_finishes()
+        && !spec.rw.is_trimwrite()
+        && !syncs
+        && !spec.bs_is_seq_rand
+        && (!spec.rw.is_random() || !every && Direction::ALL.into_iter().all(alike))
+}
+
+/// Where the blocks of a random job come from, `None` when they depend on more than what was chosen before.
+fn source(
+    spec: &JobSpec,
+    region: &Region,
+    direction: Direction,
+    seeds: &[u64; SEEDS],
+) -> Result<Option<Source>, WorkloadError> {
+    let blocks = candidates(spec, region, direction);
+    let stream = offset_stream(spec, seeds[seeds::OFFSET]);
+    let drawn = spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
+    if drawn {
+        let count = stream.scale(blocks);
+        return Ok(Some(Source::Drawn(stream, count)));
+    }
+    if has_map(spec) {
+        return Ok(None);
+    }
+    Ok(match &spec.distribution {
+        Distribution::Uniform => {
+            walk(spec, 0, region, seeds[seeds::OFFSET])?.map(|walk| Source::Walk(Box::new(walk)))
+        }
+        Distribution::Skewed(skew) => {
+            skewed_choices(spec, skew, 0, region, seeds).map(|skewed| Source::Skewed(Box::new(skewed)))
+        }
+        Distribution::Zoned(_) | Distribution::ZonedAbs(_) if !spec.rw.is_mixed() && blocks > 0 => {
+            let zoned = Zoned::new(&spec.distribution, &spec.block, seeds[seeds::ZONE]);
+            zoned.map(|zoned| Source::Zoned(Box::new(zoned), direction, blocks, stream))
+        }
+        Distribution::Zoned(_) | Distribution::ZonedAbs(_) | Distribution::Sequence { .. } => None,
+    })
+}
+
+/// Random offsets below `end`.
+fn offsets(
+    spec: &JobSpec,
+    region: &Region,
+    direction: Direction,
+    end: u64,
+    source: Source,
+    seeds: &[u64; SEEDS],
+) -> Offsets {
+    let align = spec.block[direction].align;
+    let blocks = candidates(spec, region, direction);
+    let end = if blocks == 0 && !matches!(source, Source::Skewed(_)) {
+        0
+    } else {
+        end.saturating_sub(region.offset).div_ceil(align)
+    };
+    let map = (has_map(spec) && blocks > 0).then(|| RandomMap::new(blocks));
+    let restart = seeds::restarts_each_pass(spec)
+        .then_some(Restart { offset: seeds[seeds::OFFSET], zone: seeds[seeds::ZONE] });
+    Offsets::new(source, Grid { base: region.offset, align, end }, map, spec.limits.time_based, restart)
+}

@@ -1,0 +1,79 @@
+//! Choices among `n` things of which few are chosen often: zipf, pareto and normal, for offsets and for files.
+//!
+//! A law gives a rank, rank 0 the most popular under zipf and pareto; offsets scatter the ranks over the file by a hash, so that
+//! the popularity follows the law and the place does not. All arithmetic is fio's, in doubles, in its order.
+
+mod normal;
+mod pareto;
+mod remainder;
+mod zeta;
+mod zipf;
+
+#[cfg(test)]
+mod tests;
+
+use ferrio_plan::{Law, Skew};
+
+use crate::random::T88;
+use normal::Normal;
+use pareto::Pareto;
+use remainder::Remainder;
+use zipf::Zipf;
+
+/// Spreads neighbouring ranks over all 64-bit numbers.
+const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
+
+/// Skewed choices among the numbers below `n`.
+#[derive(Clone, Debug)]
+pub(crate) struct Skewed {
+    ranks: Ranks,
+    draws: T88,
+    /// Added to every rank, scattered or not.
+    shift: u64,
+    scatter: bool,
+    below: Remainder,
+}
+
+/// The law with what can be worked out beforehand.
+#[derive(Clone, Debug)]
+enum Ranks {
+    Zipf(Zipf),
+    Pareto(Pareto),
+    Normal(Normal),
+}
+
+impl Skewed {
+    /// Choices among `n` things, at least 1, from the low 32 bits of `seed`. Without `scatter` neighbouring ranks stay neighbours.
+    ///
+    /// The first zipf of many things adds up to 10^7 terms, once for all.
+    pub(crate) fn new(skew: &Skew, n: u64, seed: u64, scatter: bool) -> Self {
+        debug_assert!(n > 0);
+        let mut draws = T88::new(seed);
+        let (ranks, shift) = match skew.law {
+            Law::Zipf(theta) => (Ranks::Zipf(Zipf::new(theta, n)), hot_spot(&mut draws, skew.center, n)),
+            Law::Pareto(h) => (Ranks::Pareto(Pareto::new(h, n)), hot_spot(&mut draws, skew.center, n)),
+            Law::Normal(deviation) => {
+                (Ranks::Normal(Normal::new(deviation, n)), normal::shift(skew.center, n))
+            }
+        };
+        Skewed { ranks, draws, shift, scatter, below: Remainder::new(n) }
+    }
+
+    /// The next choice, below `n`.
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        let rank = match &self.ranks {
+            Ranks::Zipf(zipf) => zipf.rank(self.draws.draw()),
+            Ranks::Pareto(pareto) => pareto.rank(self.draws.draw()),
+            Ranks::Normal(normal) => normal.rank(&mut self.draws),
+        };
+        let place = if self.scatter { rank.wrapping_mul(SPREAD) } else { rank };
+        self.below.of(place.wrapping_add(self.shift))
+    }
+}
+
+/// Where rank 0 of zipf and pareto lies. One number is drawn, needed or not.
+fn hot_spot(draws: &mut T88, center: Option<f64>, n: u64) -> u64 {
+    let drawn = u64::from(draws.draw());
+    center.map_or(drawn, |center| (n as f64 * center) as u64)
+}

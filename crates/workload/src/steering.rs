@@ -1,0 +1,80 @@
+//! Direction and lengths of the short paths of jobs over one file: one direction or a mix, each with lengths of its own.
+
+use ferrio_plan::{Direction, Generator, JobSpec};
+
+use crate::candidates::only_direction;
+use crate::length::Lengths;
+use crate::mix::Mix;
+use crate::random::Stream;
+use crate::seeds::{self, SEEDS};
+
+/// Who decides direction and length.
+#[derive(Clone, Debug)]
+pub(crate) struct Steering {
+    only: Direction,
+    mix: Option<Mix>,
+    issued: [u64; 3],
+    pub(crate) lengths: [Lengths; 3],
+    /// Seeds to start again from at each pass, if the job repeats.
+    restart: Option<[u64; SEEDS]>,
+}
+
+impl Steering {
+    /// As the job says; not for trimwrite kinds.
+    pub(crate) fn new(spec: &JobSpec, seeds: &[u64; SEEDS]) -> Self {
+        let length = |d: Direction| {
+            let stream = Stream::new(spec.generator, seeds[seeds::LENGTH[d as usize]]);
+            Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, stream)
+        };
+        let mix = || Mix::new(spec.rwmixread, Stream::new(Generator::Tausworthe32, seeds[seeds::MIX]));
+        Steering {
+            only: only_direction(spec),
+            mix: spec.rw.is_mixed().then(mix),
+            issued: [0; 3],
+            lengths: Direction::ALL.map(length),
+            restart: seeds::restarts_each_pass(spec).then_some(*seeds),
+        }
+    }
+
+    /// The direction of the next I/O; in a mix `pace` may override it.
+    #[inline(always)]
+    pub(crate) fn direction(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Direction {
+        match &mut self.mix {
+            None => {
+                pace(self.only);
+                self.only
+            }
+            Some(mix) => mix.next(&self.issued, pace),
+        }
+    }
+
+    /// An I/O was issued.
+    #[inline(always)]
+    pub(crate) fn issued(&mut self, direction: Direction) {
+        self.issued[direction as usize] += 1;
+    }
+
+    /// A pass begins: streams start again where the job repeats, counts run on.
+    pub(crate) fn begin_pass(&mut self) {
+        if let Some(mix) = &mut self.mix {
+            mix.restart();
+        }
+        let Some(seeds) = &self.restart else {
+            return;
+        };
+        if let Some(mix) = &mut self.mix {
+            mix.reseed(seeds[seeds::MIX]);
+        }
+        for (lengths, purpose) in self.lengths.iter_mut().zip(seeds::LENGTH) {
+            lengths.reseed(seeds[purpose]);
+        }
+    }
+
+    /// The ramp is over: the counts of issued I/Os start again.
+    pub(crate) fn end_ramp(&mut self) {
+        self.issued = [0; 3];
+        if let Some(mix) = &mut self.mix {
+            mix.restart();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Jobs over many files: which one is served, how many are open, and what each costs.
+
+use std::fs;
+
+use crate::differential::compare;
+use crate::support::{FERRIO, Place, Run};
+
+/// A job under a limit of open files (`-S` for one that the program may raise) below the shell's own.
+fn limited(ulimit: &str, more: &str) -> Run {
+    let place = Place::new();
+    let script = format!("ulimit {ulimit}; exec \"$0\" --name=a --rw=write --size=400k --nrfiles=100 {more}");
+    place.program("/bin/sh", &["-c", &script, FERRIO]).run()
+}
+
+#[test]
+fn a_limit_of_open_files_that_may_be_raised_is_raised() {
+    limited("-S -n 40", "--ioengine=psync").succeeded();
+}
+
+#[test]
+fn more_files_than_may_be_open_need_openfiles() {
+    let failed = limited("-n 40", "--ioengine=psync");
+    assert_eq!(failed.status, Some(1));
+    assert!(failed.stderr.contains("try reducing/setting openfiles (failed at "), "{}", failed.stderr);
+    for engine in ["psync", "io_uring --iodepth=8", "mmap", "libaio --iodepth=4", "sync"] {
+        limited("-n 40", &format!("--ioengine={engine} --openfiles=8 --fsync_on_close=1")).succeeded();
+    }
+}
+
+#[test]
+fn what_is_written_through_few_descriptors_is_read_back() {
+    for engine in
+        ["psync", "vsync", "mmap", "libaio", "io_uring", "io_uring --registerfiles=1", "tokio_uring"]
+    {
+        let place = Place::new();
+        let job = format!(
+            "--name=a --rw=randwrite --bs=4k --size=640k --nrfiles=20 --openfiles=3 --file_service_type=random:2 \
+             --verify=crc32c --iodepth=8 --ioengine={engine}"
+        );
+        place.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded();
+        assert_eq!(place.files().len(), 20, "{engine}");
+    }
+}
+
+#[test]
+fn files_lists_and_trees_are_served_as_by_fio() {
+    compare("[a]\nioengine=null\nrw=randread\nsize=640k\nnrfiles=5\nfile_service_type=random:3\n");
+    compare("[a]\nioengine=null\nrw=rw\nsize=640k\nnrfiles=5\nopenfiles=2\nfile_service_type=sequential\n");
+    compare("[a]\nioengine=null\nrw=write\nsize=640k\nnrfiles=5\nfile_service_type=zipf:1.2\nloops=2\n");
+    compare("[a]\nrw=write\nfilename=x:y:z\nsize=96k\nopenfiles=1\nfile_service_type=roundrobin:3\n");
+}
+
+#[test]
+fn all_files_below_a_directory_are_used() {
+    let place = Place::new();
+    fs::create_dir_all(place.work().join("tree/deep")).unwrap();
+    for (name, size) in [("tree/a", 8192), ("tree/deep/b", 4096), ("tree/deep/c", 12288)] {
+        fs::write(place.work().join(name), vec![1; size]).unwrap();
+    }
+    let words = ["--name=a", "--opendir=tree", "--rw=read", "--openfiles=1", "--output-format=json"];
+    let report = place.ferrio(&words).run().succeeded().json();
+    assert_eq!(report["jobs"][0]["read"]["io_bytes"], 8192 + 4096 + 12288);
+}
+
+/// The most memory that a job of the null engine ever had, in bytes.
+fn peak(files: u32) -> u64 {
+    let place = Place::new();
+    let files = format!("--nrfiles={files}");
+    let asks = "--exec_postrun=grep VmHWM /proc/$PPID/status";
+    let words =
+        ["--name=a", "--ioengine=null", "--rw=randread", "--size=400m", "--number_ios=10", &files, asks];
+    place.ferrio(&words).run().succeeded();
+    let told = fs::read_to_string(place.work().join("a.postrun.txt")).unwrap();
+    let kib = told.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok());
+    kib.unwrap_or_else(|| panic!("no figure in {told:?}")) * 1024
+}
+
+#[test]
+fn a_file_with_a_random_map_costs_less_than_400_bytes() {
+    let each = (peak(100_000) - peak(1)) / 100_000;
+    assert!(each < 400, "{each} bytes");
+}
