@@ -21,6 +21,7 @@ mod files;
 mod iolog;
 mod lifecycle;
 mod logs;
+mod offload;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;

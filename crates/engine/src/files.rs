@@ -1,6 +1,9 @@
 //! The open files of one worker. Who opens them and how is the runner's business; engines see descriptors and sizes.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// One open file.
 #[derive(Debug)]
@@ -26,4 +29,41 @@ impl OpenFile {
 pub struct FileSet {
     /// The files; a request's `file` indexes here.
     pub files: Vec<OpenFile>,
+}
+
+impl OpenFile {
+    /// The same open file under a descriptor of its own; the position is shared.
+    ///
+    /// # Errors
+    /// EMFILE mostly.
+    pub fn duplicated(&self) -> io::Result<OpenFile> {
+        self.with(OwnedFd::try_clone)
+    }
+
+    /// The same file opened once more with the same flags: the position is private.
+    ///
+    /// # Errors
+    /// open(2)'s error; ENOENT where /proc is not mounted.
+    pub fn reopened(&self) -> io::Result<OpenFile> {
+        self.with(|fd| {
+            // SAFETY: the call takes a descriptor and touches no memory.
+            let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
+            if flags < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let access = flags & libc::O_ACCMODE;
+            // The path leads to the file itself, even if its name is gone. The table of descriptors is the thread's own.
+            OpenOptions::new()
+                .read(access != libc::O_WRONLY)
+                .write(access != libc::O_RDONLY)
+                .custom_flags(flags & !libc::O_ACCMODE)
+                .open(format!("/proc/thread-self/fd/{}", fd.as_raw_fd()))
+                .map(OwnedFd::from)
+        })
+    }
+
+    fn with(&self, copy: impl Fn(&OwnedFd) -> io::Result<OwnedFd>) -> io::Result<OpenFile> {
+        let fd = self.fd.as_ref().map(copy).transpose()?;
+        Ok(OpenFile { fd, offset: self.offset, size: self.size })
+    }
 }

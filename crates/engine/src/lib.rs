@@ -17,7 +17,10 @@ pub use buffers::Buffers;
 pub use error::EngineError;
 pub use files::{FileSet, OpenFile};
 
+use std::time::Duration;
+
 use ferrio_plan::JobSpec;
+use ferrio_stats::Usage;
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,15 @@ pub struct Completion {
     pub unit: u32,
     /// Bytes moved, or a negated errno.
     pub result: i64,
+}
+
+/// When a request ran, counted back from the end of the call that reaped it: for engines that run requests in threads of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Time since the call that did the I/O began.
+    pub began_ago: Duration,
+    /// Time since it ended.
+    pub ended_ago: Duration,
 }
 
 /// What became of a request.
@@ -131,6 +143,18 @@ pub trait Engine: Sized {
         Ok(())
     }
 
+    /// When the request of unit `unit`, just reaped, ran; `None` when it ended as the loop saw it.
+    #[inline]
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        let _ = unit;
+        None
+    }
+
+    /// What threads of the engine's own used so far.
+    fn usage(&mut self) -> Usage {
+        Usage::default()
+    }
+
     /// Waits until a completion can be reaped, at most for `timeout`, and appends what is there, at most `max`: perhaps nothing.
     /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to look now and then.
     ///
@@ -138,7 +162,7 @@ pub trait Engine: Sized {
     /// An error of the waiting system call itself.
     fn reap_within(
         &mut self,
-        timeout: std::time::Duration,
+        timeout: Duration,
         max: u32,
         done: &mut Vec<Completion>,
     ) -> std::io::Result<bool> {

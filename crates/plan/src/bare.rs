@@ -68,6 +68,8 @@ impl JobSpec {
                 ramp_size: 0,
                 startdelay: (Duration::ZERO, Duration::ZERO),
             },
+            offload: false,
+            serialize_overlap: false,
             rates: Rates::default(),
             think: Think::default(),
             latency_target: LatencyTarget::default(),

@@ -21,6 +21,7 @@ mod memory;
 mod mounted;
 mod names;
 mod numa;
+mod offload;
 mod pace;
 mod probe;
 mod resolve;

@@ -13,7 +13,7 @@ use crate::spec::{
     Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, pace,
+    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, offload, pace,
     restraint, rules, steadystate, tolerance, zones,
 };
 
@@ -70,6 +70,8 @@ pub(crate) fn resolve(
         engine,
         engine_options: engine::options(job, engine),
         depth: depth(options),
+        offload: offload::is_wanted(job, engine, findings),
+        serialize_overlap: switch(Opt::SerializeOverlap, false),
         direct: direct(options),
         open_sync: match word(options, Opt::Sync) {
             Some("sync") => OpenSync::Sync,

@@ -524,6 +524,10 @@ pub struct JobSpec {
     pub engine_options: EngineOptions,
     /// Queue depth.
     pub depth: Depth,
+    /// `io_submit_mode=offload`: one thread for each I/O in flight does it.
+    pub offload: bool,
+    /// `serialize_overlap` in force: I/Os that touch the same bytes of a file are not in flight together.
+    pub serialize_overlap: bool,
     /// `direct=1`: O_DIRECT.
     pub direct: bool,
     /// O_SYNC, O_DSYNC.
@@ -667,7 +671,7 @@ impl JobSpec {
     /// True when each I/O completes in the submitting call.
     #[must_use]
     pub fn is_sync(&self) -> bool {
-        self.engine.is_sync(self.depth.iodepth)
+        !self.offload && self.engine.is_sync(self.depth.iodepth)
     }
 }
 

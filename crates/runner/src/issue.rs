@@ -13,6 +13,7 @@ mod between;
 mod complete;
 mod failing;
 mod files;
+mod offloaded;
 mod paced;
 mod recording;
 mod submit;
@@ -240,7 +241,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// Starts the job's clock.
-    pub(crate) fn start(&mut self, usage: Usage) {
+    pub(crate) fn start(&mut self) {
+        let usage = self.used();
         self.now = self.clock.now();
         self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
         self.settle_attention();
@@ -306,10 +308,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let verify_ms = self.clock.ns(self.verify_ticks).div_ceil(1_000_000);
         let reads = self.spec.rw.does(Direction::Read);
         let read_ms = if reads { run_ms + verify_ms } else { verify_ms };
+        let usage = self.used();
         let [read, write, trim] = self.directions;
         self.stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
-        self.stats.usage = Usage::of_this_thread().since(&self.timing.usage_before());
+        self.stats.usage = usage.since(&self.timing.usage_before());
         if self.synchronous {
             let ios = self.stats.total_ios() + self.stats.sync.ios;
             self.stats.depth.record(1, ios);
@@ -320,6 +323,13 @@ impl<'a, E: Engine> Issuer<'a, E> {
             }
         }
         self.stats
+    }
+
+    /// What the job's threads used since they began.
+    fn used(&mut self) -> Usage {
+        let mut usage = Usage::of_this_thread();
+        usage.merge(&self.engine.usage());
+        usage
     }
 
     /// Shows main the completion latencies so far.
@@ -363,7 +373,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// End of the ramp or of the run time. False when the pass is over.
     #[cold]
     fn pass_milestone(&mut self) -> bool {
-        match self.timing.reached(self.now, Usage::of_this_thread()) {
+        let usage = self.used();
+        match self.timing.reached(self.now, usage) {
             Milestone::RampEnded => {
                 self.budget.end_ramp(self.data_in_flight());
                 self.restart_figures();

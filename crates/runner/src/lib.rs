@@ -22,6 +22,7 @@ mod ramp;
 mod recording;
 mod registry;
 mod schedule;
+mod serialized;
 mod shell;
 mod signals;
 mod steady;

@@ -3,9 +3,11 @@
 //! It wraps any other engine and is chosen when a worker starts, so that the loop of a run without debugging knows nothing of it.
 
 use std::io;
+use std::time::Duration;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
 use ferrio_plan::JobSpec;
+use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
 
 /// True when some class wants to hear of single I/Os.
@@ -94,6 +96,28 @@ impl<E: Engine> Engine for Traced<E> {
             }
         }
         reaped
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        let before = done.len();
+        let reaped = self.engine.reap_within(timeout, max, done);
+        if done.len() > before {
+            debug!(target: "io", job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
+        }
+        for completion in &done[before..] {
+            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
+                self.tell_end(&request, completion.result);
+            }
+        }
+        reaped
+    }
+
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        self.engine.ran(unit)
+    }
+
+    fn usage(&mut self) -> Usage {
+        self.engine.usage()
     }
 
     fn notes(&mut self) -> Vec<String> {

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine};
 use ferrio_plan::JobSpec;
-use ferrio_stats::{Clock, Usage};
+use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
 
@@ -214,7 +214,7 @@ fn work<E: Engine>(
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
 fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
-    issuer.start(Usage::of_this_thread());
+    issuer.start();
     loop {
         issuer.pass()?;
         issuer.sync_at_end()?;

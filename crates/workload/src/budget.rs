@@ -36,7 +36,7 @@ impl Budget {
     ///   writes; else reads; else trims. So the trims of `trimwrite` are free.
     /// * `number_ios` times `loops` limits the I/Os, syncs not counted. `trimwrite` kinds may do twice that, as each write
     ///   comes with a trim.
-    /// * An asynchronous engine ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
+    /// * An asynchronous engine (threads or not) ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
     ///   that are sequential or have no random map; and the whole byte limit more for `trimwrite`.
     /// * `time_based` lifts all of these.
     #[must_use]
@@ -72,7 +72,7 @@ impl Budget {
                 limits.number_ios.saturating_mul(u64::from(loops)).saturating_mul(pairs),
             ),
             pass: 0,
-            pass_limit: free(!limits.time_based && !spec.is_sync(), pass_limit),
+            pass_limit: free(!limits.time_based && !spec.engine.is_sync(spec.depth.iodepth), pass_limit),
             counts,
             time_based: limits.time_based,
             loops_left: loops - 1,
@@ -175,6 +175,9 @@ mod tests {
     fn a_mix_on_a_sync_engine_runs_on_until_a_file_ends() {
         let mut spec = sized(ReadWrite::Mixed, 32 << 10, 2);
         assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1");
+        spec.offload = true;
+        assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1", "whoever does the I/O");
+        spec.offload = false;
         spec.engine = EngineKind::Libaio;
         assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 r0 1 2 w0 r3 4 w1 2");
     }

@@ -53,9 +53,9 @@ macro_rules! rows {
             IodepthLow: "iodepth_low", Int, Count, max 4294967295, under "iodepth";
                 Works; "After a full queue, refill only once this many remain in flight";
             SerializeOverlap: "serialize_overlap", Bool, Plain, default "0", under "iodepth";
-                OnlyOff(&["0"]); "Hold back an I/O that overlaps one still in flight";
+                Works; "Hold back an I/O that overlaps one still in flight";
             IoSubmitMode: "io_submit_mode", Enum, Plain, default "inline", words ["inline", "offload"];
-                OnlyOff(&["inline"]); "Submit from the job thread, or hand I/Os to a pool of worker threads";
+                Works; "Submit from the job thread, or hand I/Os to a pool of worker threads";
         }
         [Core; "io" / "none"] {
             Size: "size", SizeZone, Bytes;

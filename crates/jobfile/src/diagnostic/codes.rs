@@ -81,6 +81,7 @@ subjects! {
         "unavailable-value": "the option cannot be had here with this value, with the reason";
         "unavailable-engine": "the engine cannot be had here, with the reason";
         "unknown-engine": "there is no such engine";
+        "engine-cannot-offload": "the engine cannot be used with io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
         "not-a-directory": "`directory` or `opendir` names no directory";

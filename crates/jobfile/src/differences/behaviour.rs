@@ -424,6 +424,30 @@ pub const BEHAVIOUR: &[Row] = &[
         ferrio: "a mean beyond the last block counts as the first",
         why: "the job goes on",
     },
+    Row {
+        id: "serialize-overlap-file",
+        fio: "`serialize_overlap` compares offsets whatever the file; with `io_submit_mode=offload`, those of all jobs that set both",
+        ferrio: "offsets of the same file are compared, those of the job itself",
+        why: "equal offsets of two files do not overlap; who has jobs write to one file can give each its own region",
+    },
+    Row {
+        id: "offload-syncs",
+        fio: "`fsync`, `fdatasync` and `sync_file_range` do nothing with `io_submit_mode=offload`",
+        ferrio: "they are issued as without it",
+        why: "the job asked for them",
+    },
+    Row {
+        id: "offload-slat",
+        fio: "`io_submit_mode=offload` with a synchronous engine has no submission latency, and 3.42 no latency at all",
+        ferrio: "submission latency is the time from hand-over to the thread's call, completion latency the call itself",
+        why: "the way to another thread is part of what an I/O takes",
+    },
+    Row {
+        id: "polling-depth",
+        fio: "`iodepth_batch_complete_min=0` waits for an I/O after each submission: the queue is one deep",
+        ferrio: "it asks without waiting after each submission, so that the queue fills up",
+        why: "that is what the manual says",
+    },
     // output
     Row {
         id: "notes",

@@ -2,10 +2,10 @@
 
 use ferrio_jobfile::{Job, Opt};
 
-use crate::Machine;
 use crate::findings::Findings;
 use crate::spec::{Direction, JobSpec};
 use crate::written::{asks, place, refuse};
+use crate::{Machine, offload};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
@@ -22,6 +22,7 @@ pub(super) fn apply(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
     readers_keep_existing_data(spec);
     pages_read_ahead_stay_in_the_cache(job, spec);
     a_polling_thread_hides_submission(spec);
+    offload::fix_up(spec);
     sync_engines_have_depth_one(spec, findings);
 }
 

@@ -52,9 +52,17 @@ impl<E: Engine> Issuer<'_, E> {
         if self.done.is_empty() {
             return;
         }
-        self.stats.complete.record(self.done.len() as u32);
+        if self.spec.offload {
+            self.stats.complete.add_small(self.done.len() as u64);
+        } else {
+            self.stats.complete.record(self.done.len() as u32);
+        }
         for index in 0..self.done.len() {
-            self.complete(self.done[index]);
+            let completion = self.done[index];
+            match self.engine.ran(completion.unit) {
+                None => self.complete(completion),
+                Some(ran) => self.complete_as(completion, ran),
+            }
         }
         if self.publishes_latency {
             self.publish_latency();

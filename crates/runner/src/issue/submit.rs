@@ -189,12 +189,14 @@ impl<E: Engine> Issuer<'_, E> {
         if self.queued.len() >= self.spec.depth.batch as usize {
             self.flush();
         }
-        if self.free.is_empty() || self.polls() {
+        if self.free.is_empty() {
             self.reap_full();
+        } else if self.polls() {
+            self.reap(0, 1);
         }
     }
 
-    /// Both completion limits 0: reap after every submission.
+    /// Both completion limits 0: ask for completions after every submission, without waiting.
     #[inline]
     pub(super) fn polls(&self) -> bool {
         self.spec.depth.complete_max == 0
@@ -247,7 +249,10 @@ impl<E: Engine> Issuer<'_, E> {
 
     /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
     pub(super) fn flush(&mut self) {
-        let depth = self.depth_in_use();
+        // Each of the engine's own threads has one I/O, and tells later when it took it.
+        let offload = self.spec.offload;
+        let depth = if offload { 1 } else { self.depth_in_use() };
+        let slat = self.spec.measure.slat && !offload;
         while !self.queued.is_empty() {
             let taken = match self.engine.flush() {
                 Ok(taken) => (taken as usize).min(self.queued.len()),
@@ -263,7 +268,7 @@ impl<E: Engine> Issuer<'_, E> {
             for &unit in &self.queued[..taken] {
                 let unit = &mut self.units[unit as usize];
                 unit.issued = self.now;
-                if self.spec.measure.slat && is_data(unit.request.op) {
+                if slat && is_data(unit.request.op) {
                     let slat = self.clock.between(unit.start, self.now);
                     self.directions[unit.direction].record_submission(slat);
                 }

@@ -18,6 +18,7 @@ use crate::flow::Flows;
 mod restraints;
 
 mod paced;
+mod queue;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");

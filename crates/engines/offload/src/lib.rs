@@ -1,0 +1,213 @@
+//! `io_submit_mode=offload`: any engine, run by one thread for each I/O in flight.
+//!
+//! To the worker loop it is an asynchronous engine of depth iodepth. Each unit has a thread of its own with a private instance of
+//! the engine at depth 1 and descriptors of its own, so a unit that is free always finds its thread idle, and nothing queues.
+//! Threads inherit CPUs, nice value and memory policy from the thread that opens the engine, and are joined when it goes.
+
+mod member;
+
+use std::io;
+use std::marker::PhantomData;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
+use ferrio_plan::{EngineKind, JobSpec};
+use ferrio_stats::Usage;
+use member::{Answer, Command, Ended, Task};
+
+/// Engine `E` in as many threads as the job keeps I/Os in flight.
+pub struct Offload<E> {
+    members: Vec<Member>,
+    answers: Receiver<Answer>,
+    ended: Receiver<Ended>,
+    /// When the request that each unit had last began and ended.
+    ran: Vec<(Instant, Instant)>,
+    /// The end of the last reap.
+    reaped: Instant,
+    /// Accepted since the last flush.
+    accepted: u32,
+    /// The engine depends on the position of a descriptor, which threads must not share.
+    seeks: bool,
+    notes: Vec<String>,
+    engine: PhantomData<fn() -> E>,
+}
+
+/// A thread and the way to it.
+struct Member {
+    /// `None` once the thread shall end.
+    commands: Option<SyncSender<Command>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<E> Offload<E> {
+    fn send(&self, member: usize, command: Command) -> io::Result<()> {
+        let commands = self.members.get(member).and_then(|member| member.commands.as_ref());
+        commands.and_then(|commands| commands.send(command).ok()).ok_or_else(gone)
+    }
+
+    /// Waits for the answer of one thread to `open` or `attach`.
+    fn answer(&mut self) -> Result<(), EngineError> {
+        match self.answers.recv() {
+            Ok(Answer::Ready(notes)) => {
+                if self.notes.is_empty() {
+                    self.notes = notes;
+                }
+                Ok(())
+            }
+            Ok(Answer::Failed(error)) => Err(error),
+            Ok(Answer::Used(_)) | Err(_) => Err(EngineError::new("offload", gone())),
+        }
+    }
+
+    /// A descriptor for one thread.
+    fn own(&self, file: &OpenFile) -> Result<OpenFile, EngineError> {
+        let own = if self.seeks { file.reopened() } else { file.duplicated() };
+        own.map_err(|e| {
+            let hint =
+                "each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth";
+            EngineError::new("open", e).hint(hint)
+        })
+    }
+
+    fn take(&mut self, ended: Ended, done: &mut Vec<Completion>) {
+        self.ran[ended.completion.unit as usize] = (ended.began, ended.at);
+        done.push(ended.completion);
+    }
+}
+
+/// A thread is not there any more: only a bug does that.
+fn gone() -> io::Error {
+    io::Error::from_raw_os_error(libc::ESRCH)
+}
+
+impl<E: Engine + 'static> Engine for Offload<E> {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let depth = spec.depth.iodepth;
+        let (answer_sender, answers) = sync_channel(depth as usize);
+        let (ended_sender, ended) = sync_channel(depth as usize);
+        let now = Instant::now();
+        let mut offload = Offload {
+            members: Vec::with_capacity(depth as usize),
+            answers,
+            ended,
+            ran: vec![(now, now); depth as usize],
+            reaped: now,
+            accepted: 0,
+            seeks: matches!(spec.engine, EngineKind::Sync | EngineKind::Vsync),
+            notes: Vec::new(),
+            engine: PhantomData,
+        };
+        for number in 0..depth {
+            // The request in work, and one question about it.
+            let (commands, inbox) = sync_channel(2);
+            let own = member::alone(spec);
+            let (answers, ended) = (answer_sender.clone(), ended_sender.clone());
+            let thread = Builder::new()
+                .name(format!("{}-{number}", spec.number))
+                .spawn(move || member::serve::<E>(&own, &inbox, &answers, &ended))
+                .map_err(|e| {
+                    EngineError::new("pthread_create", e)
+                        .hint("io_submit_mode=offload needs a thread for each of iodepth I/Os: lower iodepth")
+                })?;
+            offload.members.push(Member { commands: Some(commands), thread: Some(thread) });
+        }
+        (0..depth).try_for_each(|_| offload.answer())?;
+        Ok(offload)
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        for member in 0..self.members.len() {
+            let files = files.files.iter().map(|file| self.own(file)).collect::<Result<_, _>>()?;
+            let own = FileSet { files };
+            self.send(member, Command::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
+            self.answer()?;
+        }
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        for member in 0..self.members.len() {
+            let own = self.own(file)?;
+            self.send(member, Command::AttachOne(index, own)).map_err(|e| EngineError::new("offload", e))?;
+            self.answer()?;
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        match self.send(request.unit as usize, Command::Run(Task::new(*request))) {
+            Ok(()) => {
+                self.accepted += 1;
+                Submit::Queued
+            }
+            Err(_) => Submit::Done(-i64::from(libc::ESRCH)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        Ok(std::mem::take(&mut self.accepted))
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        for count in 0..max {
+            let ended = if count < min {
+                Some(self.ended.recv().map_err(|_| gone())?)
+            } else {
+                self.ended.try_recv().ok()
+            };
+            match ended {
+                Some(ended) => self.take(ended, done),
+                None => break,
+            }
+        }
+        self.reaped = Instant::now();
+        Ok(())
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        if let Ok(ended) = self.ended.recv_timeout(timeout) {
+            self.take(ended, done);
+            self.reap(0, max.saturating_sub(1), done)?;
+        }
+        Ok(true)
+    }
+
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        let (began, ended) = self.ran[unit as usize];
+        Some(Ran { began_ago: self.reaped - began, ended_ago: self.reaped - ended })
+    }
+
+    fn usage(&mut self) -> Usage {
+        let mut sum = Usage::default();
+        let asked =
+            (0..self.members.len()).filter(|&member| self.send(member, Command::Usage).is_ok()).count();
+        for _ in 0..asked {
+            if let Ok(Answer::Used(usage)) = self.answers.recv() {
+                sum.merge(&usage);
+            }
+        }
+        sum
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl<E> Drop for Offload<E> {
+    /// What is in work ends first: until then buffers are in use.
+    fn drop(&mut self) {
+        self.members.iter_mut().for_each(|member| member.commands = None);
+        for member in &mut self.members {
+            if let Some(thread) = member.thread.take() {
+                // It has caught its own panics.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
