@@ -81,12 +81,37 @@ fn a_signal_ends_the_job_after_what_is_in_work() {
     assert_eq!(job["write"]["clat_ns"]["N"], job["write"]["total_ios"]);
 }
 
+/// How often an I/O had to wait, by the lines of `--debug=io`; none may be submitted to where another one is in flight.
+fn held_back(lines: &str) -> usize {
+    let word = |line: &str, start: &str| {
+        let word = line.split([' ', ',']).find_map(|word| word.strip_prefix(start));
+        word.unwrap_or_else(|| panic!("no {start} in {line}")).to_owned()
+    };
+    let mut in_flight: Vec<(String, String)> = Vec::new();
+    let mut lines = lines.lines().peekable();
+    let mut waited = 0;
+    while let Some(line) = lines.next() {
+        if line.contains(" complete: ") {
+            let unit = word(line, "unit=");
+            in_flight.retain(|(other, _)| *other != unit);
+        } else if line.contains(" queue: ") && lines.peek().is_some_and(|next| next.contains(" full: ")) {
+            waited += 1;
+        } else if line.contains(" queue: ") {
+            let offset = word(line, "off=");
+            assert!(in_flight.iter().all(|(_, other)| *other != offset), "{line} among {in_flight:?}");
+            in_flight.push((word(line, "unit="), offset));
+        }
+    }
+    waited
+}
+
 #[test]
 fn overlapping_writes_are_held_back_until_the_first_is_done() {
     for mode in ["--io_submit_mode=offload", "--io_submit_mode=inline"] {
         let place = Place::new();
         let words = [
             "--output-format=json",
+            "--debug=io",
             "--name=a",
             "--filename=f",
             "--ioengine=libaio",
@@ -98,7 +123,9 @@ fn overlapping_writes_are_held_back_until_the_first_is_done() {
             "--serialize_overlap=1",
             mode,
         ];
-        let report = place.ferrio(&words).run().succeeded().json();
-        assert_eq!(number(&report, "/jobs/0/write/total_ios"), 256, "{mode}");
+        let run = place.ferrio(&words).run().succeeded();
+        assert_eq!(number(&run.json(), "/jobs/0/write/total_ios"), 256, "{mode}");
+        // Eight in flight have no room in four blocks.
+        assert!(held_back(&run.stderr) > 0, "{mode}");
     }
 }

@@ -19,8 +19,10 @@ macro_rules! runs {
 
 runs! {
     the_buffered_versus_direct_job_runs: "buffered-versus-direct.fio";
+    the_depth_for_latency_job_runs: "depth-for-latency.fio";
     the_engine_comparison_job_runs: "engine-comparison.fio";
     the_fixed_rate_job_runs: "fixed-rate.fio";
+    the_hot_blocks_job_runs: "hot-blocks.fio";
     the_latency_qd1_job_runs: "latency-qd1.fio";
     the_log_writer_job_runs: "log-writer.fio";
     the_many_jobs_job_runs: "many-jobs.fio";

@@ -139,7 +139,7 @@ fn differences() -> String {
         "\n## Grammar, command line, behaviour\n\n\
          | Id | fio | ferrio | Why |\n|---|---|---|---|\n",
     );
-    for row in BEHAVIOUR {
+    for row in BEHAVIOUR.iter().copied().flatten() {
         let _ =
             writeln!(text, "| {} | {} | {} | {} |", row.id, cell(row.fio), cell(row.ferrio), cell(row.why));
     }

@@ -2,23 +2,17 @@
 
 use ferrio_jobfile::{Opt, Options};
 
-use crate::spec::{Direction, FileKind, FileService, JobSpec, Law, SetupError, Skew};
+use crate::choices;
+use crate::spec::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
 pub(crate) fn service(options: &Options) -> FileService {
     let Some(choice) = options.choice(Opt::FileServiceType) else { return FileService::default() };
-    let argument = choice.argument.unwrap_or_default();
-    let (parameter, center) = argument.split_once(':').map_or((argument, None), |(p, c)| (p, Some(c)));
-    let ios = parameter.trim().parse().unwrap_or(1).max(1);
-    let number = |default: f64| parameter.trim().parse().unwrap_or(default);
-    let center = center.and_then(|center| center.trim().parse().ok());
+    let ios = choice.argument.and_then(|ios| ios.parse().ok()).unwrap_or(1).max(1);
     match choice.word {
         "sequential" => FileService::Sequential,
         "random" => FileService::Random { ios },
-        "zipf" => FileService::Skewed(Skew { law: Law::Zipf(number(1.1)), center }),
-        "pareto" => FileService::Skewed(Skew { law: Law::Pareto(number(0.2)), center }),
-        "normal" => FileService::Skewed(Skew { law: Law::Normal(number(0.0)), center }),
-        _ => FileService::RoundRobin { ios },
+        _ => choices::skew(&choice).map_or(FileService::RoundRobin { ios }, FileService::Skewed),
     }
 }
 
@@ -50,6 +44,7 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{Law, Skew};
     use crate::testing::{plan_of, spec_of};
 
     fn served(text: &str) -> FileService {

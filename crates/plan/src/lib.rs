@@ -2,13 +2,21 @@
 //!
 //! This is the only place where the machine is asked what a job needs to know before it runs (file sizes, devices, CPUs). What
 //! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`], never the options.
+//!
+//! - The result: `spec` and its parts; `bare` has the defaults.
+//! - The way there: `resolve` makes a draft of each job, `groups` its clones with their files, `rules` changes what options do to each
+//!   other and refuses what cannot be, `status` and `without_effect` tell of options that do nothing.
+//! - Options by subject, from text to a part of the spec: `blocks`, `contents` and `memory` (of buffers), `choices` (random
+//!   offsets), `zones`, `files`, `names` and `sizes` (of files), `engine`, `offload`, `pace`, `restraint`, `measure` (and logs),
+//!   `steadystate`, `tolerance`, `life_cycle`, `numa`, `clock`.
+//! - What the machine is asked: `machine`, `probe`, `mounted`, `directories`.
 #![forbid(unsafe_code)]
 
 mod bare;
 mod blocks;
-mod buffers;
 mod choices;
 mod clock;
+mod contents;
 mod directories;
 mod engine;
 mod files;
@@ -115,7 +123,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
     idle.tell(&mut findings);
-    buffers::share_seeds(&mut groups.jobs);
+    contents::share_seeds(&mut groups.jobs);
     Ok(Plan {
         jobs: groups.jobs,
         clock: clock::source(set),

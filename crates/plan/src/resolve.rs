@@ -13,7 +13,7 @@ use crate::spec::{
     Sequencer, SyncFileRange, Verify,
 };
 use crate::{
-    Machine, PlanOptions, blocks, buffers, choices, engine, files, life_cycle, measure, numa, offload, pace,
+    Machine, PlanOptions, blocks, choices, contents, engine, files, life_cycle, measure, numa, offload, pace,
     restraint, rules, steadystate, tolerance, zones,
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn resolve(
         bs_is_seq_rand: switch(Opt::BsIsSeqRand, false),
         file_append: switch(Opt::FileAppend, false),
         seeding: seeding(options),
-        buffer: buffers::content(job),
+        buffer: contents::content(job),
         memory: crate::memory::memory(options),
         engine,
         engine_options: engine::options(job, engine),

@@ -53,6 +53,10 @@ table! {
         |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
     DedupeGlobal DedupeWorkingSetPercentage:
         |job| word(job, Opt::DedupeMode) != Some("working_set"); "it belongs to dedupe_mode=working_set";
+    DedupePercentage DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
+        |job| verifies(job) && word(job, Opt::Verify) != Some("null")
+            && !rw(job).does(Direction::Read) && !asks(job, Opt::Overwrite);
+        "blocks that are verified are all different";
     BufferCompressChunk:
         |job| !asks(job, Opt::BufferCompressPercentage) && !asks(job, Opt::DedupePercentage);
         "contents do not compress without `buffer_compress_percentage`";
@@ -107,6 +111,9 @@ table! {
         |job| lacks(job, Opt::ReadIolog) && word(job, Opt::IoSubmitMode) != Some("offload")
             && (int_or(job, Opt::Iodepth, 1) <= 1 || !changes_data(job));
         "writes of this job never overlap one still in flight";
+    IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
+        |job| word(job, Opt::IoSubmitMode) == Some("offload");
+        "threads take one I/O each, as soon as there is one";
     Softrandommap:
         |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
             || !matches!(word(job, Opt::RandomDistribution), None | Some("random"));
@@ -258,6 +265,21 @@ mod tests {
             assert_eq!(idle(&format!("{options}\n")), [name], "alone");
             assert!(!idle(&format!("{needed}\n{options}\n")).contains(&name), "{name} with {needed}");
         }
+    }
+
+    #[test]
+    fn options_that_another_overrules_are_idle_beside_it() {
+        for (options, other) in [
+            ("dedupe_percentage=50", "rw=write\nverify=md5"),
+            ("iodepth_batch=4", "io_submit_mode=offload\niodepth=4"),
+            ("iodepth_low=2", "io_submit_mode=offload\niodepth=4"),
+        ] {
+            let name = options.split('=').next().unwrap();
+            assert!(idle(&format!("{options}\n")).is_empty(), "{name} alone");
+            assert_eq!(idle(&format!("{other}\n{options}\n")), [name], "with {other}");
+        }
+        let kept = "rw=write\nverify=md5\noverwrite=1\ndedupe_percentage=50\n";
+        assert!(idle(kept).is_empty(), "the file that is laid out has duplicates");
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn extend(
     let with_data = spec.rw.does(Direction::Read)
         || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
     // What stands before the place where a job appends is not the job's to throw away.
-    let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len()) } else { 0 };
+    let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len().min(wanted)) } else { 0 };
     if !trims_only && kept == 0 {
         remove_old(&file.path)?;
     }

@@ -21,7 +21,7 @@ const OTHERS: u64 = 64;
 /// # Errors
 /// The first file that cannot be opened, with what the user may do about it. Files opened so far are closed again.
 pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result<FileSet, Failure> {
-    raise_limit(spec.files.len());
+    raise_limit(spec, spec.files.len());
     let mut set = closed_files(spec);
     for index in 0..spec.files.len() {
         set.files[index].fd = open_one(spec, index, index, note)?;
@@ -31,7 +31,7 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result
 
 /// The files of a job that opens them when it uses them.
 pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
-    raise_limit(spec.files.len().min(spec.openfiles as usize));
+    raise_limit(spec, spec.files.len().min(spec.openfiles as usize));
     let closed = |file: &FileSpec| OpenFile { fd: None, offset: file.offset, size: file.size };
     FileSet { files: spec.files.iter().map(closed).collect() }
 }
@@ -62,10 +62,11 @@ pub(crate) fn is_opened(file: &FileSpec) -> bool {
 }
 
 /// Lets the program have so many more descriptors if it may decide that itself. If not, an open fails and says so.
-fn raise_limit(files: usize) {
+fn raise_limit(spec: &JobSpec, files: usize) {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
-    // Some engines duplicate the descriptors they are given.
-    if soft < hard && soft < files as u64 * 2 + OTHERS {
+    // Some engines duplicate the descriptors they are given, and offloaded ones do for each of their threads.
+    let each = 1 + if spec.offload { u64::from(spec.units()) } else { 1 };
+    if soft < hard && soft < (files as u64).saturating_mul(each).saturating_add(OTHERS) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Traced<E> {
     units: Vec<Option<Request>>,
 }
 
+// A method that is not forwarded would fall back to what the trait does for engines without it.
+#[deny(clippy::missing_trait_methods)]
 impl<E: Engine> Engine for Traced<E> {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let engine = E::open(spec, buffers)?;

@@ -2,6 +2,13 @@
 //!
 //! Everything here is arithmetic. There are no file descriptors, and the only clock is the one handed in, so that a job with
 //! a given seed makes the same choices on every machine, and the same ones as fio.
+//!
+//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `straight`, `uniform`, `course` and `scatter` are
+//!   short ways for jobs over one file, `general` is the one for all; `model` and `choices_model` test that they agree.
+//! - The choices: `general::rotation` (file), `mix` (direction), `sequential`, `offsets`, `skewed`, `zoned`, `walk` with `lfsr` and `permute`
+//!   (offset, among `candidates`, noted in `map`), `zones`, `length`, `sync`.
+//! - How much and when: `budget`, `pacing` with `arrivals`, `floor`, `think`, `delay`, `target`.
+//! - Bytes: `content` of buffers and `blocks` that are verified.
 #![forbid(unsafe_code)]
 
 mod arrivals;

@@ -75,11 +75,12 @@ impl Zoned {
 impl Zones {
     /// `unit` is that of zones in bytes.
     fn new(list: &[AccessZone], unit: Option<u64>) -> Self {
-        let mut before = 0;
+        let mut before = 0_u64;
         let mut zones = Zones { by_percent: Vec::with_capacity(100), spans: Vec::with_capacity(list.len()) };
         for (number, zone) in (0..=u8::MAX).zip(list) {
             zones.by_percent.extend(std::iter::repeat_n(number, zone.accesses as usize));
-            let after = before + zone.size;
+            // Zones in bytes may add up to more than any file has.
+            let after = before.saturating_add(zone.size);
             zones.spans.push(match unit {
                 None => Span::Percent { start: before, size: zone.size },
                 Some(unit) => Span::Blocks { start: before / unit, end: after / unit },
@@ -170,6 +171,17 @@ mod tests {
         let reads: Vec<_> =
             (0..200).filter_map(|_| zoned.next(Direction::Read, 1000, &mut offsets)).collect();
         assert!(reads.len() == 200 && reads.iter().all(|&block| block < 10));
+    }
+
+    #[test]
+    fn zones_that_add_up_to_more_than_any_file_has_are_never_chosen() {
+        let lists =
+            PerDirection([vec![zone(1, 4096), zone(49, u64::MAX), zone(50, u64::MAX)], vec![], vec![]]);
+        let mut zoned = Zoned::new(&Distribution::ZonedAbs(lists), &blocks(4096), 1).unwrap();
+        let mut offsets = Stream::new(Generator::Tausworthe32, 1);
+        let chosen: Vec<_> =
+            (0..500).filter_map(|_| zoned.next(Direction::Read, 1000, &mut offsets)).collect();
+        assert!(!chosen.is_empty() && chosen.iter().all(|&block| block == 0), "{chosen:?}");
     }
 
     #[test]

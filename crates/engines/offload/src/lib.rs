@@ -82,6 +82,8 @@ fn gone() -> io::Error {
     io::Error::from_raw_os_error(libc::ESRCH)
 }
 
+// A method that is not forwarded would fall back to what the trait does for engines without it.
+#[deny(clippy::missing_trait_methods)]
 impl<E: Engine + 'static> Engine for Offload<E> {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         let depth = spec.depth.iodepth;

@@ -169,7 +169,7 @@ macro_rules! rows {
         }
         [Engines(&["windowsaio"]); "engine" / "windowsaio"] {
             NoCompletionThread: "no_completion_thread", Flag, Plain;
-                Unavailable(absent::WINDOWS); "Poll completions without a helper thread";
+                Unavailable(absent::WINDOWS); "Poll completions without a further thread";
         }
         [Engines(&["xnvme"]); "engine" / "xnvme"] {
             HipriXnvme: "hipri", Flag, Plain;

@@ -1,7 +1,7 @@
 //! Where this program means to differ from fio: one table for values, one for everything else.
 //!
 //! `docs/differences.md` is made from both. Each row of values carries an example that the tests read both ways. To
-//! add a difference of grammar, command line or course of a run, add a row to [`BEHAVIOUR`].
+//! add a difference of grammar, command line or course of a run, add a row to the file of its subject in `behaviour`.
 
 mod behaviour;
 #[cfg(test)]

@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_writer_without_size_has_no_limit() {
         let sizes = |options: &str| {
-            let spec = spec_of(&format!("[a]\nfilename=/tmp/there/is/no/such/file\nrw=write\n{options}"));
+            let spec = spec_of(&format!("[a]\nfilename=/there/is/no/such/file\nrw=write\n{options}"));
             (spec.fill_device, spec.limits.size, spec.files[0].size)
         };
         assert_eq!(sizes("fill_device=1\n"), (true, Limits::UNLIMITED, Limits::UNLIMITED));
@@ -57,8 +57,7 @@ mod tests {
 
     #[test]
     fn later_jobs_do_not_count_on_a_file_that_fills_a_device() {
-        let text =
-            "[global]\nfilename=/tmp/there/is/no/such/file\nrw=write\n[a]\nfill_device=1\n[b]\nsize=8k\n";
+        let text = "[global]\nfilename=/there/is/no/such/file\nrw=write\n[a]\nfill_device=1\n[b]\nsize=8k\n";
         let plan = plan_of(text).unwrap();
         assert_eq!((plan.jobs[1].spec.files[0].size, plan.jobs[1].spec.files[0].extend), (8192, true));
     }

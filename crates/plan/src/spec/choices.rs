@@ -63,3 +63,14 @@ pub enum RandomOrder {
     /// `permute`: a permutation of all blocks, from ferrio.
     Permute,
 }
+
+/// How random streams are seeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeding {
+    /// `randrepeat=1` without `randseed`: seed 0x89, every stream starts again at each further pass.
+    Repeatable,
+    /// `randseed=N`: fixed seed, streams run on over passes.
+    Fixed(u64),
+    /// `randrepeat=0`: seeds from the operating system.
+    FromSystem,
+}

@@ -1,4 +1,7 @@
-//! Which of a job's files the next I/O goes to, and how many of them are open at once.
+//! The files of a job: what they are, how they are laid out and opened, which of them the next I/O goes to, and how many are open at
+//! once.
+
+use std::path::PathBuf;
 
 use super::{Direction, JobSpec, Skew};
 
@@ -43,4 +46,80 @@ impl JobSpec {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
         (self.openfiles as usize) < self.files.len() || (syncs_each && self.files.len() > 1)
     }
+}
+
+/// `sync=`: the open flag that makes writes synchronous.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenSync {
+    /// Neither flag.
+    #[default]
+    None,
+    /// `O_SYNC`
+    Sync,
+    /// `O_DSYNC`
+    Dsync,
+}
+
+/// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fadvise {
+    /// Nothing.
+    None,
+    /// Random or sequential, as the job's kind says.
+    #[default]
+    ByPattern,
+    /// Random.
+    Random,
+    /// Sequential.
+    Sequential,
+    /// The data is used once.
+    NoReuse,
+}
+
+/// `fallocate=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Reserve nothing.
+    None,
+    /// fallocate(2) mode 0, failures ignored.
+    #[default]
+    Native,
+    /// posix_fallocate(3), failures reported.
+    Posix,
+    /// fallocate(2) with FALLOC_FL_KEEP_SIZE; a failure fails the job.
+    Keep,
+    /// ftruncate(2); a failure fails the job.
+    Truncate,
+}
+
+/// What kind of thing a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file, or a path that does not exist yet.
+    Regular,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
+    /// Engine without files: only a size.
+    Pretend,
+}
+
+/// One file of one job with its I/O region, all in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSpec {
+    /// Path as given or generated, directory prefix included.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: FileKind,
+    /// Start of the I/O region.
+    pub offset: u64,
+    /// Length of the I/O region.
+    pub size: u64,
+    /// Size of the file or device once laid out: at least `offset + size` for files that are extended.
+    pub real_size: u64,
+    /// Size found on disk before the run, `None` for a path that does not exist.
+    pub found: Option<u64>,
+    /// True when layout must create or extend it.
+    pub extend: bool,
 }

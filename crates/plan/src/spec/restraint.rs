@@ -1,8 +1,8 @@
-//! What holds a job back or ends it while it runs: latencies that it must keep, jobs that it shares a flow with, a full device.
+//! What holds a job back or ends it while it runs: latencies that it must keep, jobs that it shares a flow with.
 
 use std::time::Duration;
 
-use super::{Limits, PerDirection};
+use super::PerDirection;
 
 /// `latency_target` and the options below it: the search for the largest depth that keeps a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,16 +43,4 @@ pub struct Flow {
     pub weight: u32,
     /// `flow_sleep`: how long to sleep when it is the turn of others; zero to keep looking.
     pub sleep: Duration,
-}
-
-impl Limits {
-    /// Size of a job that only a full device limits (`fill_device`), in bytes: more than any file system holds.
-    pub const UNLIMITED: u64 = 1 << 62;
-
-    /// True when only a full device limits the job.
-    #[must_use]
-    pub fn is_unlimited(&self) -> bool {
-        // Shares of several files are rounded down.
-        self.size > Self::UNLIMITED / 2
-    }
 }

@@ -13,20 +13,10 @@ use crate::failure::Failure;
 impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue_until_done(&mut self) {
         while self.failure.is_none() && !self.context.control.stop_requested() {
-            if self.now >= self.timing.attention() {
-                match self.attend() {
-                    Turn::Issue => {}
-                    Turn::Again => continue,
-                    Turn::Over => return,
-                }
-            }
-            if !self.retry.is_empty() {
-                self.submit_retry();
-                continue;
-            }
-            if self.free.is_empty() {
-                self.reap_full();
-                continue;
+            match self.next_turn() {
+                Turn::Issue => {}
+                Turn::Again => continue,
+                Turn::Over => return,
             }
             if !self.budget.may_issue() {
                 return;
@@ -56,6 +46,26 @@ impl<E: Engine> Issuer<'_, E> {
                 }
             }
         }
+    }
+
+    /// What comes before an I/O: whatever is due, requests that were held back, a free unit.
+    #[inline(always)]
+    pub(super) fn next_turn(&mut self) -> Turn {
+        if self.now >= self.timing.attention() {
+            let turn = self.attend();
+            if turn != Turn::Issue {
+                return turn;
+            }
+        }
+        if !self.retry.is_empty() {
+            self.submit_retry();
+            return Turn::Again;
+        }
+        if self.free.is_empty() {
+            self.reap_full();
+            return Turn::Again;
+        }
+        Turn::Issue
     }
 
     /// Issues one data I/O in unit `unit`, which is the top of the free stack.

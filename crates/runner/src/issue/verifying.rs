@@ -45,21 +45,12 @@ impl<E: Engine> Issuer<'_, E> {
 
     pub(super) fn read_back(&mut self) {
         while self.failure.is_none() && !self.context.control.stop_requested() {
-            if self.now >= self.timing.attention() {
-                match self.attend() {
-                    Turn::Issue => {}
-                    Turn::Again => continue,
-                    Turn::Over => return,
-                }
+            match self.next_turn() {
+                Turn::Issue => {}
+                Turn::Again => continue,
+                Turn::Over => return,
             }
-            if !self.retry.is_empty() {
-                self.submit_retry();
-                continue;
-            }
-            let Some(&unit) = self.free.last() else {
-                self.reap_full();
-                continue;
-            };
+            let unit = self.free[self.free.len() - 1];
             let next = self.verification.as_mut().and_then(|verification| verification.next_written(unit));
             let Some(Written { file, len, offset, .. }) = next else { return };
             if self.opens_on_demand() {

@@ -50,7 +50,8 @@ impl File {
             self.rewind();
             block = self.walk.as_mut()?.next();
         }
-        block.map(|block| block * sizes.align)
+        // A register counts smallest blocks: with a wider alignment they reach beyond the end, and beyond 2^64.
+        block.and_then(|block| block.checked_mul(sizes.align))
     }
 }
 

@@ -2,10 +2,10 @@
 
 mod slow;
 
-use ferrio_plan::{FileService, JobSpec, Law, ReadWrite, Seeding, Skew};
+use ferrio_plan::{FileService, JobSpec, Law, RandomOrder, ReadWrite, Seeding, Skew};
 
-use crate::testing::{job, notation, regions, steps};
-use crate::{Step, Workload};
+use crate::testing::{job, notation, regions, sequence, steps};
+use crate::{Io, Step, Workload};
 
 fn files(rw: ReadWrite, kib: u64, count: u64, service: FileService) -> JobSpec {
     let mut spec = job();
@@ -35,6 +35,21 @@ fn run(spec: &JobSpec) -> String {
     let steps = all(spec);
     let io = |step: &Step| !matches!(step, Step::Open { .. } | Step::Close { .. });
     notation(&steps.into_iter().filter(io).collect::<Vec<_>>(), 4096)
+}
+
+#[test]
+fn a_register_that_reaches_beyond_any_offset_ends_its_pass() {
+    let mut spec = job();
+    spec.rw = ReadWrite::RandRead;
+    spec.random_order = RandomOrder::Lfsr;
+    spec.random_map = false;
+    // Not one of the short paths.
+    spec.bs_is_seq_rand = true;
+    spec.limits.size = 7 << 60;
+    spec.block.0.iter_mut().for_each(|block| (block.min, block.max, block.align) = (1, 1, 4096));
+    let far = |io: &Io| io.offset % 4096 == 0 && io.offset < spec.limits.size;
+    let ios = sequence(&spec);
+    assert!(ios.iter().all(far), "{ios:?}");
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! How long I/Os are, and the zones of a file that they stay in.
+
+/// Block sizes of one direction, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSizes {
+    /// Smallest I/O.
+    pub min: u64,
+    /// Largest I/O; equal to `min` for a fixed size.
+    pub max: u64,
+    /// Alignment of random offsets (`ba`), `min` unless given.
+    pub align: u64,
+}
+
+/// One size of a `bssplit` with its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockShare {
+    /// Bytes; may be no multiple of the smallest size, to which I/Os are rounded down.
+    pub bytes: u64,
+    /// Share in percent, at least 1. All shares of a direction may add up to more or less than 100: the last entry takes what the
+    /// others leave.
+    pub percent: u32,
+}
+
+/// Zones of `zonemode=strided`, in bytes, each at least 1 but `skip`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Bytes to do in a zone before the next one.
+    pub size: u64,
+    /// Length of a zone.
+    pub range: u64,
+    /// Gap between two zones.
+    pub skip: u64,
+}

@@ -1,0 +1,164 @@
+//! Directions of I/O, and the kinds of workload that are made of them.
+
+/// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Direction {
+    /// Data moves from the device into a buffer.
+    Read = 0,
+    /// Data moves from a buffer to the device.
+    Write = 1,
+    /// A range is discarded.
+    Trim = 2,
+}
+
+impl Direction {
+    /// All directions in fio's order.
+    pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
+
+    /// Lower-case name as reports and error messages print it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Trim => "trim",
+        }
+    }
+}
+
+/// One value for each [`Direction`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerDirection<T>(pub [T; 3]);
+
+impl<T> std::ops::Index<Direction> for PerDirection<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, direction: Direction) -> &T {
+        &self.0[direction as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
+    #[inline]
+    fn index_mut(&mut self, direction: Direction) -> &mut T {
+        &mut self.0[direction as usize]
+    }
+}
+
+/// The `rw=` kind of a job, without its postfix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadWrite {
+    /// `read`
+    Read,
+    /// `write`
+    Write,
+    /// `trim`
+    Trim,
+    /// `randread`
+    RandRead,
+    /// `randwrite`
+    RandWrite,
+    /// `randtrim`
+    RandTrim,
+    /// `rw`, `readwrite`
+    Mixed,
+    /// `randrw`
+    RandMixed,
+    /// `trimwrite`
+    TrimWrite,
+    /// `randtrimwrite`
+    RandTrimWrite,
+}
+
+impl ReadWrite {
+    /// The word fio prints for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReadWrite::Read => "read",
+            ReadWrite::Write => "write",
+            ReadWrite::Trim => "trim",
+            ReadWrite::RandRead => "randread",
+            ReadWrite::RandWrite => "randwrite",
+            ReadWrite::RandTrim => "randtrim",
+            ReadWrite::Mixed => "rw",
+            ReadWrite::RandMixed => "randrw",
+            ReadWrite::TrimWrite => "trimwrite",
+            ReadWrite::RandTrimWrite => "randtrimwrite",
+        }
+    }
+
+    /// True for the `rand...` kinds.
+    #[must_use]
+    pub const fn is_random(self) -> bool {
+        matches!(
+            self,
+            ReadWrite::RandRead
+                | ReadWrite::RandWrite
+                | ReadWrite::RandTrim
+                | ReadWrite::RandMixed
+                | ReadWrite::RandTrimWrite
+        )
+    }
+
+    /// True when the kind issues I/O of this direction.
+    #[must_use]
+    pub const fn does(self, direction: Direction) -> bool {
+        match direction {
+            Direction::Read => {
+                matches!(
+                    self,
+                    ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Mixed | ReadWrite::RandMixed
+                )
+            }
+            Direction::Write => matches!(
+                self,
+                ReadWrite::Write
+                    | ReadWrite::RandWrite
+                    | ReadWrite::Mixed
+                    | ReadWrite::RandMixed
+                    | ReadWrite::TrimWrite
+                    | ReadWrite::RandTrimWrite
+            ),
+            Direction::Trim => matches!(
+                self,
+                ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
+            ),
+        }
+    }
+
+    /// True for `rw` and `randrw`.
+    #[must_use]
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, ReadWrite::Mixed | ReadWrite::RandMixed)
+    }
+
+    /// True for `trimwrite` and `randtrimwrite`.
+    #[must_use]
+    pub const fn is_trimwrite(self) -> bool {
+        matches!(self, ReadWrite::TrimWrite | ReadWrite::RandTrimWrite)
+    }
+}
+
+/// What `rw=kind:N` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RwPostfix {
+    /// No postfix.
+    #[default]
+    None,
+    /// Sequential kinds: signed bytes added between two I/Os.
+    Hole(i64),
+    /// Random kinds: a new random offset every N I/Os, the others follow the [`Sequencer`].
+    Every(u32),
+}
+
+/// `rw_sequencer`: what the I/Os between two random ones of `rw=rand...:N` do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sequencer {
+    /// Continue where the last I/O of the direction ended.
+    #[default]
+    Sequential,
+    /// Repeat the last offset.
+    Identical,
+}

@@ -1,0 +1,53 @@
+//! How much a job does: at once, in all, and for how long.
+
+use std::time::Duration;
+
+/// Queue depth and batching, already made consistent with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// I/Os kept in flight, at least 1.
+    pub iodepth: u32,
+    /// Queue this many before one submission, 1..=iodepth.
+    pub batch: u32,
+    /// Wait for at least this many completions; 0 polls.
+    pub complete_min: u32,
+    /// Take at most this many completions, at least `complete_min`.
+    pub complete_max: u32,
+    /// After a full queue refill only when this many are left, 1..=iodepth.
+    pub low: u32,
+}
+
+/// How much a job does and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the job's region over all files (fio's "size").
+    pub size: u64,
+    /// Bytes to transfer when `io_size` was given.
+    pub io_size: Option<u64>,
+    /// I/Os to do, 0 unlimited.
+    pub number_ios: u64,
+    /// Passes, at least 1.
+    pub loops: u32,
+    /// Cap on the run time, zero for none.
+    pub runtime: Duration,
+    /// Run for `runtime` even when all is done.
+    pub time_based: bool,
+    /// Time at the start that is not measured.
+    pub ramp_time: Duration,
+    /// Bytes at the start that are not measured, 0 for none; exclusive with `ramp_time`.
+    pub ramp_size: u64,
+    /// Delay of the start, counted from the end of set-up; for a range drawn in `low..=high`.
+    pub startdelay: (Duration, Duration),
+}
+
+impl Limits {
+    /// Size of a job that only a full device limits (`fill_device`), in bytes: more than any file system holds.
+    pub const UNLIMITED: u64 = 1 << 62;
+
+    /// True when only a full device limits the job.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        // Shares of several files are rounded down.
+        self.size > Self::UNLIMITED / 2
+    }
+}

@@ -1,0 +1,55 @@
+//! What is measured of a job, and how its figures are printed.
+
+/// Which figures are measured and printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// `disable_lat` off (total latency measured).
+    pub lat: bool,
+    /// `disable_clat` off.
+    pub clat: bool,
+    /// `disable_slat` off.
+    pub slat: bool,
+    /// Print total-latency percentiles.
+    pub lat_percentiles: bool,
+    /// Print completion-latency percentiles.
+    pub clat_percentiles: bool,
+    /// Print submission-latency percentiles.
+    pub slat_percentiles: bool,
+    /// `gtod_reduce`: the clock is read only now and then.
+    pub gtod_reduce: bool,
+    /// Percentiles to print, ascending, in percent.
+    pub percentiles: Vec<f64>,
+    /// Digits after the point of printed percentiles.
+    pub percentile_precision: u8,
+    /// Sampling interval of the bw line, ms.
+    pub bwavgtime_ms: u32,
+    /// Sampling interval of the iops line, ms.
+    pub iopsavgtime_ms: u32,
+    /// Collect disk statistics.
+    pub disk_util: bool,
+    /// Sum the directions up in the report.
+    pub unified: UnifiedReporting,
+}
+
+/// `unified_rw_reporting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnifiedReporting {
+    /// Each direction is reported alone.
+    #[default]
+    None,
+    /// All directions are reported as one.
+    Mixed,
+    /// Each direction is reported, then all as one.
+    Both,
+}
+
+/// How numbers are printed for this job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// 1024 or 1000.
+    pub kb_base: u32,
+    /// 0 automatic, 8 bytes, 1 bits.
+    pub unit_base: u32,
+    /// `significant_figures`, 1..=10.
+    pub significant_figures: u8,
+}
