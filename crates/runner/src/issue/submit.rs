@@ -21,30 +21,60 @@ impl<E: Engine> Issuer<'_, E> {
             if !self.budget.may_issue() {
                 return;
             }
-            let step = match &self.paced {
-                None => self.workload.next(),
-                Some(_) => match self.paced_step() {
-                    Some(step) => step,
-                    None => continue,
-                },
+            // Apart, so that the step of a job without rates stays in registers.
+            let goes_on = if self.paced.is_some() {
+                self.take_paced_step()
+            } else {
+                let step = self.workload.next();
+                self.act(step)
             };
-            // Taken late: waiting for the time of a paced I/O reaps others.
-            let unit = self.free[self.free.len() - 1];
-            match step {
-                Step::Io(io) => {
-                    self.issue(unit, io);
-                    if self.between.is_some() {
-                        self.between_ios();
-                    }
-                }
-                Step::Sync { file, kind } => self.issue_sync(unit, file, kind),
-                Step::Open { file } => self.open_file(file),
-                Step::Close { file } => self.close_file(file),
-                Step::PassEnd => {
-                    self.files_finished = true;
-                    return;
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// A step under a rate limit, once it is due. False when the pass is over.
+    #[cold]
+    #[inline(never)]
+    fn take_paced_step(&mut self) -> bool {
+        // Without a step the wait was cut short.
+        self.paced_step().is_none_or(|step| self.act(step))
+    }
+
+    /// Does what the workload says. False when the pass is over.
+    #[inline(always)]
+    fn act(&mut self, step: Step) -> bool {
+        match step {
+            Step::Io(io) => {
+                // Taken late: waiting for the time of a paced I/O reaps others.
+                let unit = self.free[self.free.len() - 1];
+                self.issue(unit, io);
+                if self.between.is_some() {
+                    self.between_ios();
                 }
             }
+            Step::PassEnd => {
+                self.files_finished = true;
+                return false;
+            }
+            other => self.act_on_files(other),
+        }
+        true
+    }
+
+    /// Steps that are no I/O.
+    #[cold]
+    #[inline(never)]
+    fn act_on_files(&mut self, step: Step) {
+        match step {
+            Step::Sync { file, kind } => {
+                let unit = self.free[self.free.len() - 1];
+                self.issue_sync(unit, file, kind);
+            }
+            Step::Open { file } => self.open_file(file),
+            Step::Close { file } => self.close_file(file),
+            Step::Io(_) | Step::PassEnd => {}
         }
     }
 
