@@ -25,7 +25,9 @@ fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
         let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
-        files.min(u64::from(spec.openfiles))
+        // The threads of an offloaded job have descriptors of their own.
+        let copies = if spec.offload { 1 + u64::from(spec.units()) } else { 1 };
+        files.min(u64::from(spec.openfiles)).saturating_mul(copies)
     };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
