@@ -26,14 +26,18 @@ fn header_line(spec: &JobSpec) -> String {
         let block = &spec.block[direction];
         format!("{}-{}", size(block.min), size(block.max))
     };
+    // Sizes of sequential and of random I/Os then stand where those of reads and writes do.
+    let third = match spec.bs_is_seq_rand {
+        true => "bs_is_seq_rand".to_owned(),
+        false => format!("(T) {}", range(Direction::Trim)),
+    };
     format!(
-        "{}: (g={}): rw={}, bs=(R) {}, (W) {}, (T) {}, ioengine={}, iodepth={}\n",
+        "{}: (g={}): rw={}, bs=(R) {}, (W) {}, {third}, ioengine={}, iodepth={}\n",
         spec.name,
         spec.group,
         spec.rw.name(),
         range(Direction::Read),
         range(Direction::Write),
-        range(Direction::Trim),
         spec.engine.name(),
         spec.depth.iodepth,
     )
@@ -84,6 +88,16 @@ mod tests {
         assert_eq!(
             start_lines(&plan(vec![spec])),
             "a: (g=0): rw=randrw, bs=(R) 4096B-64.0KiB, (W) 8192B-8192B, (T) 16.0KiB-16.0KiB, ioengine=io_uring, iodepth=32\n"
+        );
+    }
+
+    #[test]
+    fn sizes_by_kind_of_offset_have_no_third_range() {
+        let mut spec = JobSpec::bare("a");
+        spec.bs_is_seq_rand = true;
+        assert_eq!(
+            start_lines(&plan(vec![spec])),
+            "a: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, bs_is_seq_rand, ioengine=psync, iodepth=1\n"
         );
     }
 
