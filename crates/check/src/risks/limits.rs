@@ -110,6 +110,7 @@ mod tests {
     fn files_of_one_job_are_held_against_the_limit() {
         assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=1000\n"));
         assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=900\nnumjobs=2\n"));
+        assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=100\nio_submit_mode=offload\niodepth=16\n"));
         assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=1100\nioengine=null\n"));
     }
 
