@@ -40,6 +40,19 @@ pub enum Op {
 }
 
 impl Op {
+    /// What it is called in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Fsync => "sync",
+            Op::Fdatasync => "datasync",
+            Op::SyncFileRange(_) => "sync_file_range",
+        }
+    }
+
     /// True for reads and writes.
     #[inline]
     #[must_use]

@@ -134,7 +134,8 @@ fn count(options: &Options, opt: Opt) -> Option<u32> {
     options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
 }
 
-fn kb_base(options: &Options) -> u64 {
+/// Bytes of a `k` in values of this job.
+pub(crate) fn kb_base(options: &Options) -> u64 {
     if word(options, Opt::KbBase) == Some("1000") { 1000 } else { 1024 }
 }
 

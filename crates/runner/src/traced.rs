@@ -131,7 +131,7 @@ impl<E> Traced<E> {
     fn shown(&self, request: &Request) -> String {
         let Request { op, unit, file, len, offset, .. } = *request;
         let name = self.files.get(file as usize).map_or("", String::as_str);
-        format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", word(op))
+        format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", op.name())
     }
 
     fn tell_end(&self, request: &Request, result: i64) {
@@ -151,7 +151,7 @@ impl<E> Traced<E> {
     fn tell_offset(&self, request: &Request) {
         let Some(direction) = direction(request.op).filter(|_| self.random) else { return };
         let block = request.offset / self.blocks[direction];
-        debug!(target: "random", job = self.job; "offset {:#x} is block {block} of {}", request.offset, word(request.op));
+        debug!(target: "random", job = self.job; "offset {:#x} is block {block} of {}", request.offset, request.op.name());
     }
 }
 
@@ -168,16 +168,5 @@ fn direction(op: Op) -> Option<usize> {
         Op::Write => Some(1),
         Op::Trim => Some(2),
         Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => None,
-    }
-}
-
-fn word(op: Op) -> &'static str {
-    match op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::Trim => "trim",
-        Op::Fsync => "sync",
-        Op::Fdatasync => "datasync",
-        Op::SyncFileRange(_) => "sync_file_range",
     }
 }

@@ -25,7 +25,9 @@ fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
         let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
-        files.min(u64::from(spec.openfiles))
+        // The threads of an offloaded job have descriptors of their own.
+        let copies = if spec.offload { 1 + u64::from(spec.units()) } else { 1 };
+        files.min(u64::from(spec.openfiles)).saturating_mul(copies)
     };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
@@ -108,6 +110,7 @@ mod tests {
     fn files_of_one_job_are_held_against_the_limit() {
         assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=1000\n"));
         assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=900\nnumjobs=2\n"));
+        assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=100\nio_submit_mode=offload\niodepth=16\n"));
         assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=1100\nioengine=null\n"));
     }
 

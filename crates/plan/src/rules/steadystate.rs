@@ -3,7 +3,8 @@
 use ferrio_jobfile::{Job, Opt, whole_number};
 
 use crate::findings::Findings;
-use crate::written::{asks, refuse, word};
+use crate::resolve::kb_base;
+use crate::written::{asks, refuse};
 
 /// µs between two checks unless given.
 const INTERVAL: u64 = 1_000_000;
@@ -97,8 +98,8 @@ fn comparable(job: &Job, limit: &str) -> String {
     if let Ok(number) = number.parse::<f64>() {
         return format!("{number}{unit}");
     }
-    let kb_base = if word(job, Opt::KbBase) == Some("1000") { 1000 } else { 1024 };
-    whole_number(Opt::Rate, limit, kb_base).map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
+    whole_number(Opt::Rate, limit, kb_base(&job.options))
+        .map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
 }
 
 /// One window is kept for a whole group.

@@ -93,14 +93,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     fn tell(&self, request: &Request, errno: i32) {
-        let action = match request.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Trim => "trim",
-            Op::Fsync => "sync",
-            Op::Fdatasync => "datasync",
-            Op::SyncFileRange(_) => "sync_file_range",
-        };
+        let action = request.op.name();
         let words = crate::failure::strerror(&std::io::Error::from_raw_os_error(errno));
         let line = format!(
             "io_u error on file {}: {words}: {action} offset={}, buflen={}",

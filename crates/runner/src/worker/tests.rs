@@ -15,10 +15,13 @@ use tempfile::{NamedTempFile, TempDir};
 use super::*;
 use crate::flow::Flows;
 
-mod restraints;
-
+mod errors;
+mod files;
 mod paced;
+mod pauses;
 mod queue;
+mod recording;
+mod restraints;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     let mut spec = JobSpec::bare("a");
@@ -291,79 +294,6 @@ fn the_part_of_a_read_back_that_is_ramp_is_not_measured() {
     assert!(read.runtime_ms <= stats.job_runtime_ms + 1, "{} {}", read.runtime_ms, stats.job_runtime_ms);
 }
 
-/// A job of 4 I/Os that pauses for so long after each.
-fn thinking(engine: EngineKind, time: Duration) -> JobSpec {
-    let mut spec = job(ReadWrite::Read, engine, 4 * 4096);
-    spec.think.time = time;
-    spec.think.blocks = Some(1);
-    spec
-}
-
-#[test]
-fn each_io_is_followed_by_its_pause_and_the_pause_is_run_time() {
-    let result = work::<Attached>(&thinking(EngineKind::Psync, Duration::from_millis(5)));
-    let read = &result.stats.directions[0];
-    assert_eq!((result.error, read.ios), (None, 4));
-    assert!(read.runtime_ms >= 20, "{}", read.runtime_ms);
-}
-
-#[test]
-fn the_end_of_the_run_time_ends_a_pause() {
-    for spin in [Duration::ZERO, Duration::from_secs(3600)] {
-        let mut spec = thinking(EngineKind::Psync, Duration::from_secs(3600));
-        spec.think.spin = spin;
-        spec.limits.runtime = Duration::from_millis(30);
-        let result = work::<Attached>(&spec);
-        assert_eq!((result.error, result.stats.directions[0].ios), (None, 1));
-        assert!(result.stats.job_runtime_ms >= 30, "{}", result.stats.job_runtime_ms);
-    }
-}
-
-#[test]
-fn the_end_of_the_ramp_in_a_pause_begins_the_run_time() {
-    let mut spec = thinking(EngineKind::Psync, Duration::from_secs(3600));
-    spec.limits.ramp_time = Duration::from_millis(20);
-    spec.limits.runtime = Duration::from_millis(30);
-    let result = work::<Attached>(&spec);
-    assert_eq!((result.error, result.stats.directions[0].ios), (None, 0), "the one I/O was ramp");
-    assert!(result.stats.job_runtime_ms >= 30, "{}", result.stats.job_runtime_ms);
-}
-
-#[test]
-fn a_stop_request_ends_a_pause_and_a_long_count_of_cycles() {
-    let mut pausing = thinking(EngineKind::Psync, Duration::from_secs(3600));
-    let mut cycling = thinking(EngineKind::Psync, Duration::ZERO);
-    cycling.think.cycles = u32::MAX;
-    cycling.limits.time_based = true;
-    pausing.think.blocks = Some(2);
-    for (spec, before) in [(pausing, 2), (cycling, 1)] {
-        let control = JobControl::default();
-        let (_, result) = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while control.live.ios()[0] < before {
-                    std::thread::yield_now();
-                }
-                control.request_stop();
-            });
-            work_under::<Attached>(&spec, &control)
-        });
-        assert_eq!((result.error, result.stats.directions[0].ios), (None, before));
-    }
-}
-
-#[test]
-fn a_job_below_its_minimum_rate_fails_once_a_cycle_is_over() {
-    let mut spec = thinking(EngineKind::Psync, Duration::from_millis(20));
-    spec.limits.time_based = true;
-    spec.limits.runtime = Duration::from_secs(3600);
-    spec.rates.min_iops.0[0] = 1000;
-    spec.rates.cycle = Duration::from_millis(50);
-    let result = work::<Attached>(&spec);
-    let error = result.error.unwrap();
-    assert_eq!((error.errno, error.func.as_str()), (libc::EIO, "check_min_rate"));
-    assert!(result.stats.job_runtime_ms >= 2050, "{}", result.stats.job_runtime_ms);
-}
-
 /// Holds everything until it is reaped, and notes how much it held at each submission.
 struct Holding(Vec<u32>);
 
@@ -390,26 +320,6 @@ impl Engine for Holding {
         done.extend(self.0.drain(..max as usize).map(|unit| Completion { unit, result: 4096 }));
         Ok(())
     }
-}
-
-#[test]
-fn nothing_is_in_flight_while_a_job_thinks() {
-    let held = |at_issue| {
-        let mut spec = thinking(EngineKind::IoUring, Duration::from_micros(1));
-        spec.limits.size = 12 * 4096;
-        spec.files[0].size = spec.limits.size;
-        spec.files[0].real_size = spec.limits.size;
-        spec.depth.iodepth = 4;
-        spec.depth.low = 4;
-        spec.think.blocks = Some(3);
-        spec.think.at_issue = at_issue;
-        let result = work::<Holding>(&spec);
-        assert_eq!((result.error, result.stats.directions[0].ios), (None, 12));
-        HELD.take()
-    };
-    assert_eq!(held(true), [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
-    // Three are completed once six were issued to a queue of four; the three that the pause then waits for are enough for the next.
-    assert_eq!(held(false), [0, 1, 2, 3, 3, 3, 0, 0, 1, 2, 3, 3]);
 }
 
 /// Fails to reap, and looks for the buffer of the I/O in flight when it goes.
@@ -508,87 +418,6 @@ fn a_stop_during_its_own_layout_ends_the_job_without_error_and_without_file() {
     }
 }
 
-/// Fails every fourth write with `ERRNO`, in the call or later.
-#[derive(Default)]
-struct Flaky<const ERRNO: i64, const LATER: bool> {
-    writes: u32,
-    kernel: Vec<Completion>,
-}
-
-impl<const ERRNO: i64, const LATER: bool> Engine for Flaky<ERRNO, LATER> {
-    fn open(_: &JobSpec, _: &Buffers) -> Result<Self, EngineError> {
-        Ok(Self::default())
-    }
-
-    fn attach(&mut self, _: &FileSet) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn submit(&mut self, request: &Request) -> Submit {
-        self.writes += u32::from(request.op == Op::Write);
-        FLAKY_WRITES.set(FLAKY_WRITES.get() + u64::from(request.op == Op::Write));
-        let fails = request.op == Op::Write && self.writes.is_multiple_of(4);
-        let result = if fails { -ERRNO } else { request.len.into() };
-        if !LATER {
-            return Submit::Done(result);
-        }
-        self.kernel.push(Completion { unit: request.unit, result });
-        Submit::Queued
-    }
-
-    fn flush(&mut self) -> std::io::Result<u32> {
-        Ok(self.kernel.len() as u32)
-    }
-
-    fn reap(&mut self, _: u32, _: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
-        done.append(&mut self.kernel);
-        Ok(())
-    }
-}
-
-/// 16 blocks are written, four of them in vain; what was written is read back.
-fn flaky_job(later: bool) -> JobSpec {
-    let mut spec = job(ReadWrite::Write, EngineKind::Null, 16 * 4096);
-    spec.verify = Some(crc32c());
-    spec.tolerance.write = vec![libc::EIO];
-    if later {
-        spec.depth.iodepth = 4;
-        spec.depth.low = 4;
-    }
-    spec
-}
-
-#[test]
-fn a_tolerated_error_is_counted_and_its_block_neither_counts_nor_is_read_back() {
-    let results = [work::<Flaky<5, false>>(&flaky_job(false)), work::<Flaky<5, true>>(&flaky_job(true))];
-    for result in results {
-        let [read, write, _] = &result.stats.directions;
-        assert_eq!((result.error, result.stats.total_errors, result.stats.first_error), (None, 4, libc::EIO));
-        assert_eq!((write.ios, write.bytes, write.clat.as_ref().unwrap().count()), (16, 12 * 4096, 12));
-        assert_eq!((read.ios, read.bytes), (12, 12 * 4096));
-    }
-}
-
-#[test]
-fn an_error_that_is_not_in_the_list_ends_the_job() {
-    for result in [work::<Flaky<28, false>>(&flaky_job(false)), work::<Flaky<28, true>>(&flaky_job(true))] {
-        assert_eq!((errno(&result), result.stats.total_errors), (Some(libc::ENOSPC), 0));
-        assert!(result.stats.directions[1].ios < 16);
-    }
-}
-
-#[test]
-fn errors_are_counted_from_the_start_of_the_ramp() {
-    let mut spec = job(ReadWrite::Write, EngineKind::Null, 4 * 4096);
-    spec.limits.ramp_time = Duration::from_millis(1);
-    spec.limits.time_based = true;
-    spec.limits.runtime = Duration::from_nanos(1);
-    spec.tolerance.write = vec![libc::EIO];
-    let before = FLAKY_WRITES.get();
-    let result = work::<Flaky<5, false>>(&spec);
-    assert_eq!(result.stats.total_errors, (FLAKY_WRITES.get() - before) / 4);
-}
-
 /// Ends one I/O at a time, after a millisecond, so that the others are always in flight.
 #[derive(Default)]
 struct Lagging {
@@ -633,6 +462,3 @@ fn what_is_in_flight_at_the_end_of_the_ramp_is_counted_where_it_ends() {
     let read = &work::<Lagging>(&spec).stats.directions[0];
     assert_eq!((read.ios * 4096, read.clat.as_ref().unwrap().count()), (read.bytes, read.ios));
 }
-
-mod files;
-mod recording;
