@@ -15,6 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::*;
 use crate::flow::Flows;
 
+mod overlap;
 mod restraints;
 
 mod paced;
@@ -66,6 +67,11 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
 }
 
 fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobResult) {
+    drive(spec, control, run::<E>)
+}
+
+/// Has `worker` do the job.
+fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
@@ -82,8 +88,9 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
         log: None,
         entropy: [0; SEEDS],
         layout: None,
+        overlaps: None,
     };
-    run::<E>(context);
+    worker(context);
     let mut ready = 0;
     for message in messages {
         match message {
