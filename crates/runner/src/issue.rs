@@ -203,7 +203,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             paced: Paced::new(spec, context.entropy, context.clock),
-            between: Between::new(spec),
+            between: Between::new(spec, context.clock),
             watch,
             ramp: context.ramp.clone().map(RampSize::new),
             log: log.map(|sender| IoLog::new(sender, context.index)),

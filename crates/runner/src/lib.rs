@@ -17,6 +17,7 @@ mod issue;
 mod layout;
 mod monitor;
 mod open;
+mod overlap;
 mod place;
 mod ramp;
 mod recording;

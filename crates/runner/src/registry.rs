@@ -57,7 +57,11 @@ fn start_queued<E: Engine>(context: Context<'_>) {
 
 /// Runs the worker with `E` in all wrappers, each of which does nothing unless it is asked for.
 fn start_wrapped<E: Engine>(context: Context<'_>) {
-    worker::run::<Traced<Serialized<E>>>(context);
+    let (index, overlaps) = (context.index, context.overlaps.clone());
+    worker::run_with(context, |spec, buffers| {
+        let engine = Serialized::sharing(E::open(spec, buffers)?, spec, overlaps, index);
+        Ok(Traced::new(engine, spec))
+    });
 }
 
 /// Runs the worker with `E`, which tells of every I/O if debugging asks for that.

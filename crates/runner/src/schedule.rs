@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::flow::Flows;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
+use crate::overlap::SharedRanges;
 use crate::ramp::SharedRamp;
 use crate::result::{JobError, JobResult, RunResult};
 use crate::signals::Watch;
@@ -83,6 +84,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         ready: 0,
         flows: Flows::new(plan),
         ramps: SharedRamp::of(plan),
+        overlaps: SharedRanges::of(plan),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         logs: options.logs.clone(),
         progress: options.progress,
@@ -147,6 +149,7 @@ struct Run<'a, 'o> {
     flows: Flows,
     /// Per job.
     ramps: Vec<Option<Arc<SharedRamp>>>,
+    overlaps: Option<Arc<SharedRanges>>,
     monitor: Monitor<'a>,
     logs: Option<LogSender>,
     progress: bool,
@@ -327,6 +330,7 @@ impl<'a> Run<'a, '_> {
                 layout: self.jobs[index].layout.take(),
                 flow: self.flows.member(index).cloned(),
                 ramp: self.ramps[index].clone(),
+                overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
             };
             let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);

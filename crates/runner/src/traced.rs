@@ -30,20 +30,26 @@ pub(crate) struct Traced<E> {
     units: Vec<Option<Request>>,
 }
 
-// A method that is not forwarded would fall back to what the trait does for engines without it.
-#[deny(clippy::missing_trait_methods)]
-impl<E: Engine> Engine for Traced<E> {
-    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
-        let engine = E::open(spec, buffers)?;
+impl<E: Engine> Traced<E> {
+    /// The job on `engine`, which is open.
+    pub(crate) fn new(engine: E, spec: &JobSpec) -> Self {
         debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.name(), spec.depth.iodepth);
-        Ok(Traced {
+        Traced {
             engine,
             job: spec.number,
             random: spec.rw.is_random(),
             blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
             files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
             units: vec![None; spec.units() as usize],
-        })
+        }
+    }
+}
+
+// A method that is not forwarded would fall back to what the trait does for engines without it.
+#[deny(clippy::missing_trait_methods)]
+impl<E: Engine> Engine for Traced<E> {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        Ok(Traced::new(E::open(spec, buffers)?, spec))
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {

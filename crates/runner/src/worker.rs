@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ferrio_engine::{Buffers, Engine};
+use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_plan::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
@@ -21,6 +21,7 @@ use crate::flow::FlowMember;
 use crate::issue::Issuer;
 use crate::layout::Layout;
 use crate::logs::LogSender;
+use crate::overlap::SharedRanges;
 use crate::ramp::SharedRamp;
 use crate::recording::Recorder;
 use crate::result::JobResult;
@@ -75,6 +76,8 @@ pub(crate) struct Context<'a> {
     pub(crate) flow: Option<Arc<FlowMember>>,
     /// Bytes to move before anything is measured.
     pub(crate) ramp: Option<Arc<SharedRamp>>,
+    /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.
+    pub(crate) overlaps: Option<Arc<SharedRanges>>,
 }
 
 impl Context<'_> {
@@ -93,13 +96,21 @@ struct Reached {
     set_up: bool,
 }
 
-/// Body of the worker thread. A panic becomes the job's error.
-pub(crate) fn run<E: Engine>(mut context: Context<'_>) {
+/// Body of the worker thread.
+pub(crate) fn run<E: Engine>(context: Context<'_>) {
+    run_with(context, E::open);
+}
+
+/// Body of the worker thread, with what `open` opens. A panic becomes the job's error.
+pub(crate) fn run_with<E: Engine>(
+    mut context: Context<'_>,
+    open: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
+) {
     let layout = context.layout.take();
     let context = context;
     let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
     let mut reached = Reached::default();
-    let outcome = catch_unwind(AssertUnwindSafe(|| work::<E>(&context, layout, &mut result, &mut reached)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(&context, open, layout, &mut result, &mut reached)));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
@@ -125,6 +136,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 fn work<E: Engine>(
     context: &Context<'_>,
+    open: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
     mut laid_out: Option<LayoutContent>,
     result: &mut JobResult,
     reached: &mut Reached,
@@ -154,7 +166,7 @@ fn work<E: Engine>(
         .map_err(|e| Failure::from_engine(&e))?;
     let kind = spec.memory.kind.name();
     debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
-    let engine = E::open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
+    let engine = open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
         .iter()

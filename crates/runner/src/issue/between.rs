@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use ferrio_engine::Engine;
 use ferrio_plan::JobSpec;
+use ferrio_stats::Clock;
 use ferrio_workload::{RateFloor, Thinker, TooSlow};
 
 use super::Issuer;
 use crate::failure::Failure;
-use crate::waiting;
+use crate::waiting::{self, Waiter};
 
-/// Turns of the empty loop between two looks at the stop request.
+/// Turns of the empty loop between two looks at the stop request and the clock.
 const CYCLES: u32 = 1 << 20;
 
 /// What follows each data I/O of a job.
@@ -27,11 +28,13 @@ pub(super) struct Between {
     cycles: u32,
     /// Pauses are taken out of the schedule of rates.
     shifts_rates: bool,
+    /// For the ends of pauses, which are as exact as the beginnings of I/Os.
+    waiter: Waiter,
 }
 
 impl Between {
     /// `None` for a job that does one I/O right after the other.
-    pub(super) fn new(spec: &JobSpec) -> Option<Box<Self>> {
+    pub(super) fn new(spec: &JobSpec, clock: Clock) -> Option<Box<Self>> {
         let floor = RateFloor::new(spec);
         let thinker = Thinker::new(spec);
         let cycles = spec.think.cycles;
@@ -43,6 +46,7 @@ impl Between {
                 spin: spec.think.spin,
                 cycles,
                 shifts_rates: spec.rates.ignore_thinktime,
+                waiter: Waiter::new(clock),
             })
         })
     }
@@ -112,7 +116,7 @@ impl<E: Engine> Issuer<'_, E> {
         while self.failure.is_none() && !self.context.control.stop_requested() {
             let stop = self.timing.next_milestone();
             waiting::spin_until(&self.clock, spun.min(stop), self.context.control);
-            waiting::sleep_until(&self.clock, over.min(stop), self.context.control);
+            between.waiter.until(over.min(stop), self.context.control);
             self.now = self.clock.now();
             if self.now >= over {
                 break;
@@ -132,9 +136,11 @@ impl<E: Engine> Issuer<'_, E> {
         }
     }
 
+    /// Runs an empty loop; run time and stop requests cut it.
     fn burn(&self, cycles: u32) {
+        let over = if self.timing.in_ramp() { u64::MAX } else { self.timing.next_milestone() };
         let mut left = cycles;
-        while left > 0 && !self.context.control.stop_requested() {
+        while left > 0 && !self.context.control.stop_requested() && self.clock.now() < over {
             let turns = left.min(CYCLES);
             (0..turns).for_each(|turn| {
                 black_box(turn);

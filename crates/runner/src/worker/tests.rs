@@ -17,6 +17,7 @@ use crate::flow::Flows;
 
 mod errors;
 mod files;
+mod overlap;
 mod paced;
 mod pauses;
 mod queue;
@@ -69,6 +70,11 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
 }
 
 fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobResult) {
+    drive(spec, control, run::<E>)
+}
+
+/// Has `worker` do the job.
+fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
@@ -85,8 +91,9 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
         log: None,
         entropy: [0; SEEDS],
         layout: None,
+        overlaps: None,
     };
-    run::<E>(context);
+    worker(context);
     let mut ready = 0;
     for message in messages {
         match message {

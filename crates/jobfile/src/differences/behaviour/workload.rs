@@ -55,8 +55,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         id: "serialize-overlap-file",
         fio: "`serialize_overlap` compares offsets whatever the file; with `io_submit_mode=offload`, those of all jobs that set both",
-        ferrio: "offsets of the same file are compared, those of the job itself",
-        why: "equal offsets of two files do not overlap; who has jobs write to one file can give each its own region",
+        ferrio: "offsets of the same file are compared, whatever its names; with `io_submit_mode=offload`, those of all jobs that set both",
+        why: "equal offsets of two files do not overlap",
     },
     Row {
         id: "offload-syncs",

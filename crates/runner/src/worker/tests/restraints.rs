@@ -102,3 +102,13 @@ fn who_is_alone_in_its_flow_group_is_not_held_back() {
     assert_eq!(work::<Holding>(&spec).stats.directions[0].ios, 16);
     HELD.take();
 }
+
+#[test]
+fn the_run_time_cuts_an_empty_loop() {
+    let mut spec = job(ReadWrite::Read, EngineKind::Null, 64 << 10);
+    spec.think.cycles = u32::MAX;
+    spec.limits.runtime = Duration::from_millis(1);
+    let result = work::<ferrio_engine_null::Null>(&spec);
+    assert_eq!((result.error, result.stats.directions[0].ios), (None, 1));
+    assert!(result.stats.job_runtime_ms < 4000, "as long as all the turns take at one a nanosecond");
+}
