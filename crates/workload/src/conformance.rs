@@ -377,7 +377,7 @@ fn writes_larger_than_trims_leave_them_behind() {
 #[test]
 fn a_write_follows_a_trim_of_the_same_block_again() {
     let mut spec = sized(ReadWrite::TrimWrite, 12);
-    spec.rw_postfix = ferrio_plan::RwPostfix::Hole(-4096);
+    spec.rw_postfix = RwPostfix::Hole(-4096);
     assert_eq!(run(&spec), "t0 w0 t0 w0 t0 w0");
 }
 
