@@ -51,6 +51,20 @@ fn every_method_finds_its_own_blocks_intact_and_one_changed_bit() {
 }
 
 #[test]
+fn blocks_that_are_written_again_in_one_pass_are_read_back_as_written_last() {
+    let again = [
+        &["--rw=write", "--nrfiles=3", "--file_service_type=zipf:1.2"][..],
+        &["--rw=randrw", "--nrfiles=3", "--file_service_type=normal:20"],
+        &["--rw=randwrite", "--zonemode=strided", "--zonesize=32k", "--zonerange=16k"],
+    ];
+    for words in again {
+        let place = Place::new();
+        let common = ["--name=v", "--ioengine=psync", "--size=256k", "--verify=md5", "--do_verify=1"];
+        place.ferrio(&[&common[..], words].concat()).run().succeeded();
+    }
+}
+
+#[test]
 fn asynchronous_engines_verify_at_depth() {
     for engine in ["io_uring", "libaio", "tokio_uring", "mmap"] {
         let place = Place::new();

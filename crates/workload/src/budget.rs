@@ -62,7 +62,6 @@ impl Budget {
         if spec.rw.is_trimwrite() {
             pass_limit = pass_limit.saturating_add(whole);
         }
-        let used = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d));
         Budget {
             counted: 0,
             byte_limit: free(!limits.time_based, whole),
@@ -77,7 +76,7 @@ impl Budget {
             time_based: limits.time_based,
             loops_left: loops - 1,
             length,
-            largest_block: used.map(|d| spec.block[d].max).max().unwrap_or(0),
+            largest_block: Direction::ALL.into_iter().map(|d| spec.block[d].max).max().unwrap_or(0),
             has_io_size: limits.io_size.is_some(),
             one_pass: spec.file_append,
         }
@@ -116,7 +115,7 @@ impl Budget {
     /// pass ended because all files were. A pass that issued nothing is always the last.
     ///
     /// Every loop but the first is one more pass. Then passes follow as long as bytes are missing: not when less than the
-    /// largest block is missing, and not when the files are finished and no `io_size` asks to go over them again.
+    /// largest block of any direction, used or not, is missing, and not when the files are finished and no `io_size` asks to go over them again.
     pub fn another_pass(&mut self, completed: u64, files_finished: bool) -> bool {
         let moved = std::mem::take(&mut self.pass) > 0;
         if !moved || self.one_pass {
@@ -169,6 +168,15 @@ mod tests {
         let mut spec = sized(ReadWrite::Read, 32 << 10, 1);
         spec.limits.io_size = Some(48 << 10);
         assert_eq!(run(&spec), "r0 1 2 3 4 5 6 7 0 1 2 3");
+    }
+
+    #[test]
+    fn less_than_the_largest_block_of_any_direction_is_not_worth_a_pass() {
+        let mut spec = sized(ReadWrite::Read, 16 << 10, 1);
+        spec.limits.io_size = Some(20 << 10);
+        assert_eq!(run(&spec), "r0 1 2 3 0");
+        spec.block[Direction::Write] = BlockSizes { min: 8 << 10, max: 8 << 10, align: 8 << 10 };
+        assert_eq!(run(&spec), "r0 1 2 3", "though the job never writes");
     }
 
     #[test]

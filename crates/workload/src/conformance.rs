@@ -375,6 +375,13 @@ fn writes_larger_than_trims_leave_them_behind() {
 }
 
 #[test]
+fn a_write_follows_a_trim_of_the_same_block_again() {
+    let mut spec = sized(ReadWrite::TrimWrite, 12);
+    spec.rw_postfix = RwPostfix::Hole(-4096);
+    assert_eq!(run(&spec), "t0 w0 t0 w0 t0 w0");
+}
+
+#[test]
 fn syncs_come_after_every_n_writes_but_never_last() {
     let mut spec = sized(ReadWrite::Write, 48);
     spec.durability.fsync = 4;

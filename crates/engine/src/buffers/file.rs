@@ -26,7 +26,8 @@ impl BackingFile {
             made => (made, Some(path.to_path_buf())),
         };
         let file = file.map_err(|e| {
-            EngineError::new(format!("open({})", path.display()), e).hint("it is the file of `mem`")
+            EngineError::new(format!("open({})", path.display()), e)
+                .hint(format!("the file of `mem` cannot be opened: {}; give another one", path.display()))
         })?;
         Ok(BackingFile { file, made })
     }

@@ -24,7 +24,8 @@ pub struct Verify {
 }
 
 impl JobSpec {
-    /// True when the job may write to the same place twice in one pass.
+    /// True when the job may write to the same place twice in one pass. Zones come round again, and so do files that are never
+    /// finished.
     #[must_use]
     pub fn may_overwrite(&self) -> bool {
         let repeats = match self.rw_postfix {
@@ -36,6 +37,8 @@ impl JobSpec {
         !self.random_map
             || walks_on
             || repeats
+            || self.zones.is_some()
+            || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
     }
 

@@ -77,6 +77,12 @@ pub(super) const ROWS: &[Row] = &[
         why: "`loops=3` means three times as much",
     },
     Row {
+        id: "trimwrite-same-block",
+        fio: "rw=trimwrite with a negative hole may trim a block again without writing it in between, `trimwrite:-4k` for ever",
+        ferrio: "a write follows each trim, as with rw=randtrimwrite",
+        why: "trims do not count for the end of the job: it would not end",
+    },
+    Row {
         id: "startdelay-clones",
         fio: "clones of a job with a `startdelay` range from 0 draw from a range that begins with the first one's delay",
         ferrio: "each clone draws from the whole range",
