@@ -192,7 +192,7 @@ impl Source {
                 }
                 Walk::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
             },
-            Source::Skewed(skewed) => batch.fill_with(|| skewed.next()),
+            Source::Skewed(skewed) => skewed.fill(batch),
             Source::Zoned(zoned, direction, blocks, offsets) => {
                 batch.fill_with(|| zoned.next(*direction, *blocks, offsets).unwrap_or(NONE));
             }
