@@ -5,6 +5,8 @@
 
 use ferrio_plan::Direction;
 
+use crate::random::BATCH;
+use crate::run::Planned;
 use crate::sequential::Sequential;
 use crate::steering::Steering;
 use crate::step::{Packed, Region};
@@ -59,6 +61,41 @@ impl Course {
         self.last_end[d] = offset + u64::from(len);
         self.steering.issued(direction);
         Packed::io(direction, offset, len)
+    }
+
+    /// The next steps of a job that does not mix directions, as many as there are before something out of the ordinary, or one. None
+    /// at the end of a pass.
+    pub(crate) fn plan(&mut self, steps: &mut [Planned; BATCH]) -> usize {
+        if self.finished {
+            return 0;
+        }
+        let d = self.steering.only() as usize;
+        let (mut offset, plain) = (self.last_end[d], self.plain[d]);
+        let mut count = 0;
+        for (step, length) in steps.iter_mut().zip(self.steering.lengths[d].ready()) {
+            if offset >= plain {
+                break;
+            }
+            *step = Planned { offset, len: length.bytes };
+            offset += u64::from(length.bytes);
+            count += 1;
+        }
+        if count > 0 {
+            self.steering.lengths[d].skip(count);
+        } else if let Some((place, len)) = self.place(d) {
+            steps[0] = Planned { offset: place, len };
+            (offset, count) = (place + u64::from(len), 1);
+        } else {
+            self.finished = true;
+        }
+        self.last_end[d] = offset;
+        count
+    }
+
+    /// The last `count` steps that were planned will not be made. A pass begins next, so that only draws matter.
+    pub(crate) fn drop_planned(&mut self, count: usize) {
+        let d = self.steering.only() as usize;
+        self.steering.lengths[d].put_back(count);
     }
 
     /// Back to the start of the region.

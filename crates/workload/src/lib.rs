@@ -30,6 +30,7 @@ mod offsets;
 pub mod pacing;
 mod path;
 mod permute;
+mod run;
 mod scatter;
 mod seeds;
 mod sequential;

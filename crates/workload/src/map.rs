@@ -97,15 +97,15 @@ impl RandomMap {
     pub(crate) fn claim(&mut self, first: u64, count: u64) -> u64 {
         let (index, shift) = ((first / 64) as usize, first % 64);
         let count = count.min(self.bits - first);
-        let Some([low, high]) = self.words.get_mut(index..index + 2).filter(|_| count <= 64) else {
+        let Some([low, high]) = self.words.get_mut(index..index + 2).filter(|_| count < 64) else {
             return self.claim_long(first, count);
         };
         // The second word may be one of the next level; then no bit of it is asked for.
-        let taken = *low >> shift | *high << 1 << (63 - shift);
-        let free = u64::from(taken.trailing_zeros()).min(count);
-        let mask = if free == 0 { 0 } else { u128::from(!0u64 >> (64 - free)) << shift };
-        let above = (mask >> 64) as u64;
-        *low |= mask as u64;
+        let taken = *low >> shift | *high << 1 << (63 - shift) | 1 << count;
+        let free = u64::from(taken.trailing_zeros());
+        let mask = (1 << free) - 1;
+        let above = mask >> 1 >> (63 - shift);
+        *low |= mask << shift;
         *high |= above;
         let full = [*low == !0, above != 0 && *high == !0];
         if full[0] {

@@ -4,8 +4,10 @@
 
 use ferrio_plan::Direction;
 
+use crate::length::Length;
 use crate::map::RandomMap;
 use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
+use crate::run::Planned;
 use crate::skewed::Skewed;
 use crate::walk::Walk;
 use crate::zoned::Zoned;
@@ -105,6 +107,47 @@ impl Offsets {
         Some((block, block * self.grid.align))
     }
 
+    /// Plans steps at the blocks drawn next with these lengths, as long as all are below the block `limit`, and says how many. What
+    /// is used up of the map is marked: a length that does not fit before a taken block is so many times `unit`.
+    #[inline(always)]
+    pub(crate) fn plan(&mut self, lengths: &[Length], limit: u64, unit: u32, steps: &mut [Planned]) -> usize {
+        let (limit, Grid { base, align, .. }) = (limit.min(self.grid.end), self.grid);
+        let ready = self.ahead.ready(|batch| self.source.fill(batch));
+        let drawn = ready.iter().zip(lengths).zip(steps);
+        let mut count = 0;
+        if let Some(map) = &mut self.map {
+            for ((&block, length), step) in drawn {
+                let Some(free) = map.next_clear(block).filter(|&free| free < limit) else {
+                    break;
+                };
+                let got = map.claim(free, u64::from(length.blocks)) as u32;
+                let len = if got < length.blocks { got * unit } else { length.bytes };
+                *step = Planned { offset: base + free * align, len };
+                count += 1;
+            }
+        } else {
+            for ((&block, length), step) in drawn {
+                if block >= limit {
+                    break;
+                }
+                *step = Planned { offset: base + block * align, len: length.bytes };
+                count += 1;
+            }
+        }
+        self.ahead.skip(count);
+        count
+    }
+
+    /// The last `count` blocks that were planned will not be used. A pass begins next, so that the map does not matter.
+    pub(crate) fn drop_planned(&mut self, count: usize) {
+        self.ahead.put_back(count);
+    }
+
+    /// Where the offset reaches so many bytes of the region.
+    pub(crate) fn blocks_below(&self, relative: u64) -> u64 {
+        relative.div_ceil(self.grid.align)
+    }
+
     /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of
     /// them without a map, and where the map has ended.
     #[inline(always)]
@@ -192,7 +235,7 @@ impl Source {
                 }
                 Walk::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
             },
-            Source::Skewed(skewed) => batch.fill_with(|| skewed.next()),
+            Source::Skewed(skewed) => skewed.fill(batch),
             Source::Zoned(zoned, direction, blocks, offsets) => {
                 batch.fill_with(|| zoned.next(*direction, *blocks, offsets).unwrap_or(NONE));
             }

@@ -1,7 +1,7 @@
 //! Which path a job takes: the shortest that makes its choices. It is decided once, when the job is set up.
 //!
 //! Two paths are short enough to be inlined where they are used, one length in one direction at running or at random offsets; the
-//! others are called.
+//! others are called, or looked at behind a box.
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +14,7 @@ use crate::general::General;
 use crate::map::RandomMap;
 use crate::offsets::{Grid, Offsets, Restart, Source};
 use crate::random::Batches;
+use crate::run::{Planner, Run};
 use crate::scatter::Scatter;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::{Sequential, Wraps};
@@ -43,9 +44,11 @@ pub(crate) enum Path {
 /// The paths that are called. Apart from the others, so that these are told apart by two compares and no table of jumps.
 #[derive(Clone, Debug)]
 pub(crate) enum Called {
-    /// Sequential with several lengths or directions.
+    /// Several lengths in one direction.
+    Run(Box<Run>),
+    /// Sequential with several directions or with holes.
     Course(Box<Course>),
-    /// Random with several lengths or directions.
+    /// Random with several directions.
     Scatter(Box<Scatter>),
     /// Everything else.
     General(Box<Placed>),
@@ -64,6 +67,7 @@ impl Called {
     #[inline(always)]
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
         match self {
+            Called::Run(run) => run.next(pace),
             Called::Course(course) => course.next(pace).step(),
             Called::Scatter(scatter) => scatter.next(pace).step(),
             Called::General(placed) => {
@@ -76,6 +80,7 @@ impl Called {
     /// Begins another pass.
     pub(crate) fn begin_pass(&mut self) {
         match self {
+            Called::Run(run) => run.begin_pass(),
             Called::Course(course) => course.begin_pass(),
             Called::Scatter(scatter) => scatter.begin_pass(),
             Called::General(placed) => placed.general.begin_pass(),
@@ -92,6 +97,8 @@ impl Called {
     /// Ends the ramp.
     pub(crate) fn end_ramp(&mut self) {
         match self {
+            // It counts nothing.
+            Called::Run(_) => {}
             Called::Course(course) => course.end_ramp(),
             Called::Scatter(scatter) => scatter.end_ramp(),
             Called::General(placed) => placed.general.end_ramp(),
@@ -129,14 +136,13 @@ impl Path {
         }
         if !spec.rw.is_random() {
             let (hole, wraps) = (hole(spec), wraps(spec, regions));
+            let course = || Box::new(Course::new(region, Sequential { hole, wraps }, steering()));
             return Ok(if plain && hole == 0 {
                 Path::Straight(Straight::new(region, direction, block.min as u32, wraps))
+            } else if spec.rw.is_mixed() || hole != 0 {
+                Path::Called(Called::Course(course()))
             } else {
-                Path::Called(Called::Course(Box::new(Course::new(
-                    region,
-                    Sequential { hole, wraps },
-                    steering(),
-                ))))
+                Path::Called(Called::Run(Box::new(Run::new(direction, Planner::Course(course())))))
             });
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
@@ -148,11 +154,15 @@ impl Path {
             region.offset + region.size
         };
         let offsets = offsets(spec, region, direction, end, source, &seeds);
-        Ok(if plain {
-            Path::Uniform(Uniform::new(offsets, direction, block.min as u32))
+        let min = block.min as u32;
+        if plain {
+            return Ok(Path::Uniform(Uniform::new(offsets, direction, min)));
+        }
+        let scatter = Box::new(Scatter::new(region, offsets, steering(), min));
+        Ok(if spec.rw.is_mixed() {
+            Path::Called(Called::Scatter(scatter))
         } else {
-            let min = block.min as u32;
-            Path::Called(Called::Scatter(Box::new(Scatter::new(region, offsets, steering(), min))))
+            Path::Called(Called::Run(Box::new(Run::new(direction, Planner::Scatter(scatter)))))
         })
     }
 

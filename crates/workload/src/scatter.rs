@@ -3,6 +3,8 @@
 use ferrio_plan::Direction;
 
 use crate::offsets::Offsets;
+use crate::random::BATCH;
+use crate::run::Planned;
 use crate::steering::Steering;
 use crate::step::{Packed, Region};
 
@@ -13,6 +15,8 @@ pub(crate) struct Scatter {
     steering: Steering,
     /// Relative to the region, for each direction: below this the largest length fits.
     plain: [u64; 3],
+    /// The same in blocks, for the direction of a job that has one.
+    plain_blocks: u64,
     size: u64,
     real_size: u64,
     /// The smallest length of all directions that are used; lengths are cut to whole multiples of it.
@@ -25,7 +29,16 @@ impl Scatter {
         let end = region.size.min(region.real_size.saturating_sub(region.offset));
         let plain =
             steering.lengths.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));
-        Scatter { offsets, steering, plain, size: region.size, real_size: region.real_size, min }
+        let plain_blocks = offsets.blocks_below(plain[steering.only() as usize]);
+        Scatter {
+            offsets,
+            steering,
+            plain,
+            plain_blocks,
+            size: region.size,
+            real_size: region.real_size,
+            min,
+        }
     }
 
     /// The next step.
@@ -41,6 +54,38 @@ impl Scatter {
         };
         self.steering.issued(direction);
         Packed::io(direction, offset, len)
+    }
+
+    /// The next steps of a job that does not mix directions, as many as there are before something out of the ordinary, or one. None
+    /// at the end of a pass.
+    pub(crate) fn plan(&mut self, steps: &mut [Planned; BATCH]) -> usize {
+        if self.offsets.finished() {
+            return 0;
+        }
+        let d = self.steering.only() as usize;
+        let limit = self.plain_blocks;
+        let count = self.offsets.plan(self.steering.lengths[d].ready(), limit, self.min, steps);
+        if count > 0 {
+            self.steering.lengths[d].skip(count);
+            return count;
+        }
+        match self.place(d) {
+            Some((offset, len)) => {
+                steps[0] = Planned { offset, len };
+                1
+            }
+            None => {
+                self.offsets.finish();
+                0
+            }
+        }
+    }
+
+    /// The last `count` steps that were planned will not be made. A pass begins next, so that only draws matter.
+    pub(crate) fn drop_planned(&mut self, count: usize) {
+        let d = self.steering.only() as usize;
+        self.steering.lengths[d].put_back(count);
+        self.offsets.drop_planned(count);
     }
 
     /// Starts again where the job repeats.

@@ -5,6 +5,7 @@
 
 mod normal;
 mod pareto;
+mod power;
 mod remainder;
 mod zeta;
 mod zipf;
@@ -14,9 +15,10 @@ mod tests;
 
 use ferrio_plan::{Law, Skew};
 
-use crate::random::T88;
+use crate::random::{BATCH, T88};
 use normal::Normal;
 use pareto::Pareto;
+use power::UNDECIDED;
 use remainder::Remainder;
 use zipf::Zipf;
 
@@ -67,8 +69,45 @@ impl Skewed {
             Ranks::Pareto(pareto) => pareto.rank(self.draws.draw()),
             Ranks::Normal(normal) => normal.rank(&mut self.draws),
         };
+        self.place(rank)
+    }
+
+    /// The next choices, as [`Skewed::next`] makes them one by one.
+    pub(crate) fn fill(&mut self, batch: &mut [u64; BATCH]) {
+        let mut draws = self.draws.clone();
+        match &self.ranks {
+            Ranks::Zipf(zipf) => fill(batch, &mut draws, |draw| zipf.guess(draw), |draw| zipf.rank(draw)),
+            Ranks::Pareto(pareto) => {
+                fill(batch, &mut draws, |draw| pareto.guess(draw), |draw| pareto.rank(draw));
+            }
+            Ranks::Normal(normal) => batch.fill_with(|| normal.rank(&mut draws)),
+        }
+        self.draws = draws;
+        for number in batch {
+            *number = self.place(*number);
+        }
+    }
+
+    /// Where a rank lies.
+    #[inline(always)]
+    fn place(&self, rank: u64) -> u64 {
         let place = if self.scatter { rank.wrapping_mul(SPREAD) } else { rank };
         self.below.of(place.wrapping_add(self.shift))
+    }
+}
+
+/// Ranks for the next draws: guesses, and where one is undecided the formula.
+#[inline(always)]
+fn fill(ranks: &mut [u64; BATCH], draws: &mut T88, guess: impl Fn(u32) -> u64, formula: impl Fn(u32) -> u64) {
+    let draws: [u32; BATCH] = std::array::from_fn(|_| draws.draw());
+    let mut undecided = false;
+    for (rank, &draw) in ranks.iter_mut().zip(&draws) {
+        *rank = guess(draw);
+        undecided |= *rank == UNDECIDED;
+    }
+    if undecided {
+        let left = ranks.iter_mut().zip(&draws).filter(|(rank, _)| **rank == UNDECIDED);
+        left.for_each(|(rank, &draw)| *rank = formula(draw));
     }
 }
 

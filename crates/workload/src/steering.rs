@@ -36,6 +36,12 @@ impl Steering {
         }
     }
 
+    /// The direction of a job that does not mix.
+    #[inline(always)]
+    pub(crate) fn only(&self) -> Direction {
+        self.only
+    }
+
     /// The direction of the next I/O; in a mix `pace` may override it.
     #[inline(always)]
     pub(crate) fn direction(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Direction {

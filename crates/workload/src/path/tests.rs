@@ -107,6 +107,7 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     match Path::new(&spec, &[region], [1; 24]).unwrap() {
         Path::Straight(_) => "straight",
         Path::Uniform(_) => "uniform",
+        Path::Called(Called::Run(_)) => "run",
         Path::Called(Called::Course(_)) => "course",
         Path::Called(Called::Scatter(_)) => "scatter",
         Path::Called(Called::General(_)) => "general",
@@ -117,7 +118,7 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
 fn a_job_takes_the_shortest_path() {
     assert_eq!(kind(|_| ()), "straight");
     assert_eq!(kind(|spec| spec.rw = ReadWrite::Mixed), "course");
-    assert_eq!(kind(|spec| set_block(spec, 4096, 65536)), "course");
+    assert_eq!(kind(|spec| set_block(spec, 4096, 65536)), "run");
     assert_eq!(kind(|spec| spec.rw_postfix = RwPostfix::Hole(4096)), "course");
     assert_eq!(kind(|spec| spec.rw = ReadWrite::RandRead), "uniform");
     assert_eq!(kind(|spec| spec.rw = ReadWrite::RandMixed), "scatter");
@@ -128,7 +129,7 @@ fn a_job_takes_the_shortest_path() {
             change(spec);
         })
     };
-    assert_eq!(random(|spec| set_block(spec, 4096, 65536)), "scatter");
+    assert_eq!(random(|spec| set_block(spec, 4096, 65536)), "run");
     assert_eq!(random(|spec| spec.random_order = RandomOrder::Lfsr), "uniform");
     assert_eq!(random(|spec| spec.random_order = RandomOrder::Permute), "uniform");
     let zipf = |spec: &mut JobSpec| {

@@ -1,5 +1,6 @@
 //! Zipf's law: rank `k` is chosen in proportion to `1 / (k + 1)^theta`, by Gray's approximation.
 
+use super::power::Power;
 use super::zeta::zeta;
 
 /// Ranks among `n` things.
@@ -10,6 +11,7 @@ pub(super) struct Zipf {
     zeta2: f64,
     alpha: f64,
     eta: f64,
+    power: Power,
 }
 
 impl Zipf {
@@ -17,16 +19,21 @@ impl Zipf {
         let zetan = zeta(theta, n);
         let zeta2 = 1.0 + 0.5f64.powf(theta);
         let n = n as f64;
-        Zipf {
-            n,
-            zetan,
-            zeta2,
-            alpha: 1.0 / (1.0 - theta),
-            eta: (1.0 - (2.0 / n).powf(1.0 - theta)) / (1.0 - zeta2 / zetan),
-        }
+        let alpha = 1.0 / (1.0 - theta);
+        let eta = (1.0 - (2.0 / n).powf(1.0 - theta)) / (1.0 - zeta2 / zetan);
+        Zipf { n, zetan, zeta2, alpha, eta, power: Power::new(n, alpha) }
     }
 
-    #[inline]
+    /// The rank as [`Zipf::rank`] gives it, or [`super::power::UNDECIDED`].
+    #[inline(always)]
+    pub(super) fn guess(&self, draw: u32) -> u64 {
+        let u = f64::from(draw) / 4_294_967_295.0;
+        let z = u * self.zetan;
+        let mut rank = self.power.whole(self.eta * u - self.eta + 1.0);
+        rank = if z < self.zeta2 { 1 } else { rank };
+        if z < 1.0 { 0 } else { rank }
+    }
+
     pub(super) fn rank(&self, draw: u32) -> u64 {
         let u = f64::from(draw) / 4_294_967_295.0;
         let z = u * self.zetan;
