@@ -100,6 +100,8 @@ pub(crate) struct Issuer<'a, E> {
     verify_bytes: u64,
     /// Present when I/Os are due at times of a schedule.
     paced: Option<Box<Paced>>,
+    /// A schedule, verification or an I/O log see each data I/O before it is issued.
+    watched: bool,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
     /// Present when latencies have consequences.
@@ -186,6 +188,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         let watch = LatencyWatch::new(spec);
+        let paced = Paced::new(spec, context.entropy, context.clock);
+        let watched = paced.is_some() || verification.is_some() || recorder.is_some();
         // What waits in a batch could not be seen.
         let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
         let mut issuer = Issuer {
@@ -202,7 +206,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verification,
             verify_ticks: 0,
             verify_bytes: 0,
-            paced: Paced::new(spec, context.entropy, context.clock),
+            paced,
+            watched,
             between: Between::new(spec, context.clock),
             watch,
             ramp: context.ramp.clone().map(RampSize::new),

@@ -103,25 +103,11 @@ impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue(&mut self, unit: u32, io: Io) {
         let direction = io.direction as usize;
         self.budget.issued(io.direction, io.len);
-        if let Some(paced) = &mut self.paced {
-            paced.issued(unit, &io);
-        }
         if let Some(content) = &mut self.content
             && io.direction == Direction::Write
         {
             let now_ns = self.clock.ns(self.now);
             content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
-        }
-        // Trims move no data, and may be larger than a buffer.
-        if let Some(verification) = &mut self.verification
-            && io.direction != Direction::Trim
-        {
-            let time_ns = if self.spec.measure.lat { self.clock.ns(self.now) } else { 0 };
-            let time = Duration::from_nanos(time_ns);
-            let block = self.buffers.fill(unit, io.len as usize);
-            if let Err(failure) = verification.before(&io, unit, block, time) {
-                return self.fail(failure);
-            }
         }
         let op = match io.direction {
             Direction::Read => Op::Read,
@@ -137,10 +123,34 @@ impl<E: Engine> Issuer<'_, E> {
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
-        if self.recorder.is_some() && !self.record(&request) {
+        // A copy, so that the request itself need not lie in memory.
+        if self.watched && !self.see(unit, io, request) {
             return;
         }
         self.submit(request, direction);
+    }
+
+    /// Shows a data I/O to those who see each of them: the schedule of a rate, verification, the I/O log. False when one of them
+    /// ended the job.
+    #[cold]
+    #[inline(never)]
+    fn see(&mut self, unit: u32, io: Io, request: Request) -> bool {
+        if let Some(paced) = &mut self.paced {
+            paced.issued(unit, &io);
+        }
+        // Trims move no data, and may be larger than a buffer.
+        if let Some(verification) = &mut self.verification
+            && io.direction != Direction::Trim
+        {
+            let time_ns = if self.spec.measure.lat { self.clock.ns(self.now) } else { 0 };
+            let time = Duration::from_nanos(time_ns);
+            let block = self.buffers.fill(unit, io.len as usize);
+            if let Err(failure) = verification.before(&io, unit, block, time) {
+                self.fail(failure);
+                return false;
+            }
+        }
+        self.recorder.is_none() || self.record(&request)
     }
 
     /// Hands a data request to the engine; its unit is the top of the free stack.
