@@ -148,6 +148,11 @@ impl Offsets {
         relative.div_ceil(self.grid.align)
     }
 
+    /// Blocks from which on so many fit into the map, all without one.
+    pub(crate) fn blocks_before(&self, count: u64) -> u64 {
+        self.map.as_ref().map_or(u64::MAX, |map| (map.bits() + 1).saturating_sub(count))
+    }
+
     /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of
     /// them without a map, and where the map has ended.
     #[inline(always)]

@@ -29,7 +29,10 @@ impl Scatter {
         let end = region.size.min(region.real_size.saturating_sub(region.offset));
         let plain =
             steering.lengths.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));
-        let plain_blocks = offsets.blocks_below(plain[steering.only() as usize]);
+        // What reaches beyond the last block of the map, in its partial last block, is not planned ahead either.
+        let only = steering.only() as usize;
+        let widest = steering.lengths[only].max.div_ceil(min);
+        let plain_blocks = offsets.blocks_below(plain[only]).min(offsets.blocks_before(u64::from(widest)));
         Scatter {
             offsets,
             steering,

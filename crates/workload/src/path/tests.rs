@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{Called, Path};
 use crate::model::any_job;
 use crate::testing::{job, set_block};
-use crate::{Region, Step, Workload};
+use crate::{Io, Region, Step, Workload};
 
 fn any_distribution() -> impl Strategy<Value = (Distribution, RandomOrder)> {
     let skewed = |law| Just(Distribution::Skewed(Skew { law, center: None }));
@@ -97,6 +97,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn steps_planned_ahead_reach_into_a_partial_last_block() {
+    let mut spec = job();
+    spec.rw = ReadWrite::RandRead;
+    spec.limits.time_based = true;
+    set_block(&mut spec, 3072, 3584);
+    let regions = [Region { offset: 0, size: 6656, real_size: 6656 }];
+    let mut short = Workload::new(&spec, &regions, [0; 24]).unwrap();
+    let mut general = Workload::general(&spec, &regions, [0; 24]);
+    let steps: Vec<Step> = (0..600).map(|_| short.next()).collect();
+    assert_eq!(steps, (0..600).map(|_| general.next()).collect::<Vec<_>>());
+    let cut = Step::Io(Io { direction: Direction::Read, file: 0, offset: 3072, len: 3584 });
+    assert!(steps.contains(&cut), "the second block and what follows it");
 }
 
 /// The kind of path that a job takes over a file of 1 MiB.
