@@ -1,8 +1,9 @@
 //! How a job goes about its files: which one comes next, how many are open, and what the kind of files rules out.
 
-use ferrio_jobfile::{Opt, Options};
+use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::choices;
+use crate::findings::Findings;
 use crate::spec::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
@@ -13,6 +14,16 @@ pub(crate) fn service(options: &Options) -> FileService {
         "sequential" => FileService::Sequential,
         "random" => FileService::Random { ios },
         _ => choices::skew(&choice).map_or(FileService::RoundRobin { ios }, FileService::Skewed),
+    }
+}
+
+/// Says what an argument of `file_service_type` does not do.
+pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
+    let choice = job.options.choice(Opt::FileServiceType);
+    if let Some(argument) = choice.filter(|choice| choice.word == "sequential").and_then(|it| it.argument) {
+        findings.note(format!(
+            "the :{argument} of file_service_type=sequential has no effect: a file is kept until it is finished"
+        ));
     }
 }
 
@@ -49,6 +60,18 @@ mod tests {
 
     fn served(text: &str) -> FileService {
         spec_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).file_service
+    }
+
+    #[test]
+    fn files_one_after_the_other_have_no_count() {
+        let noted = |text: &str| {
+            plan_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n"))
+                .unwrap()
+                .notes
+                .join("\n")
+        };
+        assert!(noted("sequential:4").contains("the :4 of file_service_type=sequential has no effect"));
+        assert_eq!((noted("sequential"), noted("roundrobin:4")), (String::new(), String::new()));
     }
 
     #[test]

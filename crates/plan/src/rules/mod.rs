@@ -24,7 +24,7 @@ use ferrio_jobfile::Job;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::spec::JobSpec;
-use crate::{Machine, measure};
+use crate::{Machine, files, measure};
 
 pub(crate) use contents::{global_duplicates_need_known_seeds, working_set_fits_the_memory};
 pub(crate) use fill::is_unlimited;
@@ -41,6 +41,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     contents::check(job, findings);
     memory::check(job, findings);
     iolog::check(job, findings);
+    files::note_idle_argument(job, findings);
     steadystate::check(job, findings);
     access::check(job, findings);
 }
