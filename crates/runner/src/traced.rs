@@ -98,11 +98,7 @@ impl<E: Engine> Engine for Traced<E> {
         let reaped = self.engine.reap(min, max, done);
         let got = done.len() - before;
         debug!(target: "io", job = self.job; "reap: got {got}, wanted {min} to {max}");
-        for completion in &done[before..] {
-            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
-                self.tell_end(&request, completion.result);
-            }
-        }
+        self.tell_ends(&done[before..]);
         reaped
     }
 
@@ -112,11 +108,7 @@ impl<E: Engine> Engine for Traced<E> {
         if done.len() > before {
             debug!(target: "io", job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
         }
-        for completion in &done[before..] {
-            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
-                self.tell_end(&request, completion.result);
-            }
-        }
+        self.tell_ends(&done[before..]);
         reaped
     }
 
@@ -138,6 +130,14 @@ impl<E> Traced<E> {
         let Request { op, unit, file, len, offset, .. } = *request;
         let name = self.files.get(file as usize).map_or("", String::as_str);
         format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", op.name())
+    }
+
+    fn tell_ends(&self, done: &[Completion]) {
+        for completion in done {
+            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
+                self.tell_end(&request, completion.result);
+            }
+        }
     }
 
     fn tell_end(&self, request: &Request, result: i64) {

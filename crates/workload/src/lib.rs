@@ -4,7 +4,8 @@
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `straight`, `uniform`, `course` and `scatter` are
-//!   short ways for jobs over one file, `general` is the one for all; `model` and `choices_model` test that they agree.
+//!   short ways for jobs over one file, `run` plans the steps of the last two a batch ahead, `steering` chooses their directions and
+//!   lengths, `general` is the way for all; `path::tests`, `model` and `choices_model` test that they agree.
 //! - The choices: `general::rotation` (file), `mix` (direction), `sequential`, `offsets`, `skewed`, `zoned`, `walk` with `lfsr` and `permute`
 //!   (offset, among `candidates`, noted in `map`), `zones`, `length`, `sync`.
 //! - How much and when: `budget`, `pacing` with `arrivals`, `floor`, `think`, `delay`, `target`.

@@ -58,24 +58,11 @@ impl<E: Engine> Issuer<'_, E> {
                 self.files_finished = true;
                 return false;
             }
-            other => self.act_on_files(other),
-        }
-        true
-    }
-
-    /// Steps that are no I/O.
-    #[cold]
-    #[inline(never)]
-    fn act_on_files(&mut self, step: Step) {
-        match step {
-            Step::Sync { file, kind } => {
-                let unit = self.free[self.free.len() - 1];
-                self.issue_sync(unit, file, kind);
-            }
+            Step::Sync { file, kind } => self.issue_sync(self.free[self.free.len() - 1], file, kind),
             Step::Open { file } => self.open_file(file),
             Step::Close { file } => self.close_file(file),
-            Step::Io(_) | Step::PassEnd => {}
         }
+        true
     }
 
     /// What comes before an I/O: whatever is due, requests that were held back, a free unit.
@@ -197,6 +184,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     /// Issues one sync; it takes a unit like any I/O.
+    #[inline(never)]
     pub(super) fn issue_sync(&mut self, unit: u32, file: u32, kind: SyncKind) {
         let (op, offset, len) = match kind {
             SyncKind::Fsync => (Op::Fsync, 0, 0),
