@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod broken_runs;
 mod buffers;
 mod check;
 mod choices;
