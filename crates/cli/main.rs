@@ -82,11 +82,9 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    output.write(&ferrio_report::report(
-        &plan,
-        &result,
-        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
-    ));
+    let options = ReportOptions::new(program.formats, program.terse_version, FIO_VERSION);
+    let options = ReportOptions { fio_bins: program.fio_bins, ..options };
+    output.write(&ferrio_report::report(&plan, &result, &options));
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

@@ -46,6 +46,8 @@ pub struct Program {
     pub output: Option<String>,
     /// Formats of the report.
     pub formats: Formats,
+    /// Percentiles are those of fio's histogram.
+    pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// When to show the live line.
@@ -159,6 +161,7 @@ impl Program {
         Ok(Program {
             output: matches.get_one("output").cloned(),
             formats: formats(items),
+            fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
-use ferrio_stats::{DirectionStats, JobStats, Latency};
+use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
@@ -23,8 +23,6 @@ use steady::steady_report;
 const NAME_BYTES: usize = 127;
 /// fio gives no estimate before this many seconds.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
-/// Value of the last bucket of fio's histogram, which holds everything from 2^34 ns.
-const LAST_BIN_NS: u64 = 17_112_760_320;
 
 const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
@@ -38,10 +36,8 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(&entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let jobs = entries
-            .iter()
-            .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
-            .collect();
+        let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
+        let jobs = entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -53,6 +49,15 @@ impl RunReport {
             groups,
         }
     }
+}
+
+/// What latencies show of their histograms, the same in all of a report.
+#[derive(Clone, Copy)]
+struct Histograms {
+    /// Which percentiles are read from.
+    buckets: Buckets,
+    /// Fio's buckets are listed.
+    bins: bool,
 }
 
 /// The jobs of one report entry with their figures summed up; never empty.
@@ -145,20 +150,20 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     group.bw = per_second(group.bytes, group.runtime_max);
 }
 
-fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: bool) -> JobReport {
+fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histograms: Histograms) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
     let last = entry.last();
     let group = groups.iter().find(|group| group.id == last.group);
     let direction = |index: usize| {
         let group = group.and_then(|group| group.directions[index]);
-        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, bins)
+        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, histograms)
     };
     let unified = entry.unified();
     let replaced = unified == UnifiedReporting::Mixed;
     let mixed = (unified != UnifiedReporting::None).then(|| {
         let group = group.and_then(|group| group.mixed);
-        direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, bins)
+        direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, histograms)
     });
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
     let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
@@ -177,7 +182,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             trim: direction(2),
             replaced,
         },
-        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, bins) },
+        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, histograms) },
         mixed,
         job_runtime: stats.job_runtime_ms,
         usr_cpu: percent(stats.usage.user_us / 1000, stats.job_runtime_ms),
@@ -240,11 +245,16 @@ fn steadystate(entry: &Entry<'_>) -> Option<SteadyReport> {
     Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
 }
 
-fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins: bool) -> DirectionReport {
+fn direction_report(
+    stats: &DirectionStats,
+    group_bw: u64,
+    spec: &JobSpec,
+    histograms: Histograms,
+) -> DirectionReport {
     let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
     let measure = &spec.measure;
     let latency = |latency: Option<&Latency>, percentiles: bool| {
-        latency.map(|l| latency_report(l, &measure.percentiles, percentiles, bins)).unwrap_or_default()
+        latency.map(|l| latency_report(l, &measure.percentiles, percentiles, histograms)).unwrap_or_default()
     };
     let any_percentiles = measure.clat_percentiles || measure.lat_percentiles;
     DirectionReport {
@@ -281,7 +291,7 @@ fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
     if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
 }
 
-fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
+fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> SyncReport {
     let total_ios = stats.sync.ios;
     let Some(latency) = stats.sync.latency.as_deref() else {
         return SyncReport { total_ios, ..SyncReport::default() };
@@ -290,13 +300,18 @@ fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
     let switched_on = measure.clat_percentiles || measure.lat_percentiles;
     SyncReport {
         total_ios,
-        lat_ns: latency_report(latency, &measure.percentiles, switched_on, bins),
-        percentiles: percentiles(&latency.fio_bins(), latency, &measure.percentiles),
+        lat_ns: latency_report(latency, &measure.percentiles, switched_on, histograms),
+        percentiles: Percentiles(latency.percentiles(histograms.buckets, &measure.percentiles)),
         ..SyncReport::default()
     }
 }
 
-fn latency_report(latency: &Latency, list: &[f64], with_percentiles: bool, with_bins: bool) -> LatencyReport {
+fn latency_report(
+    latency: &Latency,
+    list: &[f64],
+    with_percentiles: bool,
+    histograms: Histograms,
+) -> LatencyReport {
     let mut report = LatencyReport {
         min: latency.min(),
         max: latency.max(),
@@ -306,35 +321,12 @@ fn latency_report(latency: &Latency, list: &[f64], with_percentiles: bool, with_
         ..LatencyReport::default()
     };
     if with_percentiles {
-        let bins = latency.fio_bins();
-        report.percentile = percentiles(&bins, latency, list);
-        if with_bins {
-            report.bins = Pairs(bins);
+        report.percentile = Percentiles(latency.percentiles(histograms.buckets, list));
+        if histograms.bins {
+            report.bins = Pairs(latency.fio_bins());
         }
     }
     report
-}
-
-/// For each listed percentage the value of the first of fio's buckets that reaches it. Above fio's range the finer histogram
-/// answers, so that nothing clips.
-fn percentiles(bins: &[(u64, u64)], latency: &Latency, list: &[f64]) -> Percentiles {
-    let Some(&(largest, _)) = bins.last() else {
-        return Percentiles::default();
-    };
-    let samples = latency.count() as f64;
-    let value = |percent: f64| {
-        let wanted = percent / 100.0 * samples;
-        let mut seen = 0;
-        let reached = bins.iter().find(|&&(_, count)| {
-            seen += count;
-            seen as f64 >= wanted
-        });
-        match reached.map_or(largest, |&(value, _)| value) {
-            LAST_BIN_NS => latency.percentile(percent),
-            value => value,
-        }
-    };
-    Percentiles(list.iter().map(|&percent| (percent, value(percent))).collect())
 }
 
 /// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.

@@ -20,6 +20,7 @@ mod text;
 
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
+use ferrio_stats::Buckets;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
@@ -55,6 +56,8 @@ impl Default for Formats {
 pub struct ReportOptions {
     /// Formats to write.
     pub formats: Formats,
+    /// Percentiles are those of fio's histogram (`--fio-bins`), whatever the formats.
+    pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// The version line (`fio-3.42`).
@@ -67,7 +70,13 @@ impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        ReportOptions { formats, terse_version, version: version.into(), time: Zoned::now() }
+        ReportOptions { formats, fio_bins: false, terse_version, version: version.into(), time: Zoned::now() }
+    }
+
+    /// Which buckets all percentiles of the report are read from: fio's where they are listed, so that both agree.
+    #[must_use]
+    pub const fn buckets(&self) -> Buckets {
+        if self.fio_bins || self.formats.json_plus { Buckets::Fio } else { Buckets::Hdr }
     }
 }
 

@@ -10,6 +10,7 @@ fn options() -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
     ReportOptions {
         formats: Formats::default(),
+        fio_bins: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
@@ -38,14 +39,17 @@ fn done(stats: JobStats) -> JobResult {
 fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
     let (specs, results): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
     let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    let result = RunResult {
-        jobs: results,
+    RunReport::new(&Plan { jobs, ..Plan::default() }, &run_result(results, elapsed_ms), &options())
+}
+
+fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
+    RunResult {
+        jobs,
         disks: Vec::new(),
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
-    };
-    RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options())
+    }
 }
 
 fn grouped(name: &str, group: u32) -> JobSpec {
@@ -134,23 +138,38 @@ fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
     assert_eq!(figures, [(1, ETA_UNKNOWN), (2, ETA_UNKNOWN), (2, ETA_UNKNOWN), (3, 0)]);
 }
 
-#[test]
-fn percentiles_are_bucket_values_of_the_first_bucket_that_reaches_them() {
-    let report = report_of(vec![(JobSpec::bare("a"), done(reading(1000, 5)))], 5);
-    let clat = &report.jobs[0].directions.read.clat_ns;
-    // 500 µs lies in the bucket 499712..503807, 990 µs in 983040..991231.
+/// The read completion latency of 1 µs to 1 ms in a report, and its percentiles of 1, 50 and 99.
+fn clat_by(options: &ReportOptions) -> (LatencyReport, [u64; 3]) {
+    let result = run_result(vec![done(reading(1000, 5))], 5);
+    let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
+    let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, options);
+    let read = &report.jobs[0].directions.read;
+    assert_eq!((read.lat_ns.samples, read.lat_ns.percentile.is_empty()), (1000, true));
+    let clat = read.clat_ns.clone();
     let at = |percent| clat.percentile.0.iter().find(|p| p.0 == percent).unwrap().1;
-    assert_eq!((at(1.0), at(50.0), at(99.0)), (10_048, 501_760, 987_136));
-    assert!(clat.bins.is_empty(), "buckets belong to the extended form");
-    let lat = &report.jobs[0].directions.read.lat_ns;
-    assert_eq!((lat.samples, lat.percentile.is_empty()), (1000, true));
+    let values = [at(1.0), at(50.0), at(99.0)];
+    (clat, values)
 }
 
 #[test]
-fn percentiles_do_not_clip_at_fios_last_bucket() {
-    let mut latency = Latency::new();
-    latency.record(600_000_000_000);
-    assert_eq!(percentiles(&latency.fio_bins(), &latency, &[50.0]).0, [(50.0, 600_000_000_000)]);
+fn percentiles_are_middles_of_narrow_buckets() {
+    let (clat, values) = clat_by(&options());
+    // Buckets of 64 ns around 10 µs, of 2048 ns from 262 µs, of 4096 ns from 524 µs.
+    assert_eq!(values, [10_016, 500_736, 989_184]);
+    assert!(clat.bins.is_empty(), "buckets belong to the extended form");
+}
+
+#[test]
+fn fios_buckets_are_used_where_they_are_asked_for_or_listed() {
+    // 500 µs lies in the bucket 499712..503807, 990 µs in 983040..991231.
+    let fio = [10_048, 501_760, 987_136];
+    let (clat, values) = clat_by(&ReportOptions { fio_bins: true, ..options() });
+    assert_eq!((values, clat.bins.is_empty()), (fio, true));
+    let formats = Formats { json: true, json_plus: true, ..Formats::default() };
+    let (clat, values) = clat_by(&ReportOptions { formats, ..options() });
+    assert_eq!(values, fio);
+    assert!(values.iter().all(|value| clat.bins.0.iter().any(|(bin, _)| bin == value)));
+    assert_eq!(clat.bins.0.iter().map(|(_, count)| count).sum::<u64>(), 1000);
 }
 
 #[test]

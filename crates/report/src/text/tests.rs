@@ -10,6 +10,7 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
     ReportOptions {
         formats: Formats { json_plus, ..Formats::default() },
+        fio_bins: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
