@@ -103,6 +103,7 @@ impl JobSpec {
                 percentile_precision: 2,
                 bwavgtime_ms: 500,
                 iopsavgtime_ms: 500,
+                reported: true,
                 disk_util: true,
                 unified: UnifiedReporting::None,
             },

@@ -34,7 +34,7 @@ impl RunReport {
     #[must_use]
     pub fn new(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Self {
         let entries = entries(plan, result);
-        let groups = groups(&entries);
+        let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
         let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
         let jobs = entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
@@ -84,10 +84,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own.
+/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
+/// none.
 fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = Vec::new();
-    for (spec, job) in plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs) {
+    let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
+    for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
         match entries.last_mut() {
             Some(entry)
                 if spec.group_reporting
@@ -104,21 +106,24 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     entries
 }
 
-fn groups(entries: &[Entry<'_>]) -> Vec<GroupReport> {
+/// All groups of the plan; those without an entry are empty.
+fn groups(plan: &Plan, entries: &[Entry<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
-    for entry in entries {
-        let spec = entry.first().0;
-        let at = groups.iter().position(|group| group.id == spec.group).unwrap_or_else(|| {
+    for spec in plan.jobs.iter().map(|planned| &planned.spec) {
+        if groups.iter().all(|group| group.id != spec.group) {
             groups.push(GroupReport {
                 id: spec.group,
                 units: spec.units,
                 directions: [None; 3],
                 mixed: None,
             });
-            groups.len() - 1
-        });
-        groups[at].units = spec.units;
-        let GroupReport { directions, mixed, .. } = &mut groups[at];
+        }
+    }
+    for entry in entries {
+        let spec = entry.first().0;
+        let Some(group) = groups.iter_mut().find(|group| group.id == spec.group) else { continue };
+        group.units = spec.units;
+        let GroupReport { directions, mixed, .. } = group;
         if entry.unified() == UnifiedReporting::Mixed {
             add_to_group(mixed, &entry.stats().mixed());
             continue;
@@ -153,7 +158,7 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
 fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histograms: Histograms) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
-    let last = entry.last();
+    let &(last, last_result) = &entry.jobs[entry.jobs.len() - 1];
     let group = groups.iter().find(|group| group.id == last.group);
     let direction = |index: usize| {
         let group = group.and_then(|group| group.directions[index]);
@@ -196,10 +201,10 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histogram
         latency_ns: shares(&LATENCY_LABELS, stats.latency_buckets.ns(), ios, 0.01),
         latency_us: shares(&LATENCY_LABELS, stats.latency_buckets.us(), ios, 0.01),
         latency_ms: shares(&LATENCY_LABELS, stats.latency_buckets.ms(), ios, 0.01),
-        tolerated: last
-            .tolerance
-            .any()
-            .then_some(ToleratedErrors { total_err: stats.total_errors, first_error: stats.first_error }),
+        tolerated: last.tolerance.any().then_some(ToleratedErrors {
+            total_err: stats.total_errors,
+            first_error: last_result.stats.first_error,
+        }),
         target: (start > 0).then(|| target_report(entry)),
         desc: first.description.clone(),
         steadystate: steadystate(entry),

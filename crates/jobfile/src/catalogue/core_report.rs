@@ -69,7 +69,7 @@ macro_rules! rows {
             GroupReporting: "group_reporting", Flag, Plain;
                 Works; "Merge the jobs of a group into one report entry";
             Stats: "stats", Bool, Plain, default "1";
-                OnlyOff(&["1"]); "When 0, collect nothing and leave the job out of the report";
+                Works; "When 0, leave the job out of the report";
         }
         [Core; "io" / "io_buf"] {
             ZeroBuffers: "zero_buffers", Flag, Plain;

@@ -266,3 +266,99 @@ fn directions_are_reported_alone_as_one_or_both_ways() {
     assert_eq!(shown, owned(&["read 100", "write 300", "trim 0", "mixed 400"]));
     assert_eq!(groups, owned(&[read, write, "-", "1638400 in 20-40"]));
 }
+
+/// What a job moved in one direction.
+fn moved(bytes: u64, ios: u64, runtime_ms: u64, bw: &[u64]) -> JobStats {
+    let mut stats = JobStats::default();
+    let write = &mut stats.directions[1];
+    (write.bytes, write.ios, write.runtime_ms) = (bytes, ios, runtime_ms);
+    bw.iter().for_each(|&value| write.bw.record(value));
+    stats
+}
+
+#[test]
+fn rates_are_those_that_fio_printed_for_the_same_work() {
+    // Bytes, ms, I/Os, then what fio 3.42 printed: io_kbytes, bw_bytes, bw, iops.
+    let printed = [
+        ((353_660_928, 1001, 86_343), (345_372, 353_307_620, 345_026, "86256.743257")),
+        ((8_196_096, 1001, 2001), (8004, 8_187_908, 7996, "1999.000999")),
+        ((2_048_000, 1001, 500), (2000, 2_045_954, 1998, "499.500500")),
+        ((524_288, 408, 128), (512, 1_285_019, 1254, "313.725490")),
+        ((20_016_000, 1000, 2224), (19_546, 20_016_000, 19_546, "2224.000000")),
+        ((7_979_008, 1005, 992), (7792, 7_939_311, 7753, "987.064677")),
+        ((4_194_304, 227, 1024), (4096, 18_477_110, 18_044, "4511.013216")),
+        ((1_048_576, 1, 256), (1024, 1_048_576_000, 1_024_000, "256000.000000")),
+    ];
+    for ((bytes, runtime, ios), (kbytes, bw_bytes, bw, iops)) in printed {
+        let report = report_of(vec![(JobSpec::bare("a"), done(moved(bytes, ios, runtime, &[])))], runtime);
+        let write = &report.jobs[0].directions.write;
+        assert_eq!((write.io_kbytes, write.bw_bytes, write.bw), (kbytes, bw_bytes, bw));
+        assert_eq!(format!("{:.6}", write.iops), iops);
+        assert_eq!((write.bw_agg, write.bw_samples), (0.0, 0));
+    }
+}
+
+#[test]
+fn shares_of_the_group_are_those_that_fio_printed() {
+    // Four jobs of one group in a run of fio 3.42, each with its samples of bandwidth.
+    let jobs = [(501, [2000, 2004]), (500, [1996, 2004]), (501, [2004, 2004]), (500, [2000, 2004])];
+    let ran = jobs.map(|(ios, bw)| (JobSpec::bare("w"), done(moved(ios * 4096, ios, 1001, &bw))));
+    let report = report_of(ran.into(), 1001);
+    let shares = report.jobs.iter().map(|job| format!("{:.6}", job.directions.write.bw_agg));
+    assert_eq!(shares.collect::<Vec<_>>(), ["25.025000", "25.000000", "25.050000", "25.025000"]);
+    let group = report.groups[0].directions[1].unwrap();
+    assert_eq!(
+        (group.bytes, group.bw, group.bw_min, group.bw_max),
+        (8_200_192, 8_192_000, 2_045_954, 2_050_045)
+    );
+    // Half a KiB/s of the mean does not count: 7986 of 7995.99 KiB/s.
+    let report =
+        report_of(vec![(JobSpec::bare("a"), done(moved(8_196_096, 2001, 1001, &[7986, 7987])))], 1001);
+    assert_eq!(format!("{:.6}", report.jobs[0].directions.write.bw_agg), "99.874889");
+}
+
+#[test]
+fn samples_of_a_groups_jobs_are_added_as_fio_does() {
+    let jobs = ["a", "b"].map(|name| grouped(name, 0));
+    let stats = [&[10u64, 20, 30][..], &[5, 7]].map(|bw| done(moved(1 << 20, 256, 1000, bw)));
+    let report = report_of(jobs.into_iter().zip(stats).collect(), 1000);
+    let write = &report.jobs[0].directions.write;
+    assert_eq!((write.bw_min, write.bw_max, write.bw_mean, write.bw_samples), (15, 37, 26.0, 5));
+    assert!((write.bw_dev - (202.0f64 / 4.0).sqrt()).abs() < 1e-9, "{}", write.bw_dev);
+}
+
+#[test]
+fn a_job_without_statistics_has_no_entry_and_its_group_is_empty() {
+    let mut silent = JobSpec::bare("silent");
+    (silent.group, silent.measure.reported) = (1, false);
+    let mut last = JobSpec::bare("last");
+    last.group = 2;
+    let jobs = [JobSpec::bare("first"), silent, last];
+    let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
+    assert_eq!(report.jobs.iter().map(|job| job.jobname.as_str()).collect::<Vec<_>>(), ["first", "last"]);
+    let moved: Vec<_> = report.groups.iter().map(|group| (group.id, group.directions[0].is_some())).collect();
+    assert_eq!(moved, [(0, true), (1, false), (2, true)]);
+    // In the middle of a group that reports as one it is left out of the sums.
+    let mut jobs = ["a", "b", "c"].map(|name| grouped(name, 0));
+    jobs[1].measure.reported = false;
+    let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
+    assert_eq!(
+        (report.jobs.len(), report.jobs[0].text.jobs, report.jobs[0].directions.read.total_ios),
+        (1, 2, 20)
+    );
+}
+
+#[test]
+fn the_first_tolerated_error_of_a_group_is_that_of_its_last_job() {
+    let ran = [("a", 28, 3), ("b", 5, 2)].map(|(name, errno, count)| {
+        let mut spec = grouped(name, 0);
+        spec.tolerance.read = vec![28, 5];
+        let mut stats = reading(10, 5);
+        (stats.first_error, stats.total_errors) = (errno, count);
+        (spec, done(stats))
+    });
+    let report = report_of(ran.into(), 5);
+    let job = &report.jobs[0];
+    assert_eq!(job.tolerated, Some(ToleratedErrors { total_err: 5, first_error: 5 }));
+    assert_eq!(job.error, 28, "the error of an entry is the first of all");
+}
