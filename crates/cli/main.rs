@@ -29,7 +29,7 @@ use ferrio_runner::RunOptions;
 use exit::Stop;
 use messages::Messages;
 use output::Output;
-use program::{FIO_VERSION, Program};
+use program::{FIO_VERSION, IdleProf, Program};
 
 fn main() -> ExitCode {
     let mut messages = Messages::default();
@@ -76,6 +76,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
+        idleness: program.idle_prof.is_some(),
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
@@ -83,7 +84,8 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
     let options = ReportOptions::new(program.formats, program.terse_version, FIO_VERSION);
-    let options = ReportOptions { fio_bins: program.fio_bins, ..options };
+    let each_cpu = program.idle_prof == Some(IdleProf::EachCpu);
+    let options = ReportOptions { fio_bins: program.fio_bins, each_cpu, ..options };
     output.write(&ferrio_report::report(&plan, &result, &options));
     output.close()?;
     Ok(exit::status(&plan, &result))

@@ -172,8 +172,7 @@ pub const OPTIONS: &[Entry] = &[
         .refused("is not implemented yet; write_bw_log in a job logs that job"),
     value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
         .refused("is deprecated; use write_lat_log in the jobs"),
-    value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate")
-        .refused("is not implemented yet; the report's `cpu` line shows what the jobs used"),
+    value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
     own(
         MESSAGE_FORMAT,
         "FORMAT",

@@ -56,6 +56,8 @@ pub struct Program {
     pub eta_newline: Option<Duration>,
     /// Time between two live lines.
     pub eta_interval: Duration,
+    /// Measure how idle the CPUs are, and how that is reported.
+    pub idle_prof: Option<IdleProf>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Read everything, run nothing.
@@ -91,6 +93,17 @@ pub enum Eta {
     Auto,
 }
 
+/// The words of `--idle-prof`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProf {
+    /// All CPUs together.
+    System,
+    /// Each CPU as well.
+    EachCpu,
+    /// Only what a unit of work takes, without a run.
+    Calibrate,
+}
+
 /// A question about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -108,6 +121,8 @@ pub enum Question {
     Copies(Option<String>),
     /// `--cpuclock-test`
     Clocks,
+    /// `--idle-prof=calibrate`
+    UnitWork,
 }
 
 /// Why the program's own options cannot be used.
@@ -166,6 +181,7 @@ impl Program {
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
+            idle_prof: matches.get_one("idle-prof").copied(),
             readonly: matches.get_flag("readonly"),
             parse_only: matches.get_flag("parse-only"),
             showcmd: matches.get_flag("showcmd"),
@@ -305,6 +321,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         Some(Question::Copies(text("memcpytest")))
     } else if matches.get_flag("cpuclock-test") {
         Some(Question::Clocks)
+    } else if matches.get_one("idle-prof") == Some(&IdleProf::Calibrate) {
+        Some(Question::UnitWork)
     } else {
         None
     }
@@ -368,7 +386,6 @@ mod tests {
             let State::Refused(why) = entry.state else { continue };
             let value = match entry.name {
                 "profile" => "act",
-                "idle-prof" => "system",
                 _ => "1",
             };
             let word = match entry.takes {

@@ -5,16 +5,16 @@ mod steady;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
-use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
+use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
-    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
-    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
-    TersePercentiles, TextFigures, ToleratedErrors,
+    CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport,
+    JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport,
+    TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use steady::steady_report;
@@ -46,6 +46,7 @@ impl RunReport {
             global_options: echo(&plan.globals),
             jobs,
             disk_util: disks(&result.disks),
+            cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
             groups,
         }
     }
@@ -373,6 +374,16 @@ fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {
             aggr_in_queue: mean(|d| d.in_queue),
             aggr_util: slaves.iter().map(|d| finite(d.util)).fold(0.0, f64::max).min(100.0),
         }),
+    }
+}
+
+fn cpu_idleness(idleness: &Idleness, each_cpu: bool) -> CpuIdleness {
+    let cpus = idleness.cpus.iter().filter(|_| each_cpu);
+    CpuIdleness {
+        system: finite(idleness.system()),
+        cpus: Pairs(cpus.map(|&(cpu, percent)| (format!("cpu-{cpu}"), finite(percent))).collect()),
+        unit_mean: finite(idleness.unit.mean_us),
+        unit_stddev: finite(idleness.unit.stddev_us),
     }
 }
 

@@ -31,6 +31,7 @@ pub use model::RunReport;
 pub use notes::unit_notes;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
+pub use text::idle_calibration;
 
 /// The formats of a report (`--output-format`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct ReportOptions {
     pub formats: Formats,
     /// Percentiles are those of fio's histogram (`--fio-bins`), whatever the formats.
     pub fio_bins: bool,
+    /// CPU idleness, where it was measured, is shown for each CPU (`--idle-prof=percpu`).
+    pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// The version line (`fio-3.42`).
@@ -70,7 +73,8 @@ impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        ReportOptions { formats, fio_bins: false, terse_version, version: version.into(), time: Zoned::now() }
+        let (version, time) = (version.into(), Zoned::now());
+        ReportOptions { formats, fio_bins: false, each_cpu: false, terse_version, version, time }
     }
 
     /// Which buckets all percentiles of the report are read from: fio's where they are listed, so that both agree.

@@ -25,6 +25,9 @@ pub struct RunReport {
     /// Disks under the files of the run; slaves follow the device they belong to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_util: Vec<DiskReport>,
+    /// How idle the CPUs were, if that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_idleness: Option<CpuIdleness>,
     /// Summaries of the groups, text only.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,
@@ -390,6 +393,20 @@ pub struct SlaveMeans {
     pub aggr_in_queue: u64,
     /// Busy time of the busiest slave, percent.
     pub aggr_util: f64,
+}
+
+/// How idle the CPUs were (`--idle-prof`).
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CpuIdleness {
+    /// Mean of all CPUs, percent.
+    pub system: f64,
+    /// Each CPU as (`cpu-0`, percent), if CPUs are shown one by one.
+    #[serde(flatten)]
+    pub cpus: Pairs<String, f64>,
+    /// What a unit of work took, mean of all CPUs, µs.
+    pub unit_mean: f64,
+    /// Deviation of the CPUs' means, µs.
+    pub unit_stddev: f64,
 }
 
 /// Summary of one group of jobs.

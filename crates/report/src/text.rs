@@ -5,11 +5,12 @@ mod latency;
 use std::fmt::{self, Write};
 
 use ferrio_plan::Units;
+use ferrio_runner::UnitWork;
 
 use crate::errors::strerror;
 use crate::model::{
-    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares, SlaveMeans,
-    SteadyData, SteadyReport, TargetReport,
+    CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares,
+    SlaveMeans, SteadyData, SteadyReport, TargetReport,
 };
 use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
 
@@ -30,7 +31,8 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
     for group in &report.groups {
         write_group(out, group)?;
     }
-    write_disks(out, &report.disk_util)
+    write_disks(out, &report.disk_util)?;
+    report.cpu_idleness.as_ref().map_or(Ok(()), |idleness| write_idleness(out, idleness))
 }
 
 fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
@@ -312,6 +314,30 @@ fn write_disks(out: &mut String, disks: &[DiskReport]) -> fmt::Result {
         out.push('\n');
     }
     Ok(())
+}
+
+fn write_idleness(out: &mut String, idleness: &CpuIdleness) -> fmt::Result {
+    let CpuIdleness { system, cpus, unit_mean, unit_stddev } = idleness;
+    writeln!(out, "\nCPU idleness:\n  system: {system:.2}%")?;
+    if !cpus.is_empty() {
+        let cpus: Vec<String> = cpus.0.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+        writeln!(out, "  percpu: {}", cpus.join(", "))?;
+    }
+    write_unit_work(out, *unit_mean, *unit_stddev)
+}
+
+fn write_unit_work(out: &mut String, mean: f64, stddev: f64) -> fmt::Result {
+    writeln!(out, "  unit work: mean={mean:.2}us, stddev={stddev:.2}")
+}
+
+/// What `--idle-prof=calibrate` prints.
+#[must_use]
+pub fn idle_calibration(unit: UnitWork) -> String {
+    let mut out = String::from("CPU idleness:\n");
+    // Writing into a String cannot fail.
+    let written = write_unit_work(&mut out, unit.mean_us, unit.stddev_us);
+    debug_assert!(written.is_ok());
+    out
 }
 
 fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {

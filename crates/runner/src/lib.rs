@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod event;
+pub mod idle;
 pub mod logs;
 pub mod result;
 pub mod trigger;
@@ -34,6 +35,7 @@ mod waiting;
 mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};
+pub use idle::{Idleness, UnitWork};
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use trigger::Trigger;

@@ -99,8 +99,10 @@ impl Latency {
         // With the whole part q of the mean and the rest r = Σx - nq, Σ(x - mean)² is Σx² - nq² - 2qr, exact in integers, less r²/n,
         // which is below n.
         let (whole, rest) = (self.sum / n, self.sum % n);
-        let about_whole =
-            self.sum_of_squares.saturating_sub((whole * whole).saturating_mul(n)).saturating_sub(2 * whole * rest);
+        let about_whole = self
+            .sum_of_squares
+            .saturating_sub((whole * whole).saturating_mul(n))
+            .saturating_sub(2 * whole * rest);
         let spread = match about_whole.checked_mul(n) {
             Some(scaled) => scaled.saturating_sub(rest * rest) as f64 / n as f64,
             None => about_whole as f64 - (rest * rest) as f64 / n as f64,

@@ -11,6 +11,7 @@ fn options() -> ReportOptions {
     ReportOptions {
         formats: Formats::default(),
         fio_bins: false,
+        each_cpu: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
@@ -49,6 +50,8 @@ fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
+        idleness: None,
+        idleness: None,
     }
 }
 

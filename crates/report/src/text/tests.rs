@@ -11,6 +11,7 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
     ReportOptions {
         formats: Formats { json_plus, ..Formats::default() },
         fio_bins: false,
+        each_cpu: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
@@ -98,6 +99,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(1020),
         signal: None,
+        idleness: None,
     };
     (plan, result)
 }
@@ -175,6 +177,7 @@ fn rated() -> (Plan, RunResult) {
             started: SystemTime::UNIX_EPOCH,
             elapsed,
             signal: None,
+            idleness: None,
         },
     )
 }
@@ -275,6 +278,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_secs(2),
         signal: None,
+        idleness: None,
     };
     let text = crate::text_report(&plan, &result, &options(false));
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()
