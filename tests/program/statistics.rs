@@ -80,6 +80,47 @@ fn a_job_without_statistics_is_left_out_of_every_format() {
     assert_eq!(names.collect::<Vec<_>>(), ["a", "c"]);
 }
 
+#[test]
+fn blocks_that_are_trimmed_are_followed() {
+    let place = Place::new();
+    let report = |words: &[&str]| {
+        let asked =
+            ["--name=a", "--size=64k", "--bs=4k", "--block_error_percentiles=1", "--percentile_list=50"];
+        let output = format!("--output={}", place.beside("report").display());
+        let formats = ["--output-format=normal,json", "--continue_on_error=all", output.as_str()];
+        place.ferrio(&[&asked[..], &formats, words].concat()).run();
+        let text = fs::read_to_string(place.beside("report")).unwrap();
+        let (json, text) = text.split_once("\n}\n").unwrap();
+        // Lines on the start of the run stand before the document.
+        let json = &json[json.find("{\n").unwrap()..];
+        let json: Value = serde_json::from_str(&format!("{json}\n}}")).unwrap();
+        (json["jobs"][0].clone(), text.to_owned())
+    };
+    let states = |unwritten, trimmed, written, failed| {
+        format!(
+            "   |        states               : unwritten={unwritten}, trimmed={trimmed}, written={written}, \
+             trim failure={failed}, write failure=0\n"
+        )
+    };
+    let title = "\n  block lifetime percentiles :\n";
+    let null = |rw| report(&["--ioengine=null", rw]);
+    let (json, text) = null("--rw=randtrim");
+    assert!(text.contains(&format!("{title}{}", states(0, 16, 0, 0))), "{text}");
+    assert_eq!(number(&json, "/block/states/trimmed"), 16);
+    assert_eq!(json["block"]["percentiles"].as_object().map(serde_json::Map::len), Some(0));
+    let (_, text) = null("--rw=trimwrite");
+    assert!(text.contains(&format!("{title}{}", states(0, 0, 16, 0))), "{text}");
+    let (json, text) = null("--rw=write");
+    assert!(
+        text.contains(&format!("{title}{}", states(0, 0, 0, 0))) && json.get("block").is_none(),
+        "{text}"
+    );
+    // A file cannot be trimmed by BLKDISCARD: the first block fails before it survived a trim.
+    let (json, text) = report(&["--filename=f", "--ioengine=psync", "--rw=trim"]);
+    let lines = format!("{title}   |  50th=[    0]\n{}", states(15, 0, 0, 1));
+    assert!(text.contains(&lines) && json["block"]["percentiles"]["50.000000"] == 0, "{text}");
+}
+
 /// The lines on idleness with numbers made alike.
 fn idleness(real: bool, words: &[&str]) -> Vec<String> {
     let place = Place::new();

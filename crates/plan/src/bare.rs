@@ -104,6 +104,7 @@ impl JobSpec {
                 bwavgtime_ms: 500,
                 iopsavgtime_ms: 500,
                 reported: true,
+                block_errors: false,
                 disk_util: true,
                 unified: UnifiedReporting::None,
             },

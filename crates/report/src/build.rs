@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult};
-use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency};
+use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
-    CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport,
-    JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport,
-    TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
+    BlockReport, CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection,
+    GroupReport, JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport,
+    SyncReport, TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use steady::steady_report;
@@ -26,6 +26,7 @@ pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
 
 const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+const BLOCK_LABELS: [&str; 5] = ["unwritten", "trimmed", "written", "trim failure", "write failure"];
 const LATENCY_LABELS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
@@ -208,6 +209,10 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histogram
         }),
         target: (start > 0).then(|| target_report(entry)),
         desc: first.description.clone(),
+        block: last
+            .measure
+            .block_errors
+            .then(|| block_report(stats.wear.as_ref(), &last.measure.percentiles)),
         steadystate: steadystate(entry),
         text: TextFigures {
             jobs: entry.jobs.len(),
@@ -217,6 +222,14 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histogram
             percentile_precision: last.measure.percentile_precision,
             terse_percentiles: terse_percentiles(last),
         },
+    }
+}
+
+fn block_report(wear: Option<&BlockWear>, percentiles: &[f64]) -> BlockReport {
+    let blocks = |state| wear.map_or(0, |wear| wear.blocks(state));
+    BlockReport {
+        percentiles: Percentiles(wear.map(|wear| wear.percentiles(percentiles)).unwrap_or_default()),
+        states: Pairs(BLOCK_LABELS.into_iter().zip(BlockState::ALL.map(blocks)).collect()),
     }
 }
 

@@ -93,6 +93,9 @@ pub struct JobReport {
     /// `description` of the first job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desc: Option<String>,
+    /// What became of trimmed blocks, if they were followed.
+    #[serde(skip_serializing_if = "BlockReport::is_empty")]
+    pub block: Option<BlockReport>,
     /// How steady the jobs were, if they have a steady state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steadystate: Option<SteadyReport>,
@@ -290,6 +293,23 @@ pub struct TargetReport {
     pub latency_window: u64,
     /// Window in µs.
     pub latency_window_us: u64,
+}
+
+/// What became of the blocks of jobs that trim (`block_error_percentiles`).
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct BlockReport {
+    /// Trims that failed blocks had survived.
+    pub percentiles: Percentiles,
+    /// Blocks by what was last done to them.
+    pub states: Pairs<&'static str, u64>,
+}
+
+impl BlockReport {
+    /// True when no block was followed: jobs that do not trim have none, and only the text says so.
+    #[must_use]
+    pub fn is_empty(block: &Option<BlockReport>) -> bool {
+        block.as_ref().is_none_or(|block| block.states.0.iter().all(|&(_, blocks)| blocks == 0))
+    }
 }
 
 /// What came out of a steady state, as fio's document has it.

@@ -9,8 +9,8 @@ use ferrio_runner::UnitWork;
 
 use crate::errors::strerror;
 use crate::model::{
-    CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares,
-    SlaveMeans, SteadyData, SteadyReport, TargetReport,
+    BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
+    Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport,
 };
 use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
 
@@ -99,6 +99,9 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     }
     if let Some(target) = &job.target {
         write_target(out, target)?;
+    }
+    if let Some(block) = &job.block {
+        write_blocks(out, block, text.percentile_precision)?;
     }
     if let Some(steady) = &job.steadystate {
         write_steady(out, steady, &job.text.units)?;
@@ -209,6 +212,22 @@ fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
         target.latency_percentile,
         target.latency_depth,
     )
+}
+
+/// States of blocks, and how many trims the failed ones had survived.
+fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Result {
+    writeln!(out, "  block lifetime percentiles :")?;
+    let (column, precision) = (usize::from(precision) + 3, usize::from(precision));
+    let lines = block.percentiles.0.chunks(4);
+    let last = lines.len().saturating_sub(1);
+    for (at, line) in lines.enumerate() {
+        let cell = |&(percent, trims): &(f64, u64)| format!("{percent:>column$.precision$}th=[{trims:>5}]");
+        let cells: Vec<String> = line.iter().map(cell).collect();
+        writeln!(out, "   | {}{}", cells.join(", "), if at == last { "" } else { "," })?;
+    }
+    let states: Vec<String> =
+        block.states.0.iter().map(|(name, blocks)| format!("{name}={blocks}")).collect();
+    writeln!(out, "   |{:8}states{:15}: {}", "", "", states.join(", "))
 }
 
 /// What came out of a steady state. The first bandwidth is scaled from whole KiB (kB), as fio does.

@@ -32,6 +32,7 @@ mod timing;
 mod traced;
 mod verification;
 mod waiting;
+mod wear;
 mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};

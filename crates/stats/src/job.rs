@@ -5,6 +5,7 @@ use crate::latency::Latency;
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
+use crate::wear::BlockWear;
 
 /// Figures of one direction.
 #[derive(Clone, Debug, Default)]
@@ -207,6 +208,8 @@ pub struct JobStats {
     pub total_errors: u64,
     /// First tolerated errno, 0 without.
     pub first_error: i32,
+    /// What became of blocks that were trimmed, if that was counted.
+    pub wear: Option<BlockWear>,
 }
 
 impl JobStats {
@@ -241,6 +244,9 @@ impl JobStats {
         self.total_errors += other.total_errors;
         if self.first_error == 0 {
             self.first_error = other.first_error;
+        }
+        if let Some(wear) = &other.wear {
+            self.wear.get_or_insert_default().merge(wear);
         }
     }
 }

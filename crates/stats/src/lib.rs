@@ -16,6 +16,7 @@ pub mod recorder;
 pub mod samples;
 pub mod steady;
 pub mod usage;
+pub mod wear;
 
 pub use clock::{Clock, ClockSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
@@ -26,6 +27,7 @@ pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
 pub use samples::{SampleStats, Sampler};
 pub use usage::Usage;
+pub use wear::{BlockState, BlockWear};
 
 /// Number of data directions (read, write, trim), the index range of per-direction arrays.
 pub const DIRECTIONS: usize = 3;

@@ -96,7 +96,7 @@ impl Latency {
 
 /// The least rank that is `percent` of `count` samples or more, from 1. The percentage counts as it is written in decimal: 99.9 %
 /// of 1000 are 999, though the nearest double is a little more than 99.9.
-fn rank(percent: f64, count: u64) -> u64 {
+pub(crate) fn rank(percent: f64, count: u64) -> u64 {
     // The shortest decimal that reads back as the same double is what a person wrote. It has at most 17 digits.
     let text = percent.to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));

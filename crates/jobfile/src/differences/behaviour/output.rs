@@ -26,6 +26,12 @@ pub(super) const ROWS: &[Row] = &[
         why: "an entry of nothing misleads readers",
     },
     Row {
+        id: "block-errors",
+        fio: "`block_error_percentiles` aborts at the report of a job that trims",
+        ferrio: "states of all blocks are counted, and how many trims the blocks that failed had survived",
+        why: "this is what its manual describes",
+    },
+    Row {
         id: "latency-switches",
         fio: "`disable_lat` makes the submission latencies of asynchronous engines meaningless; `disable_clat`, `disable_slat` and \
               `disable_bw` together those of lat",
