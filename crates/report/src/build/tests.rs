@@ -51,7 +51,6 @@ fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
         idleness: None,
-        idleness: None,
     }
 }
 

@@ -131,6 +131,8 @@ fn assert_pooled(latency: &Latency, samples: &[u64]) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_group_has_the_figures_of_all_samples_together(
         jobs in vec((any::<bool>(), vec(0u64..1 << 41, 1..50)), 1..6),
