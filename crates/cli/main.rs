@@ -23,13 +23,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, ReportOptions};
+use ferrio_report::LogWriter;
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
 use messages::Messages;
 use output::Output;
-use program::{FIO_VERSION, IdleProf, Program};
+use program::{FIO_VERSION, Program};
 
 fn main() -> ExitCode {
     let mut messages = Messages::default();
@@ -83,10 +83,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    let options = ReportOptions::new(program.formats, program.terse_version, FIO_VERSION);
-    let each_cpu = program.idle_prof == Some(IdleProf::EachCpu);
-    let options = ReportOptions { fio_bins: program.fio_bins, each_cpu, ..options };
-    output.write(&ferrio_report::report(&plan, &result, &options));
+    output.write(&ferrio_report::report(&plan, &result, &program.report_options()));
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_jobfile::Reading;
-use ferrio_report::{DebugOptions, Formats, TerseVersion};
+use ferrio_report::{DebugOptions, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::{Item, Takes};
@@ -197,6 +197,18 @@ impl Program {
     }
 }
 
+impl Program {
+    /// What a report made now is to look like.
+    #[must_use]
+    pub fn report_options(&self) -> ReportOptions {
+        ReportOptions {
+            fio_bins: self.fio_bins,
+            each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
+            ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
+        }
+    }
+}
+
 /// The formats wanted: `--output-format` and `--minimal` replace those chosen before, `--append-terse` adds to them. Values were
 /// checked before.
 fn formats(items: &[Item]) -> Formats {
@@ -369,6 +381,16 @@ mod tests {
         assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
         assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
         assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
+    }
+
+    #[test]
+    fn options_of_the_report_reach_it() {
+        use ferrio_stats::Buckets::{Fio, Hdr};
+        let options = |words: &[&str]| read(words).unwrap().report_options();
+        let buckets = [&[][..], &["--fio-bins"], &["-F", "json"], &["-F", "normal,json+"]]
+            .map(|w| options(w).buckets());
+        assert_eq!(buckets, [Hdr, Fio, Hdr, Fio]);
+        assert!(!options(&["--idle-prof=system"]).each_cpu && options(&["-I", "percpu"]).each_cpu);
     }
 
     #[test]
