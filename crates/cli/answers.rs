@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ferrio_jobfile::{Help, JobSet, Severity, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
-use ferrio_report::{DebugOptions, debug_words, start_debug};
+use ferrio_report::{DebugOptions, debug_words, idle_calibration, start_debug};
 
 use crate::exit::Stop;
 use crate::messages::Messages;
@@ -35,6 +35,13 @@ pub fn answer(question: &Question, messages: Messages) -> Result<u8, Stop> {
         }
         Question::Copies(names) => return printed(|out| selftest::copies(names.as_deref(), out, messages)),
         Question::Clocks => return printed(selftest::clocks),
+        Question::UnitWork => match ferrio_runner::idle::calibrate() {
+            Ok(unit) => Help::found(idle_calibration(unit)),
+            Err(error) => {
+                messages.complain(&format!("fio: CPU idleness cannot be measured: {error}"));
+                return Ok(1);
+            }
+        },
     };
     if let Some(complaint) = &help.complaint {
         complaint.lines().for_each(|line| messages.complain(line));

@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, ReportOptions};
+use ferrio_report::LogWriter;
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -76,17 +76,14 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
+        idleness: program.idle_prof.is_some(),
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    output.write(&ferrio_report::report(
-        &plan,
-        &result,
-        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
-    ));
+    output.write(&ferrio_report::report(&plan, &result, &program.report_options()));
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn all_wrong_program_options_are_told() {
-        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--idle-prof=system"]);
+        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--aux-path=x"]);
         let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
         let want = [
             ("not-a-choice", "did you mean `never`?"),

@@ -115,6 +115,11 @@ const fn own(name: &'static str, value: &'static str, group: Group, help: &'stat
     Entry { name, letter: None, takes: Takes::Value, value, group, help, state: State::Works }
 }
 
+/// A flag that fio does not have.
+const fn own_flag(name: &'static str, group: Group, help: &'static str) -> Entry {
+    Entry { takes: Takes::Nothing, ..own(name, "", group, help) }
+}
+
 impl Entry {
     const fn optional(self) -> Entry {
         Entry { takes: Takes::Optional, ..self }
@@ -142,6 +147,7 @@ pub const OPTIONS: &[Entry] = &[
     flag("minimal", 'm', Group::Report, "Report in the terse format only"),
     value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen").optional(),
     value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5"),
+    own_flag("fio-bins", Group::Report, "Read percentiles from fio's histogram, as json+ does"),
     value("eta", 'e', "WHEN", Group::Report, "When to show the line of progress: auto, always, never"),
     value(
         "eta-newline",
@@ -166,8 +172,7 @@ pub const OPTIONS: &[Entry] = &[
         .refused("is not implemented yet; write_bw_log in a job logs that job"),
     value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
         .refused("is deprecated; use write_lat_log in the jobs"),
-    value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate")
-        .refused("is not implemented yet; the report's `cpu` line shows what the jobs used"),
+    value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
     own(
         MESSAGE_FORMAT,
         "FORMAT",

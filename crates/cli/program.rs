@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_jobfile::Reading;
-use ferrio_report::{DebugOptions, Formats, TerseVersion};
+use ferrio_report::{DebugOptions, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::{Item, Takes};
@@ -46,6 +46,8 @@ pub struct Program {
     pub output: Option<String>,
     /// Formats of the report.
     pub formats: Formats,
+    /// Percentiles are those of fio's histogram.
+    pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// When to show the live line.
@@ -54,6 +56,8 @@ pub struct Program {
     pub eta_newline: Option<Duration>,
     /// Time between two live lines.
     pub eta_interval: Duration,
+    /// Measure how idle the CPUs are, and how that is reported.
+    pub idle_prof: Option<IdleProf>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Read everything, run nothing.
@@ -89,6 +93,17 @@ pub enum Eta {
     Auto,
 }
 
+/// The words of `--idle-prof`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProf {
+    /// All CPUs together.
+    System,
+    /// Each CPU as well.
+    EachCpu,
+    /// Only what a unit of work takes, without a run.
+    Calibrate,
+}
+
 /// A question about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -106,6 +121,8 @@ pub enum Question {
     Copies(Option<String>),
     /// `--cpuclock-test`
     Clocks,
+    /// `--idle-prof=calibrate`
+    UnitWork,
 }
 
 /// Why the program's own options cannot be used.
@@ -159,10 +176,12 @@ impl Program {
         Ok(Program {
             output: matches.get_one("output").cloned(),
             formats: formats(items),
+            fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
+            idle_prof: matches.get_one("idle-prof").copied(),
             readonly: matches.get_flag("readonly"),
             parse_only: matches.get_flag("parse-only"),
             showcmd: matches.get_flag("showcmd"),
@@ -175,6 +194,18 @@ impl Program {
             notes,
             question,
         })
+    }
+}
+
+impl Program {
+    /// What a report made now is to look like.
+    #[must_use]
+    pub fn report_options(&self) -> ReportOptions {
+        ReportOptions {
+            fio_bins: self.fio_bins,
+            each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
+            ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
+        }
     }
 }
 
@@ -302,6 +333,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         Some(Question::Copies(text("memcpytest")))
     } else if matches.get_flag("cpuclock-test") {
         Some(Question::Clocks)
+    } else if matches.get_one("idle-prof") == Some(&IdleProf::Calibrate) {
+        Some(Question::UnitWork)
     } else {
         None
     }
@@ -351,6 +384,16 @@ mod tests {
     }
 
     #[test]
+    fn options_of_the_report_reach_it() {
+        use ferrio_stats::Buckets::{Fio, Hdr};
+        let options = |words: &[&str]| read(words).unwrap().report_options();
+        let buckets = [&[][..], &["--fio-bins"], &["-F", "json"], &["-F", "normal,json+"]]
+            .map(|w| options(w).buckets());
+        assert_eq!(buckets, [Hdr, Fio, Hdr, Fio]);
+        assert!(!options(&["--idle-prof=system"]).each_cpu && options(&["-I", "percpu"]).each_cpu);
+    }
+
+    #[test]
     fn times_have_units_and_least_values() {
         let program = read(&["--eta-newline=500ms", "--eta-interval=2"]).unwrap();
         assert_eq!(program.eta_newline, Some(Duration::from_millis(500)));
@@ -365,7 +408,6 @@ mod tests {
             let State::Refused(why) = entry.state else { continue };
             let value = match entry.name {
                 "profile" => "act",
-                "idle-prof" => "system",
                 _ => "1",
             };
             let word = match entry.takes {

@@ -6,7 +6,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_jobfile::{Reading, nearest};
 use ferrio_report::{Formats, TerseVersion};
 
-use crate::program::{Eta, MESSAGE_FORMAT};
+use crate::program::{Eta, IdleProf, MESSAGE_FORMAT};
 
 /// How the value of the option called `name` is read; text as it stands for most.
 pub fn parser(name: &str) -> ValueParser {
@@ -32,7 +32,15 @@ pub fn parser(name: &str) -> ValueParser {
         }
         "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
-        "idle-prof" => PossibleValuesParser::new(["system", "percpu", "calibrate"]).into(),
+        "idle-prof" => {
+            ValueParser::new(PossibleValuesParser::new(["system", "percpu", "calibrate"]).map(|word| {
+                match word.as_str() {
+                    "percpu" => IdleProf::EachCpu,
+                    "calibrate" => IdleProf::Calibrate,
+                    _ => IdleProf::System,
+                }
+            }))
+        }
         "output" | "section" | "trigger-file" | "aux-path" => NonEmptyStringValueParser::new().into(),
         _ => ValueParser::string(),
     }

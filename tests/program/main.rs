@@ -31,6 +31,7 @@ mod restraints;
 mod rules;
 mod same_io;
 mod signals;
+mod statistics;
 mod steadystate;
 mod support;
 mod syscalls;

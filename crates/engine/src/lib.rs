@@ -7,6 +7,7 @@ pub mod buffers;
 pub mod device;
 pub mod error;
 pub mod files;
+pub mod idle_priority;
 pub mod memory_policy;
 pub mod ring;
 pub mod sync_ops;

@@ -103,6 +103,8 @@ impl JobSpec {
                 percentile_precision: 2,
                 bwavgtime_ms: 500,
                 iopsavgtime_ms: 500,
+                reported: true,
+                block_errors: false,
                 disk_util: true,
                 unified: UnifiedReporting::None,
             },

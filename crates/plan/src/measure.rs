@@ -23,6 +23,8 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
             Opt::LatPercentiles => measure.lat_percentiles = on,
             Opt::ClatPercentiles => measure.clat_percentiles = on,
             Opt::SlatPercentiles => measure.slat_percentiles = on,
+            Opt::Stats => measure.reported = on,
+            Opt::BlockErrorPercentiles => measure.block_errors = on,
             Opt::DiskUtil => measure.disk_util = on,
             // 0 does not undo an earlier 1.
             Opt::GtodReduce if on => {

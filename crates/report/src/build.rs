@@ -5,16 +5,16 @@ mod steady;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
-use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
-use ferrio_stats::{DirectionStats, JobStats, Latency};
+use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult};
+use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
-    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
-    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
-    TersePercentiles, TextFigures, ToleratedErrors,
+    BlockReport, CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection,
+    GroupReport, JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport,
+    SyncReport, TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use steady::steady_report;
@@ -23,11 +23,10 @@ use steady::steady_report;
 const NAME_BYTES: usize = 127;
 /// fio gives no estimate before this many seconds.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
-/// Value of the last bucket of fio's histogram, which holds everything from 2^34 ns.
-const LAST_BIN_NS: u64 = 17_112_760_320;
 
 const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+const BLOCK_LABELS: [&str; 5] = ["unwritten", "trimmed", "written", "trim failure", "write failure"];
 const LATENCY_LABELS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
@@ -36,12 +35,10 @@ impl RunReport {
     #[must_use]
     pub fn new(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Self {
         let entries = entries(plan, result);
-        let groups = groups(&entries);
+        let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let jobs = entries
-            .iter()
-            .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
-            .collect();
+        let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
+        let jobs = entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -50,9 +47,19 @@ impl RunReport {
             global_options: echo(&plan.globals),
             jobs,
             disk_util: disks(&result.disks),
+            cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
             groups,
         }
     }
+}
+
+/// What latencies show of their histograms, the same in all of a report.
+#[derive(Clone, Copy)]
+struct Histograms {
+    /// Which percentiles are read from.
+    buckets: Buckets,
+    /// Fio's buckets are listed.
+    bins: bool,
 }
 
 /// The jobs of one report entry with their figures summed up; never empty.
@@ -79,10 +86,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own.
+/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
+/// none.
 fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = Vec::new();
-    for (spec, job) in plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs) {
+    let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
+    for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
         match entries.last_mut() {
             Some(entry)
                 if spec.group_reporting
@@ -99,21 +108,24 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     entries
 }
 
-fn groups(entries: &[Entry<'_>]) -> Vec<GroupReport> {
+/// All groups of the plan; those without an entry are empty.
+fn groups(plan: &Plan, entries: &[Entry<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
-    for entry in entries {
-        let spec = entry.first().0;
-        let at = groups.iter().position(|group| group.id == spec.group).unwrap_or_else(|| {
+    for spec in plan.jobs.iter().map(|planned| &planned.spec) {
+        if groups.iter().all(|group| group.id != spec.group) {
             groups.push(GroupReport {
                 id: spec.group,
                 units: spec.units,
                 directions: [None; 3],
                 mixed: None,
             });
-            groups.len() - 1
-        });
-        groups[at].units = spec.units;
-        let GroupReport { directions, mixed, .. } = &mut groups[at];
+        }
+    }
+    for entry in entries {
+        let spec = entry.first().0;
+        let Some(group) = groups.iter_mut().find(|group| group.id == spec.group) else { continue };
+        group.units = spec.units;
+        let GroupReport { directions, mixed, .. } = group;
         if entry.unified() == UnifiedReporting::Mixed {
             add_to_group(mixed, &entry.stats().mixed());
             continue;
@@ -145,20 +157,20 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     group.bw = per_second(group.bytes, group.runtime_max);
 }
 
-fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: bool) -> JobReport {
+fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histograms: Histograms) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
-    let last = entry.last();
+    let &(last, last_result) = &entry.jobs[entry.jobs.len() - 1];
     let group = groups.iter().find(|group| group.id == last.group);
     let direction = |index: usize| {
         let group = group.and_then(|group| group.directions[index]);
-        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, bins)
+        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, histograms)
     };
     let unified = entry.unified();
     let replaced = unified == UnifiedReporting::Mixed;
     let mixed = (unified != UnifiedReporting::None).then(|| {
         let group = group.and_then(|group| group.mixed);
-        direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, bins)
+        direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, histograms)
     });
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
     let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
@@ -177,7 +189,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             trim: direction(2),
             replaced,
         },
-        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, bins) },
+        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, histograms) },
         mixed,
         job_runtime: stats.job_runtime_ms,
         usr_cpu: percent(stats.usage.user_us / 1000, stats.job_runtime_ms),
@@ -191,12 +203,16 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         latency_ns: shares(&LATENCY_LABELS, stats.latency_buckets.ns(), ios, 0.01),
         latency_us: shares(&LATENCY_LABELS, stats.latency_buckets.us(), ios, 0.01),
         latency_ms: shares(&LATENCY_LABELS, stats.latency_buckets.ms(), ios, 0.01),
-        tolerated: last
-            .tolerance
-            .any()
-            .then_some(ToleratedErrors { total_err: stats.total_errors, first_error: stats.first_error }),
+        tolerated: last.tolerance.any().then_some(ToleratedErrors {
+            total_err: stats.total_errors,
+            first_error: last_result.stats.first_error,
+        }),
         target: (start > 0).then(|| target_report(entry)),
         desc: first.description.clone(),
+        block: last
+            .measure
+            .block_errors
+            .then(|| block_report(stats.wear.as_ref(), &last.measure.percentiles)),
         steadystate: steadystate(entry),
         text: TextFigures {
             jobs: entry.jobs.len(),
@@ -206,6 +222,14 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
             percentile_precision: last.measure.percentile_precision,
             terse_percentiles: terse_percentiles(last),
         },
+    }
+}
+
+fn block_report(wear: Option<&BlockWear>, percentiles: &[f64]) -> BlockReport {
+    let blocks = |state| wear.map_or(0, |wear| wear.blocks(state));
+    BlockReport {
+        percentiles: Percentiles(wear.map(|wear| wear.percentiles(percentiles)).unwrap_or_default()),
+        states: Pairs(BLOCK_LABELS.into_iter().zip(BlockState::ALL.map(blocks)).collect()),
     }
 }
 
@@ -240,11 +264,16 @@ fn steadystate(entry: &Entry<'_>) -> Option<SteadyReport> {
     Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
 }
 
-fn direction_report(stats: &DirectionStats, group_bw: u64, spec: &JobSpec, bins: bool) -> DirectionReport {
+fn direction_report(
+    stats: &DirectionStats,
+    group_bw: u64,
+    spec: &JobSpec,
+    histograms: Histograms,
+) -> DirectionReport {
     let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
     let measure = &spec.measure;
     let latency = |latency: Option<&Latency>, percentiles: bool| {
-        latency.map(|l| latency_report(l, &measure.percentiles, percentiles, bins)).unwrap_or_default()
+        latency.map(|l| latency_report(l, &measure.percentiles, percentiles, histograms)).unwrap_or_default()
     };
     let any_percentiles = measure.clat_percentiles || measure.lat_percentiles;
     DirectionReport {
@@ -281,7 +310,7 @@ fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
     if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
 }
 
-fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
+fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> SyncReport {
     let total_ios = stats.sync.ios;
     let Some(latency) = stats.sync.latency.as_deref() else {
         return SyncReport { total_ios, ..SyncReport::default() };
@@ -290,13 +319,18 @@ fn sync_report(stats: &JobStats, spec: &JobSpec, bins: bool) -> SyncReport {
     let switched_on = measure.clat_percentiles || measure.lat_percentiles;
     SyncReport {
         total_ios,
-        lat_ns: latency_report(latency, &measure.percentiles, switched_on, bins),
-        percentiles: percentiles(&latency.fio_bins(), latency, &measure.percentiles),
+        lat_ns: latency_report(latency, &measure.percentiles, switched_on, histograms),
+        percentiles: Percentiles(latency.percentiles(histograms.buckets, &measure.percentiles)),
         ..SyncReport::default()
     }
 }
 
-fn latency_report(latency: &Latency, list: &[f64], with_percentiles: bool, with_bins: bool) -> LatencyReport {
+fn latency_report(
+    latency: &Latency,
+    list: &[f64],
+    with_percentiles: bool,
+    histograms: Histograms,
+) -> LatencyReport {
     let mut report = LatencyReport {
         min: latency.min(),
         max: latency.max(),
@@ -306,35 +340,12 @@ fn latency_report(latency: &Latency, list: &[f64], with_percentiles: bool, with_
         ..LatencyReport::default()
     };
     if with_percentiles {
-        let bins = latency.fio_bins();
-        report.percentile = percentiles(&bins, latency, list);
-        if with_bins {
-            report.bins = Pairs(bins);
+        report.percentile = Percentiles(latency.percentiles(histograms.buckets, list));
+        if histograms.bins {
+            report.bins = Pairs(latency.fio_bins());
         }
     }
     report
-}
-
-/// For each listed percentage the value of the first of fio's buckets that reaches it. Above fio's range the finer histogram
-/// answers, so that nothing clips.
-fn percentiles(bins: &[(u64, u64)], latency: &Latency, list: &[f64]) -> Percentiles {
-    let Some(&(largest, _)) = bins.last() else {
-        return Percentiles::default();
-    };
-    let samples = latency.count() as f64;
-    let value = |percent: f64| {
-        let wanted = percent / 100.0 * samples;
-        let mut seen = 0;
-        let reached = bins.iter().find(|&&(_, count)| {
-            seen += count;
-            seen as f64 >= wanted
-        });
-        match reached.map_or(largest, |&(value, _)| value) {
-            LAST_BIN_NS => latency.percentile(percent),
-            value => value,
-        }
-    };
-    Percentiles(list.iter().map(|&percent| (percent, value(percent))).collect())
 }
 
 /// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
@@ -376,6 +387,16 @@ fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {
             aggr_in_queue: mean(|d| d.in_queue),
             aggr_util: slaves.iter().map(|d| finite(d.util)).fold(0.0, f64::max).min(100.0),
         }),
+    }
+}
+
+fn cpu_idleness(idleness: &Idleness, each_cpu: bool) -> CpuIdleness {
+    let cpus = idleness.cpus.iter().filter(|_| each_cpu);
+    CpuIdleness {
+        system: finite(idleness.system()),
+        cpus: Pairs(cpus.map(|&(cpu, percent)| (format!("cpu-{cpu}"), finite(percent))).collect()),
+        unit_mean: finite(idleness.unit.mean_us),
+        unit_stddev: finite(idleness.unit.stddev_us),
     }
 }
 

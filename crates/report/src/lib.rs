@@ -20,6 +20,7 @@ mod text;
 
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
+use ferrio_stats::Buckets;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
@@ -30,6 +31,7 @@ pub use model::RunReport;
 pub use notes::unit_notes;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
+pub use text::idle_calibration;
 
 /// The formats of a report (`--output-format`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,10 @@ impl Default for Formats {
 pub struct ReportOptions {
     /// Formats to write.
     pub formats: Formats,
+    /// Percentiles are those of fio's histogram (`--fio-bins`), whatever the formats.
+    pub fio_bins: bool,
+    /// CPU idleness, where it was measured, is shown for each CPU (`--idle-prof=percpu`).
+    pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// The version line (`fio-3.42`).
@@ -67,7 +73,14 @@ impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        ReportOptions { formats, terse_version, version: version.into(), time: Zoned::now() }
+        let (version, time) = (version.into(), Zoned::now());
+        ReportOptions { formats, fio_bins: false, each_cpu: false, terse_version, version, time }
+    }
+
+    /// Which buckets all percentiles of the report are read from: fio's where they are listed, so that both agree.
+    #[must_use]
+    pub const fn buckets(&self) -> Buckets {
+        if self.fio_bins || self.formats.json_plus { Buckets::Fio } else { Buckets::Hdr }
     }
 }
 

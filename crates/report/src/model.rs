@@ -25,6 +25,9 @@ pub struct RunReport {
     /// Disks under the files of the run; slaves follow the device they belong to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_util: Vec<DiskReport>,
+    /// How idle the CPUs were, if that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_idleness: Option<CpuIdleness>,
     /// Summaries of the groups, text only.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,
@@ -90,6 +93,9 @@ pub struct JobReport {
     /// `description` of the first job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desc: Option<String>,
+    /// What became of trimmed blocks, if they were followed.
+    #[serde(skip_serializing_if = "BlockReport::is_empty")]
+    pub block: Option<BlockReport>,
     /// How steady the jobs were, if they have a steady state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steadystate: Option<SteadyReport>,
@@ -289,6 +295,23 @@ pub struct TargetReport {
     pub latency_window_us: u64,
 }
 
+/// What became of the blocks of jobs that trim (`block_error_percentiles`).
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct BlockReport {
+    /// Trims that failed blocks had survived.
+    pub percentiles: Percentiles,
+    /// Blocks by what was last done to them.
+    pub states: Pairs<&'static str, u64>,
+}
+
+impl BlockReport {
+    /// True when no block was followed: jobs that do not trim have none, and only the text says so.
+    #[must_use]
+    pub fn is_empty(block: &Option<BlockReport>) -> bool {
+        block.as_ref().is_none_or(|block| block.states.0.iter().all(|&(_, blocks)| blocks == 0))
+    }
+}
+
 /// What came out of a steady state, as fio's document has it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SteadyReport {
@@ -390,6 +413,20 @@ pub struct SlaveMeans {
     pub aggr_in_queue: u64,
     /// Busy time of the busiest slave, percent.
     pub aggr_util: f64,
+}
+
+/// How idle the CPUs were (`--idle-prof`).
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CpuIdleness {
+    /// Mean of all CPUs, percent.
+    pub system: f64,
+    /// Each CPU as (`cpu-0`, percent), if CPUs are shown one by one.
+    #[serde(flatten)]
+    pub cpus: Pairs<String, f64>,
+    /// What a unit of work took, mean of all CPUs, µs.
+    pub unit_mean: f64,
+    /// Deviation of the CPUs' means, µs.
+    pub unit_stddev: f64,
 }
 
 /// Summary of one group of jobs.

@@ -5,11 +5,12 @@ mod latency;
 use std::fmt::{self, Write};
 
 use ferrio_plan::Units;
+use ferrio_runner::UnitWork;
 
 use crate::errors::strerror;
 use crate::model::{
-    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport, Shares, SlaveMeans,
-    SteadyData, SteadyReport, TargetReport,
+    BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
+    Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport,
 };
 use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
 
@@ -30,7 +31,8 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
     for group in &report.groups {
         write_group(out, group)?;
     }
-    write_disks(out, &report.disk_util)
+    write_disks(out, &report.disk_util)?;
+    report.cpu_idleness.as_ref().map_or(Ok(()), |idleness| write_idleness(out, idleness))
 }
 
 fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
@@ -97,6 +99,9 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     }
     if let Some(target) = &job.target {
         write_target(out, target)?;
+    }
+    if let Some(block) = &job.block {
+        write_blocks(out, block, text.percentile_precision)?;
     }
     if let Some(steady) = &job.steadystate {
         write_steady(out, steady, &job.text.units)?;
@@ -209,6 +214,22 @@ fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
     )
 }
 
+/// States of blocks, and how many trims the failed ones had survived.
+fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Result {
+    writeln!(out, "  block lifetime percentiles :")?;
+    let (column, precision) = (usize::from(precision) + 3, usize::from(precision));
+    let lines = block.percentiles.0.chunks(4);
+    let last = lines.len().saturating_sub(1);
+    for (at, line) in lines.enumerate() {
+        let cell = |&(percent, trims): &(f64, u64)| format!("{percent:>column$.precision$}th=[{trims:>5}]");
+        let cells: Vec<String> = line.iter().map(cell).collect();
+        writeln!(out, "   | {}{}", cells.join(", "), if at == last { "" } else { "," })?;
+    }
+    let states: Vec<String> =
+        block.states.0.iter().map(|(name, blocks)| format!("{name}={blocks}")).collect();
+    writeln!(out, "   |{:8}states{:15}: {}", "", "", states.join(", "))
+}
+
 /// What came out of a steady state. The first bandwidth is scaled from whole KiB (kB), as fio does.
 fn write_steady(out: &mut String, steady: &SteadyReport, units: &Units) -> fmt::Result {
     let SteadyData { bw_mean, iops_mean, latency, .. } = &steady.data;
@@ -314,6 +335,30 @@ fn write_disks(out: &mut String, disks: &[DiskReport]) -> fmt::Result {
     Ok(())
 }
 
+fn write_idleness(out: &mut String, idleness: &CpuIdleness) -> fmt::Result {
+    let CpuIdleness { system, cpus, unit_mean, unit_stddev } = idleness;
+    writeln!(out, "\nCPU idleness:\n  system: {system:.2}%")?;
+    if !cpus.is_empty() {
+        let cpus: Vec<String> = cpus.0.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+        writeln!(out, "  percpu: {}", cpus.join(", "))?;
+    }
+    write_unit_work(out, *unit_mean, *unit_stddev)
+}
+
+fn write_unit_work(out: &mut String, mean: f64, stddev: f64) -> fmt::Result {
+    writeln!(out, "  unit work: mean={mean:.2}us, stddev={stddev:.2}")
+}
+
+/// What `--idle-prof=calibrate` prints.
+#[must_use]
+pub fn idle_calibration(unit: UnitWork) -> String {
+    let mut out = String::from("CPU idleness:\n");
+    // Writing into a String cannot fail.
+    let written = write_unit_work(&mut out, unit.mean_us, unit.stddev_us);
+    debug_assert!(written.is_ok());
+    out
+}
+
 fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
     write!(
         out,
@@ -331,5 +376,7 @@ fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
     )
 }
 
+#[cfg(test)]
+mod captured;
 #[cfg(test)]
 pub(crate) mod tests;

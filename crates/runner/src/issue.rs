@@ -39,6 +39,7 @@ use crate::ramp::RampSize;
 use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
+use crate::wear::Blocks;
 use crate::worker::Context;
 
 /// One I/O in flight.
@@ -100,7 +101,7 @@ pub(crate) struct Issuer<'a, E> {
     verify_bytes: u64,
     /// Present when I/Os are due at times of a schedule.
     paced: Option<Box<Paced>>,
-    /// A schedule, verification or an I/O log see each data I/O before it is issued.
+    /// A schedule, verification, followed blocks or an I/O log see each data I/O before it is issued.
     watched: bool,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
@@ -111,6 +112,8 @@ pub(crate) struct Issuer<'a, E> {
     log: Option<IoLog>,
     /// Present when the job's I/O is recorded.
     recorder: Option<Box<Recorder<'a>>>,
+    /// Present when blocks are followed.
+    blocks: Option<Box<Blocks>>,
     /// Every submission completes in the call.
     synchronous: bool,
     stamps: Stamps,
@@ -189,7 +192,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         let watch = LatencyWatch::new(spec);
         let paced = Paced::new(spec, context.entropy, context.clock);
-        let watched = paced.is_some() || verification.is_some() || recorder.is_some();
+        let blocks = Blocks::of(spec);
+        let watched = paced.is_some() || verification.is_some() || recorder.is_some() || blocks.is_some();
         // What waits in a batch could not be seen.
         let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
         let mut issuer = Issuer {
@@ -213,6 +217,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             ramp: context.ramp.clone().map(RampSize::new),
             log: log.map(|sender| IoLog::new(sender, context.index)),
             recorder,
+            blocks,
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -318,6 +323,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
         self.stats.usage = usage.since(&self.timing.usage_before());
+        self.stats.wear = self.blocks.as_ref().map(|blocks| blocks.wear());
         if self.synchronous {
             let ios = self.stats.total_ios() + self.stats.sync.ios;
             self.stats.depth.record(1, ios);

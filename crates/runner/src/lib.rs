@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod event;
+pub mod idle;
 pub mod logs;
 pub mod result;
 pub mod trigger;
@@ -31,9 +32,11 @@ mod timing;
 mod traced;
 mod verification;
 mod waiting;
+mod wear;
 mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};
+pub use idle::{Idleness, UnitWork};
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use trigger::Trigger;

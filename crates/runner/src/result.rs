@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use ferrio_stats::JobStats;
 
+use crate::idle::Idleness;
+
 /// Everything measured in a run.
 #[derive(Debug)]
 pub struct RunResult {
@@ -18,6 +20,8 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// The signal that ended the run early.
     pub signal: Option<i32>,
+    /// How idle the CPUs were while jobs ran; `None` unless asked for.
+    pub idleness: Option<Idleness>,
 }
 
 /// One job's outcome.

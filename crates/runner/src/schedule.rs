@@ -21,6 +21,7 @@ use crate::disk::Disks;
 use crate::event::{Event, JobState};
 use crate::failure::Failure;
 use crate::flow::Flows;
+use crate::idle::IdleThreads;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
@@ -46,6 +47,8 @@ pub struct RunOptions {
     pub logs: Option<LogSender>,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
+    /// Measure how idle the CPUs are.
+    pub idleness: bool,
 }
 
 /// Runs the plan to its end. `observer` is told what happens, on the calling thread.
@@ -93,10 +96,12 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     };
     run.set_up();
     let disks = Disks::find(plan);
+    let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
     let started = SystemTime::now();
     run.began = Instant::now();
     std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let elapsed = run.began.elapsed();
+    let idleness = idle.map(IdleThreads::finish);
     if let Some(line) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Note(line));
     }
@@ -105,7 +110,14 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     for (index, steady) in monitor.steady_states() {
         jobs[index].steadystate = Some(steady);
     }
-    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal }
+    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal, idleness }
+}
+
+/// The threads that measure the CPUs' idleness. `observer` is told when there are none.
+fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
+    IdleThreads::start()
+        .map_err(|e| observer(Event::Note(format!("the report has no CPU idleness: {e}"))))
+        .ok()
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.

@@ -5,6 +5,7 @@ use crate::latency::Latency;
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
+use crate::wear::BlockWear;
 
 /// Figures of one direction.
 #[derive(Clone, Debug, Default)]
@@ -207,6 +208,8 @@ pub struct JobStats {
     pub total_errors: u64,
     /// First tolerated errno, 0 without.
     pub first_error: i32,
+    /// What became of blocks that were trimmed, if that was counted.
+    pub wear: Option<BlockWear>,
 }
 
 impl JobStats {
@@ -242,93 +245,11 @@ impl JobStats {
         if self.first_error == 0 {
             self.first_error = other.first_error;
         }
+        if let Some(wear) = &other.wear {
+            self.wear.get_or_insert_default().merge(wear);
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job(synchronous: bool, ns: u64) -> JobStats {
-        let mut stats = JobStats::default();
-        let mut read = DirectionRecorder::new(true, true, true, synchronous);
-        read.ios = 1;
-        read.bytes = 4096;
-        if synchronous {
-            read.record_synchronous(ns);
-        } else {
-            read.record_submission(1);
-            read.record_completion(ns, ns + 1);
-        }
-        stats.directions[0] = read.finish(ns);
-        stats
-    }
-
-    fn lat(stats: &JobStats) -> (u64, u64, u64) {
-        let lat = stats.directions[0].lat().unwrap();
-        (lat.count(), lat.min(), lat.max())
-    }
-
-    #[test]
-    fn one_histogram_serves_clat_and_lat_of_synchronous_jobs() {
-        let mut group = JobStats::default();
-        group.merge(&job(true, 10));
-        group.merge(&job(true, 30));
-        assert_eq!(lat(&group), (2, 10, 30));
-        assert_eq!(group.directions[0].clat.as_ref().unwrap().count(), 2);
-        assert_eq!((group.directions[0].bytes, group.directions[0].runtime_ms), (8192, 30));
-    }
-
-    #[test]
-    fn response_times_merge_over_jobs_and_directions_and_are_none_without_a_schedule() {
-        let scheduled = |ns: u64| {
-            let mut recorder = DirectionRecorder::new(true, true, true, true).with_response();
-            (recorder.ios, recorder.bytes) = (1, 4096);
-            recorder.record_synchronous(1);
-            recorder.record_response(ns);
-            recorder.finish(1)
-        };
-        let mut group = JobStats::default();
-        group.directions[0] = scheduled(50);
-        let mut other = job(true, 10);
-        group.merge(&other);
-        assert_eq!(group.directions[0].response.as_ref().unwrap().count(), 1);
-        assert_eq!(group.directions[0].lat().unwrap().count(), 2);
-        other.directions[1] = scheduled(70);
-        assert!(other.directions[0].response.is_none());
-        group.merge(&other);
-        let mixed = group.mixed();
-        let response = mixed.response.as_ref().unwrap();
-        assert_eq!((response.count(), response.min(), response.max()), (2, 50, 70));
-        let mut unlimited = DirectionRecorder::new(true, true, true, true);
-        unlimited.record_response(5);
-        assert!(unlimited.finish(1).response.is_none());
-    }
-
-    #[test]
-    fn directions_mix_as_jobs_do() {
-        let mut stats = job(true, 10);
-        let mut write = DirectionRecorder::new(true, true, true, true);
-        (write.ios, write.bytes) = (1, 512);
-        write.record_synchronous(30);
-        stats.directions[1] = write.finish(7);
-        stats.directions[0].bw.record(5);
-        stats.directions[1].bw.record(2);
-        let mixed = stats.mixed();
-        assert_eq!((mixed.ios, mixed.bytes, mixed.runtime_ms), (2, 4608, 10));
-        let lat = mixed.lat().unwrap();
-        assert_eq!((lat.count(), lat.min(), lat.max()), (2, 10, 30));
-        assert_eq!((mixed.bw.samples, mixed.bw.mean), (2, 7.0));
-    }
-
-    #[test]
-    fn mixed_groups_keep_the_two_latencies_apart_in_either_order() {
-        for (first, second) in [(true, false), (false, true)] {
-            let mut group = JobStats::default();
-            group.merge(&job(first, 10));
-            group.merge(&job(second, 10));
-            assert_eq!(lat(&group), (2, 10, 11));
-            assert_eq!(group.directions[0].clat.as_ref().unwrap().max(), 10);
-        }
-    }
-}
+mod tests;

@@ -11,19 +11,23 @@ pub mod distribution;
 pub mod job;
 pub mod latency;
 pub mod live;
+pub mod quantile;
 pub mod recorder;
 pub mod samples;
 pub mod steady;
 pub mod usage;
+pub mod wear;
 
 pub use clock::{Clock, ClockSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
 pub use latency::Latency;
 pub use live::LiveCounters;
+pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
 pub use samples::{SampleStats, Sampler};
 pub use usage::Usage;
+pub use wear::{BlockState, BlockWear};
 
 /// Number of data directions (read, write, trim), the index range of per-direction arrays.
 pub const DIRECTIONS: usize = 3;

@@ -63,7 +63,7 @@ impl Recorder {
         let (first, last) = (bucket(self.min), bucket(self.max));
         let counts =
             self.buckets[first..=last].iter().enumerate().map(|(i, &count)| (lowest(first + i), count));
-        Latency::from_parts(self.min, self.max, self.sum, self.sum_of_squares, counts)
+        Latency::from_parts(self.min, self.max, self.sum.into(), self.sum_of_squares, counts)
     }
 
     /// Forgets everything.

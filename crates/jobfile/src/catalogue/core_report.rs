@@ -59,7 +59,7 @@ macro_rules! rows {
             LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;
                 Works; "clock_gettime id for log_alternate_epoch";
             BlockErrorPercentiles: "block_error_percentiles", Bool, Plain, default "0";
-                OnlyOff(&["0"]); "Histogram of trims survived per block before an error";
+                Works; "States of trimmed blocks, and trims that failed ones had survived";
             Bwavgtime: "bwavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_bw_log";
                 Works; "Sampling interval of bandwidth statistics";
             Iopsavgtime: "iopsavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_iops_log";
@@ -69,7 +69,7 @@ macro_rules! rows {
             GroupReporting: "group_reporting", Flag, Plain;
                 Works; "Merge the jobs of a group into one report entry";
             Stats: "stats", Bool, Plain, default "1";
-                OnlyOff(&["1"]); "When 0, collect nothing and leave the job out of the report";
+                Works; "When 0, leave the job out of the report";
         }
         [Core; "io" / "io_buf"] {
             ZeroBuffers: "zero_buffers", Flag, Plain;

@@ -25,6 +25,10 @@ pub struct Measure {
     pub bwavgtime_ms: u32,
     /// Sampling interval of the iops line, ms.
     pub iopsavgtime_ms: u32,
+    /// `stats`: the job has an entry in the report.
+    pub reported: bool,
+    /// `block_error_percentiles`: follow what becomes of each block.
+    pub block_errors: bool,
     /// Collect disk statistics.
     pub disk_util: bool,
     /// Sum the directions up in the report.

@@ -10,6 +10,8 @@ fn options() -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
     ReportOptions {
         formats: Formats::default(),
+        fio_bins: false,
+        each_cpu: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
@@ -38,14 +40,18 @@ fn done(stats: JobStats) -> JobResult {
 fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
     let (specs, results): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
     let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    let result = RunResult {
-        jobs: results,
+    RunReport::new(&Plan { jobs, ..Plan::default() }, &run_result(results, elapsed_ms), &options())
+}
+
+fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
+    RunResult {
+        jobs,
         disks: Vec::new(),
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
-    };
-    RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options())
+        idleness: None,
+    }
 }
 
 fn grouped(name: &str, group: u32) -> JobSpec {
@@ -134,23 +140,38 @@ fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
     assert_eq!(figures, [(1, ETA_UNKNOWN), (2, ETA_UNKNOWN), (2, ETA_UNKNOWN), (3, 0)]);
 }
 
-#[test]
-fn percentiles_are_bucket_values_of_the_first_bucket_that_reaches_them() {
-    let report = report_of(vec![(JobSpec::bare("a"), done(reading(1000, 5)))], 5);
-    let clat = &report.jobs[0].directions.read.clat_ns;
-    // 500 µs lies in the bucket 499712..503807, 990 µs in 983040..991231.
+/// The read completion latency of 1 µs to 1 ms in a report, and its percentiles of 1, 50 and 99.
+fn clat_by(options: &ReportOptions) -> (LatencyReport, [u64; 3]) {
+    let result = run_result(vec![done(reading(1000, 5))], 5);
+    let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
+    let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, options);
+    let read = &report.jobs[0].directions.read;
+    assert_eq!((read.lat_ns.samples, read.lat_ns.percentile.is_empty()), (1000, true));
+    let clat = read.clat_ns.clone();
     let at = |percent| clat.percentile.0.iter().find(|p| p.0 == percent).unwrap().1;
-    assert_eq!((at(1.0), at(50.0), at(99.0)), (10_048, 501_760, 987_136));
-    assert!(clat.bins.is_empty(), "buckets belong to the extended form");
-    let lat = &report.jobs[0].directions.read.lat_ns;
-    assert_eq!((lat.samples, lat.percentile.is_empty()), (1000, true));
+    let values = [at(1.0), at(50.0), at(99.0)];
+    (clat, values)
 }
 
 #[test]
-fn percentiles_do_not_clip_at_fios_last_bucket() {
-    let mut latency = Latency::new();
-    latency.record(600_000_000_000);
-    assert_eq!(percentiles(&latency.fio_bins(), &latency, &[50.0]).0, [(50.0, 600_000_000_000)]);
+fn percentiles_are_middles_of_narrow_buckets() {
+    let (clat, values) = clat_by(&options());
+    // Buckets of 64 ns around 10 µs, of 2048 ns from 262 µs, of 4096 ns from 524 µs.
+    assert_eq!(values, [10_016, 500_736, 989_184]);
+    assert!(clat.bins.is_empty(), "buckets belong to the extended form");
+}
+
+#[test]
+fn fios_buckets_are_used_where_they_are_asked_for_or_listed() {
+    // 500 µs lies in the bucket 499712..503807, 990 µs in 983040..991231.
+    let fio = [10_048, 501_760, 987_136];
+    let (clat, values) = clat_by(&ReportOptions { fio_bins: true, ..options() });
+    assert_eq!((values, clat.bins.is_empty()), (fio, true));
+    let formats = Formats { json: true, json_plus: true, ..Formats::default() };
+    let (clat, values) = clat_by(&ReportOptions { formats, ..options() });
+    assert_eq!(values, fio);
+    assert!(values.iter().all(|value| clat.bins.0.iter().any(|(bin, _)| bin == value)));
+    assert_eq!(clat.bins.0.iter().map(|(_, count)| count).sum::<u64>(), 1000);
 }
 
 #[test]
@@ -246,4 +267,100 @@ fn directions_are_reported_alone_as_one_or_both_ways() {
     assert_eq!(keys, owned(&["read", "write", "trim", "sync", "mixed"]));
     assert_eq!(shown, owned(&["read 100", "write 300", "trim 0", "mixed 400"]));
     assert_eq!(groups, owned(&[read, write, "-", "1638400 in 20-40"]));
+}
+
+/// What a job moved in one direction.
+fn moved(bytes: u64, ios: u64, runtime_ms: u64, bw: &[u64]) -> JobStats {
+    let mut stats = JobStats::default();
+    let write = &mut stats.directions[1];
+    (write.bytes, write.ios, write.runtime_ms) = (bytes, ios, runtime_ms);
+    bw.iter().for_each(|&value| write.bw.record(value));
+    stats
+}
+
+#[test]
+fn rates_are_those_that_fio_printed_for_the_same_work() {
+    // Bytes, ms, I/Os, then what fio 3.42 printed: io_kbytes, bw_bytes, bw, iops.
+    let printed = [
+        ((353_660_928, 1001, 86_343), (345_372, 353_307_620, 345_026, "86256.743257")),
+        ((8_196_096, 1001, 2001), (8004, 8_187_908, 7996, "1999.000999")),
+        ((2_048_000, 1001, 500), (2000, 2_045_954, 1998, "499.500500")),
+        ((524_288, 408, 128), (512, 1_285_019, 1254, "313.725490")),
+        ((20_016_000, 1000, 2224), (19_546, 20_016_000, 19_546, "2224.000000")),
+        ((7_979_008, 1005, 992), (7792, 7_939_311, 7753, "987.064677")),
+        ((4_194_304, 227, 1024), (4096, 18_477_110, 18_044, "4511.013216")),
+        ((1_048_576, 1, 256), (1024, 1_048_576_000, 1_024_000, "256000.000000")),
+    ];
+    for ((bytes, runtime, ios), (kbytes, bw_bytes, bw, iops)) in printed {
+        let report = report_of(vec![(JobSpec::bare("a"), done(moved(bytes, ios, runtime, &[])))], runtime);
+        let write = &report.jobs[0].directions.write;
+        assert_eq!((write.io_kbytes, write.bw_bytes, write.bw), (kbytes, bw_bytes, bw));
+        assert_eq!(format!("{:.6}", write.iops), iops);
+        assert_eq!((write.bw_agg, write.bw_samples), (0.0, 0));
+    }
+}
+
+#[test]
+fn shares_of_the_group_are_those_that_fio_printed() {
+    // Four jobs of one group in a run of fio 3.42, each with its samples of bandwidth.
+    let jobs = [(501, [2000, 2004]), (500, [1996, 2004]), (501, [2004, 2004]), (500, [2000, 2004])];
+    let ran = jobs.map(|(ios, bw)| (JobSpec::bare("w"), done(moved(ios * 4096, ios, 1001, &bw))));
+    let report = report_of(ran.into(), 1001);
+    let shares = report.jobs.iter().map(|job| format!("{:.6}", job.directions.write.bw_agg));
+    assert_eq!(shares.collect::<Vec<_>>(), ["25.025000", "25.000000", "25.050000", "25.025000"]);
+    let group = report.groups[0].directions[1].unwrap();
+    assert_eq!(
+        (group.bytes, group.bw, group.bw_min, group.bw_max),
+        (8_200_192, 8_192_000, 2_045_954, 2_050_045)
+    );
+    // Half a KiB/s of the mean does not count: 7986 of 7995.99 KiB/s.
+    let report =
+        report_of(vec![(JobSpec::bare("a"), done(moved(8_196_096, 2001, 1001, &[7986, 7987])))], 1001);
+    assert_eq!(format!("{:.6}", report.jobs[0].directions.write.bw_agg), "99.874889");
+}
+
+#[test]
+fn samples_of_a_groups_jobs_are_added_as_fio_does() {
+    let jobs = ["a", "b"].map(|name| grouped(name, 0));
+    let stats = [&[10u64, 20, 30][..], &[5, 7]].map(|bw| done(moved(1 << 20, 256, 1000, bw)));
+    let report = report_of(jobs.into_iter().zip(stats).collect(), 1000);
+    let write = &report.jobs[0].directions.write;
+    assert_eq!((write.bw_min, write.bw_max, write.bw_mean, write.bw_samples), (15, 37, 26.0, 5));
+    assert!((write.bw_dev - (202.0f64 / 4.0).sqrt()).abs() < 1e-9, "{}", write.bw_dev);
+}
+
+#[test]
+fn a_job_without_statistics_has_no_entry_and_its_group_is_empty() {
+    let mut silent = JobSpec::bare("silent");
+    (silent.group, silent.measure.reported) = (1, false);
+    let mut last = JobSpec::bare("last");
+    last.group = 2;
+    let jobs = [JobSpec::bare("first"), silent, last];
+    let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
+    assert_eq!(report.jobs.iter().map(|job| job.jobname.as_str()).collect::<Vec<_>>(), ["first", "last"]);
+    let moved: Vec<_> = report.groups.iter().map(|group| (group.id, group.directions[0].is_some())).collect();
+    assert_eq!(moved, [(0, true), (1, false), (2, true)]);
+    // In the middle of a group that reports as one it is left out of the sums.
+    let mut jobs = ["a", "b", "c"].map(|name| grouped(name, 0));
+    jobs[1].measure.reported = false;
+    let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
+    assert_eq!(
+        (report.jobs.len(), report.jobs[0].text.jobs, report.jobs[0].directions.read.total_ios),
+        (1, 2, 20)
+    );
+}
+
+#[test]
+fn the_first_tolerated_error_of_a_group_is_that_of_its_last_job() {
+    let ran = [("a", 28, 3), ("b", 5, 2)].map(|(name, errno, count)| {
+        let mut spec = grouped(name, 0);
+        spec.tolerance.read = vec![28, 5];
+        let mut stats = reading(10, 5);
+        (stats.first_error, stats.total_errors) = (errno, count);
+        (spec, done(stats))
+    });
+    let report = report_of(ran.into(), 5);
+    let job = &report.jobs[0];
+    assert_eq!(job.tolerated, Some(ToleratedErrors { total_err: 5, first_error: 5 }));
+    assert_eq!(job.error, 28, "the error of an entry is the first of all");
 }

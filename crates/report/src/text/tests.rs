@@ -10,6 +10,8 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
     ReportOptions {
         formats: Formats { json_plus, ..Formats::default() },
+        fio_bins: false,
+        each_cpu: false,
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
@@ -97,6 +99,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(1020),
         signal: None,
+        idleness: None,
     };
     (plan, result)
 }
@@ -174,6 +177,7 @@ fn rated() -> (Plan, RunResult) {
             started: SystemTime::UNIX_EPOCH,
             elapsed,
             signal: None,
+            idleness: None,
         },
     )
 }
@@ -203,8 +207,8 @@ fn response_times_stand_behind_the_latencies() {
       "stddev" : 17948935.909973,
       "N" : 1000,
       "percentile" : {
-        "50.000000" : 20096,
-        "99.000000" : 90701824
+        "50.000000" : 20032,
+        "99.000000" : 90963968
       }
     },
     "#);
@@ -274,6 +278,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_secs(2),
         signal: None,
+        idleness: None,
     };
     let text = crate::text_report(&plan, &result, &options(false));
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()

@@ -17,6 +17,9 @@ impl<E: Engine> Issuer<'_, E> {
             self.forget(request);
             return self.context.control.request_stop();
         }
+        if let Some(blocks) = &mut self.blocks {
+            blocks.failed(request);
+        }
         let tolerated = self.tolerates(request.op == Op::Read, errno);
         if !tolerated || self.spec.tolerance.dump {
             self.tell(request, errno);

@@ -117,7 +117,7 @@ impl<E: Engine> Issuer<'_, E> {
         self.submit(request, direction);
     }
 
-    /// Shows a data I/O to those who see each of them: the schedule of a rate, verification, the I/O log. False when one of them
+    /// Shows a data I/O to those who see each of them: the schedule of a rate, verification, followed blocks, the I/O log. False when one of them
     /// ended the job.
     #[cold]
     #[inline(never)]
@@ -136,6 +136,9 @@ impl<E: Engine> Issuer<'_, E> {
                 self.fail(failure);
                 return false;
             }
+        }
+        if let Some(blocks) = &mut self.blocks {
+            blocks.issued(&request);
         }
         self.recorder.is_none() || self.record(&request)
     }

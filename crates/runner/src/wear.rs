@@ -1,0 +1,118 @@
+//! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, of pages that
+//! are taken when first touched.
+//!
+//! Requests count when they are issued, where other features look at them too; a failure takes that back. So a job without this does
+//! nothing for it.
+
+use ferrio_engine::{Op, Request};
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_stats::{BlockState, BlockWear};
+
+/// Bits of a block's word that count its trims.
+const TRIM_BITS: u32 = 29;
+const MOST_TRIMS: u32 = (1 << TRIM_BITS) - 1;
+
+/// The blocks of a job.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    begin: u64,
+    block_bytes: u64,
+    /// State above [`TRIM_BITS`] bits of trims.
+    words: Vec<u32>,
+}
+
+impl Blocks {
+    /// Blocks of the smallest trim, for a job that asks for them and trims.
+    pub(crate) fn of(spec: &JobSpec) -> Option<Box<Self>> {
+        if !spec.measure.block_errors || !spec.rw.does(Direction::Trim) {
+            return None;
+        }
+        let file = spec.files.first()?;
+        let block_bytes = spec.block[Direction::Trim].min.max(1);
+        let words = vec![0; usize::try_from(file.size / block_bytes).ok()?];
+        Some(Box::new(Blocks { begin: file.offset, block_bytes, words }))
+    }
+
+    /// A request goes to the engine.
+    pub(crate) fn issued(&mut self, request: &Request) {
+        match request.op {
+            Op::Trim => self.each(request, |trims| (BlockState::Trimmed, (trims + 1).min(MOST_TRIMS))),
+            Op::Write => self.each(request, |trims| (BlockState::Written, trims)),
+            _ => {}
+        }
+    }
+
+    /// A request failed that was counted when it was issued.
+    pub(crate) fn failed(&mut self, request: &Request) {
+        match request.op {
+            Op::Trim => self.each(request, |trims| (BlockState::TrimFailure, trims.saturating_sub(1))),
+            Op::Write => self.each(request, |trims| (BlockState::WriteFailure, trims)),
+            _ => {}
+        }
+    }
+
+    /// Counts of all blocks.
+    pub(crate) fn wear(&self) -> BlockWear {
+        let mut wear = BlockWear::default();
+        self.words.iter().for_each(|&word| wear.record(state(word), word & MOST_TRIMS));
+        wear
+    }
+
+    /// Gives all blocks that a request touches a new state and count of trims; those that failed before stay as they are.
+    fn each(&mut self, request: &Request, change: impl Fn(u32) -> (BlockState, u32)) {
+        let start = request.offset.saturating_sub(self.begin);
+        let end = start.saturating_add(u64::from(request.len));
+        let at = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(self.words.len());
+        let touched = at(start / self.block_bytes)..at(end.div_ceil(self.block_bytes));
+        for word in &mut self.words[touched] {
+            if !state(*word).is_failure() {
+                let (state, trims) = change(*word & MOST_TRIMS);
+                *word = (state as u32) << TRIM_BITS | trims;
+            }
+        }
+    }
+}
+
+fn state(word: u32) -> BlockState {
+    BlockState::ALL[(word >> TRIM_BITS) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(op: Op, offset: u64, len: u32) -> Request {
+        Request { op, unit: 0, file: 0, len, offset, buffer: std::ptr::null_mut() }
+    }
+
+    fn counts(blocks: &Blocks) -> [u64; 5] {
+        let wear = blocks.wear();
+        BlockState::ALL.map(|state| wear.blocks(state))
+    }
+
+    #[test]
+    fn blocks_follow_what_is_done_to_them() {
+        let mut blocks = Blocks { begin: 8192, block_bytes: 4096, words: vec![0; 8] };
+        (0..3).for_each(|_| blocks.issued(&request(Op::Trim, 8192, 8192)));
+        blocks.issued(&request(Op::Write, 8192 + 4096, 4096));
+        assert_eq!(counts(&blocks), [6, 1, 1, 0, 0]);
+        let trim = request(Op::Trim, 8192, 4096);
+        blocks.issued(&trim);
+        blocks.failed(&trim);
+        blocks.failed(&request(Op::Write, 8192 + 4096, 512));
+        assert_eq!(counts(&blocks), [6, 0, 0, 1, 1]);
+        assert_eq!(blocks.wear().percentiles(&[50.0, 100.0]), [(50.0, 3), (100.0, 3)]);
+        blocks.issued(&request(Op::Write, 8192, 8 * 4096));
+        assert_eq!(counts(&blocks), [0, 0, 6, 1, 1], "a failure stays");
+    }
+
+    #[test]
+    fn reads_and_what_lies_behind_the_last_block_do_not_count() {
+        let mut blocks = Blocks { begin: 0, block_bytes: 4096, words: vec![0; 2] };
+        blocks.issued(&request(Op::Read, 0, 4096));
+        blocks.failed(&request(Op::Read, 0, 4096));
+        blocks.issued(&request(Op::Trim, 4096, 65_536));
+        blocks.issued(&request(Op::Trim, 1 << 40, 4096));
+        assert_eq!(counts(&blocks), [1, 1, 0, 0, 0]);
+    }
+}

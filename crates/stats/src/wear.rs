@@ -1,0 +1,120 @@
+//! What became of the blocks of a device that is trimmed and written over and over, and how many trims those that failed had survived.
+
+use std::collections::BTreeMap;
+
+use crate::quantile::rank;
+
+/// What was last done to a block. A failure stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// Nothing.
+    Unwritten,
+    /// A trim.
+    Trimmed,
+    /// A write.
+    Written,
+    /// A trim that failed.
+    TrimFailure,
+    /// A write that failed.
+    WriteFailure,
+}
+
+impl BlockState {
+    /// All states in the order of reports.
+    pub const ALL: [BlockState; 5] = [
+        BlockState::Unwritten,
+        BlockState::Trimmed,
+        BlockState::Written,
+        BlockState::TrimFailure,
+        BlockState::WriteFailure,
+    ];
+
+    /// True of a block that does not work any more.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, BlockState::TrimFailure | BlockState::WriteFailure)
+    }
+}
+
+/// Blocks by state, and the lifetimes of those that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockWear {
+    states: [u64; 5],
+    /// Trims survived, and how many of the failed blocks survived as many.
+    lifetimes: BTreeMap<u32, u64>,
+}
+
+impl BlockWear {
+    /// Counts a block.
+    pub fn record(&mut self, state: BlockState, trims: u32) {
+        self.states[state as usize] += 1;
+        if state.is_failure() {
+            *self.lifetimes.entry(trims).or_default() += 1;
+        }
+    }
+
+    /// How many blocks are in a state.
+    #[must_use]
+    pub const fn blocks(&self, state: BlockState) -> u64 {
+        self.states[state as usize]
+    }
+
+    /// For each percentage of `list` the number of trims that so many of the failed blocks did not outlive; nothing if none failed.
+    #[must_use]
+    pub fn percentiles(&self, list: &[f64]) -> Vec<(f64, u64)> {
+        let failed: u64 = self.lifetimes.values().sum();
+        if failed == 0 {
+            return Vec::new();
+        }
+        let trims = |percent| {
+            let mut left = rank(percent, failed);
+            let reached = self.lifetimes.iter().find(|&(_, &blocks)| {
+                let found = left <= blocks;
+                left = left.saturating_sub(blocks);
+                found
+            });
+            reached.map_or(0, |(&trims, _)| u64::from(trims))
+        };
+        list.iter().map(|&percent| (percent, trims(percent))).collect()
+    }
+
+    /// Adds the blocks of another job.
+    pub fn merge(&mut self, other: &Self) {
+        self.states.iter_mut().zip(other.states).for_each(|(a, b)| *a += b);
+        for (&trims, blocks) in &other.lifetimes {
+            *self.lifetimes.entry(trims).or_default() += blocks;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_failed_blocks_have_a_lifetime() {
+        let mut wear = BlockWear::default();
+        wear.record(BlockState::Trimmed, 1000);
+        wear.record(BlockState::Written, 2000);
+        assert_eq!(wear.percentiles(&[50.0]), []);
+        for trims in 1..=10 {
+            wear.record(BlockState::TrimFailure, trims);
+        }
+        wear.record(BlockState::WriteFailure, 500);
+        assert_eq!(BlockState::ALL.map(|state| wear.blocks(state)), [0, 1, 1, 10, 1]);
+        let percentiles = wear.percentiles(&[1.0, 50.0, 90.0, 100.0]);
+        assert_eq!(percentiles, [(1.0, 1), (50.0, 6), (90.0, 10), (100.0, 500)]);
+    }
+
+    #[test]
+    fn jobs_add_their_blocks() {
+        let of = |trims: &[u32]| {
+            let mut wear = BlockWear::default();
+            trims.iter().for_each(|&trims| wear.record(BlockState::WriteFailure, trims));
+            wear
+        };
+        let mut both = of(&[3, 3, 9]);
+        both.merge(&of(&[1, 3]));
+        assert_eq!(both, of(&[1, 3, 3, 3, 9]));
+    }
+}
