@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
 use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
-use ferrio_workload::{Budget, Content, Workload};
+use ferrio_workload::{Budget, Content, PriorityChoice, Workload};
 
 use between::Between;
 use files::Files;
@@ -100,7 +100,11 @@ pub(crate) struct Issuer<'a, E> {
     verify_bytes: u64,
     /// Present when I/Os are due at times of a schedule.
     paced: Option<Box<Paced>>,
-    /// A schedule, verification or an I/O log see each data I/O before it is issued.
+    /// The job's own I/O priority, 0 without one.
+    priority: u16,
+    /// Present when I/Os have other priorities too.
+    priorities: Option<Box<PriorityChoice>>,
+    /// A schedule, verification, an I/O log or a choice of priorities see each data I/O before it is issued.
     watched: bool,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
@@ -174,6 +178,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 unit: 0,
                 file: 0,
                 len: 0,
+                priority: 0,
                 offset: 0,
                 buffer: std::ptr::null_mut(),
             },
@@ -189,7 +194,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         let watch = LatencyWatch::new(spec);
         let paced = Paced::new(spec, context.entropy, context.clock);
-        let watched = paced.is_some() || verification.is_some() || recorder.is_some();
+        let priorities = PriorityChoice::new(spec, context.entropy).map(Box::new);
+        let watched = paced.is_some() || verification.is_some() || recorder.is_some() || priorities.is_some();
         // What waits in a batch could not be seen.
         let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
         let mut issuer = Issuer {
@@ -207,6 +213,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             paced,
+            priority: spec.priorities.own_bits(),
+            priorities,
             watched,
             between: Between::new(spec, context.clock),
             watch,
@@ -436,7 +444,8 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
             true => {
                 let recorder =
-                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync());
+                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync())
+                        .with_priorities(&spec.priorities.of(direction), measure.lat_percentiles);
                 let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
                 if scheduled { recorder.with_response() } else { recorder }
             }

@@ -66,22 +66,26 @@ impl Entries {
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);
-        let Request { len, offset, buffer, unit, .. } = *request;
+        let Request { len, offset, buffer, unit, priority: prio, .. } = *request;
         let rw = self.rw_flags;
         let entry = match (request.op, self.style) {
-            (Op::Read, Style::Plain) => Read::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
-            (Op::Write, Style::Plain) => Write::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
+            (Op::Read, Style::Plain) => {
+                Read::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+            }
+            (Op::Write, Style::Plain) => {
+                Write::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+            }
             (Op::Read, Style::Fixed) => {
-                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Write, Style::Fixed) => {
-                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Read, Style::Vectored) => {
-                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Write, Style::Vectored) => {
-                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Fsync, _) => Fsync::new(fd).build(),
             (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
