@@ -102,3 +102,31 @@ impl Entries {
         segment
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the kernel finds the priority in an entry (`ioprio`, behind opcode and flags).
+    fn priority(entry: Entry) -> u16 {
+        // SAFETY: an entry is a plain struct of 64 bytes, `#[repr(C)]` and without padding.
+        let bytes: [u8; 64] = unsafe { std::mem::transmute(entry) };
+        u16::from_ne_bytes([bytes[2], bytes[3]])
+    }
+
+    #[test]
+    fn data_requests_carry_their_priority_and_syncs_none() {
+        for style in [Style::Plain, Style::Vectored, Style::Fixed] {
+            let mut entries = Entries::new(style, 0, 1);
+            entries.use_registered(1);
+            let mut entry = |op| {
+                let buffer = std::ptr::null_mut();
+                let request = Request { op, unit: 0, file: 0, len: 512, priority: 0x4003, offset: 0, buffer };
+                entries.entry(&request).map(priority)
+            };
+            assert_eq!([Op::Read, Op::Write].map(&mut entry), [Some(0x4003); 2]);
+            // The kernel refuses a sync with one.
+            assert_eq!([Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)].map(&mut entry), [Some(0); 3]);
+        }
+    }
+}

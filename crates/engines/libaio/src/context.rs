@@ -325,6 +325,18 @@ mod tests {
     }
 
     #[test]
+    fn only_a_priority_that_the_thread_does_not_have_is_named() {
+        let mut context = context(false);
+        for (priority, want) in [(0x4002, (0, 0)), (0x2000, (0x2000, IOCB_FLAG_IOPRIO)), (0x4002, (0, 0))] {
+            // SAFETY: nothing is submitted.
+            assert!(unsafe { context.push(5, &Request { priority, ..request(Op::Read) }) });
+            context.pending.clear();
+            let iocb = context.iocbs[1];
+            assert_eq!((iocb.priority, iocb.flags), want);
+        }
+    }
+
+    #[test]
     fn a_vectored_iocb_points_to_its_segment() {
         let mut context = context(true);
         // SAFETY: nothing is submitted.
