@@ -160,7 +160,7 @@ fn the_worker_asks_for_its_priority_and_requests_for_theirs() {
     let traced = |more: &[&str]| {
         let place = Place::new();
         let output = place.beside("trace");
-        let trace = ["-f", "-s0", "-o", output.to_str().unwrap(), "-e", "trace=ioprio_set,io_submit", FERRIO];
+        let trace = ["-f", "-v", "-o", output.to_str().unwrap(), "-e", "trace=ioprio_set,io_submit", FERRIO];
         place.program(installed("strace"), &[&trace[..], &with(more)].concat()).run().succeeded();
         fs::read_to_string(output).unwrap()
     };

@@ -90,7 +90,7 @@ pub struct DirectionRecorder {
     total: Option<Box<Recorder>>,
     response: Option<Box<Recorder>>,
     lat_is_clat: bool,
-    priorities: PriorityRecorder,
+    pub(crate) priorities: PriorityRecorder,
 }
 
 impl DirectionRecorder {
@@ -115,9 +115,11 @@ impl DirectionRecorder {
     }
 
     /// The same for a direction whose I/Os may have these priorities, that of the job first; with `of_lat` their total latencies are
-    /// told apart, else the completion latencies.
+    /// told apart, else the completion latencies. What is not measured is not told apart.
     #[must_use]
     pub fn with_priorities(self, priorities: &[u16], of_lat: bool) -> Self {
+        let measured = if of_lat { self.total.is_some() || self.lat_is_clat } else { self.clat.is_some() };
+        let priorities = if measured { priorities } else { &[] };
         DirectionRecorder { priorities: PriorityRecorder::new(priorities, of_lat), ..self }
     }
 

@@ -160,6 +160,15 @@ mod tests {
     }
 
     #[test]
+    fn latencies_that_are_not_measured_are_not_told_apart() {
+        let recorder = DirectionRecorder::new(true, false, true, false);
+        assert!(!recorder.clone().with_priorities(&[0, 7], false).priorities.is_divided());
+        assert!(recorder.with_priorities(&[0, 7], true).priorities.is_divided());
+        let gone = DirectionRecorder::new(true, true, false, false);
+        assert!(!gone.with_priorities(&[0, 7], true).priorities.is_divided());
+    }
+
+    #[test]
     fn jobs_of_one_priority_each_are_told_apart_in_their_group() {
         let (a, b) = (reads(&[5], false, &[(5, 10), (5, 20)]), reads(&[7], false, &[(7, 30)]));
         assert_eq!(merged(&[a.clone(), b.clone()]), [(5, 2, 20), (7, 1, 30)]);
