@@ -25,6 +25,7 @@ mod logs;
 mod offload;
 mod own_jobs;
 mod parsing_like_fio;
+mod priorities;
 mod reference;
 mod response;
 mod restraints;

@@ -8,6 +8,7 @@ pub mod device;
 pub mod error;
 pub mod files;
 pub mod idle_priority;
+pub mod io_priority;
 pub mod memory_policy;
 pub mod ring;
 pub mod sync_ops;
@@ -73,6 +74,8 @@ pub struct Request {
     pub file: u32,
     /// Bytes to move; for [`Op::SyncFileRange`] 64-bit lengths are cut to `u32::MAX`.
     pub len: u32,
+    /// I/O priority as the kernel packs it. That of the job is what its thread has anyway.
+    pub priority: u16,
     /// File offset in bytes.
     pub offset: u64,
     /// First byte of the data. Valid for `len` bytes from submission until the completion is reaped.

@@ -67,7 +67,18 @@ mod tests {
     use super::*;
 
     fn result(fd: RawFd, op: Op) -> i64 {
-        run(fd, &Request { op, unit: 0, file: 0, len: 4096, offset: 0, buffer: std::ptr::null_mut() })
+        run(
+            fd,
+            &Request {
+                op,
+                unit: 0,
+                file: 0,
+                len: 4096,
+                offset: 0,
+                priority: 0,
+                buffer: std::ptr::null_mut(),
+            },
+        )
     }
 
     #[test]

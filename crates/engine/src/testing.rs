@@ -74,7 +74,7 @@ impl<E: Engine> Rig<E> {
     /// A request of unit `unit` with its buffer.
     #[must_use]
     pub fn request(&self, unit: u32, op: Op, offset: u64, len: u32) -> Request {
-        Request { op, unit, file: 0, len, offset, buffer: self.buffers.slot(unit) }
+        Request { op, unit, file: 0, len, offset, priority: 0, buffer: self.buffers.slot(unit) }
     }
 
     /// Runs one request on unit 0 to its end; the result.

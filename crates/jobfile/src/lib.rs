@@ -38,4 +38,4 @@ pub use origin::{ArgOrigin, Origin, Sources};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
 pub use suggest::nearest;
-pub use value::{Amount, Pattern, Split, Value, real_number, whole_number};
+pub use value::{Amount, Pattern, PrioritySplit, Split, Value, priority_splits, real_number, whole_number};

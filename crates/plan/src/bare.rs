@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::spec::{
     BlockSizes, BufferContent, Depth, Distribution, Durability, EngineKind, EngineOptions, Fadvise,
     Fallocate, FileService, Generator, JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure,
-    OpenSync, PerDirection, RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think, Tolerance,
-    UnifiedReporting, Units,
+    OpenSync, PerDirection, Priorities, RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think,
+    Tolerance, UnifiedReporting, Units,
 };
 
 impl JobSpec {
@@ -88,6 +88,7 @@ impl JobSpec {
             cpus_allowed: Vec::new(),
             memory_policy: None,
             nice: 0,
+            priorities: Priorities::default(),
             measure: Measure {
                 lat: true,
                 clat: true,

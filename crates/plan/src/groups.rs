@@ -12,6 +12,7 @@ use crate::files;
 use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
 use crate::names::Listing;
+use crate::priorities;
 use crate::probe::{Found, probe};
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
@@ -120,6 +121,7 @@ impl Groups {
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
+        priorities::check(job, spec)?;
         let mut candidates = Vec::with_capacity(paths.size_hint().0);
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();

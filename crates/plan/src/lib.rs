@@ -31,6 +31,7 @@ mod names;
 mod numa;
 mod offload;
 mod pace;
+mod priorities;
 mod probe;
 mod resolve;
 mod restraint;

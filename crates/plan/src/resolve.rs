@@ -14,7 +14,7 @@ use crate::spec::{
 };
 use crate::{
     Machine, PlanOptions, blocks, choices, contents, engine, files, life_cycle, measure, numa, offload, pace,
-    restraint, rules, steadystate, tolerance, zones,
+    priorities, restraint, rules, steadystate, tolerance, zones,
 };
 
 /// A job before its clones are made.
@@ -100,6 +100,7 @@ pub(crate) fn resolve(
         readonly: plan.readonly,
         unlink: switch(Opt::Unlink, false),
         cpus_allowed: options.cpus(Opt::CpusAllowed).unwrap_or_default(),
+        priorities: priorities::priorities(job, engine),
         nice: options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
         steadystate: steadystate::steadystate(job, &measure, findings),
         measure,

@@ -15,6 +15,7 @@ mod measure;
 mod memory;
 mod memory_policy;
 mod pace;
+mod priorities;
 mod restraint;
 mod tolerance;
 mod verify;
@@ -37,6 +38,7 @@ pub use measure::*;
 pub use memory::*;
 pub use memory_policy::*;
 pub use pace::*;
+pub use priorities::*;
 pub use restraint::*;
 pub use tolerance::*;
 pub use verify::*;
@@ -173,6 +175,8 @@ pub struct JobSpec {
     pub memory_policy: Option<MemoryPolicy>,
     /// nice value, -20..=19.
     pub nice: i32,
+    /// I/O priorities.
+    pub priorities: Priorities,
     /// What is measured.
     pub measure: Measure,
     /// Log files.

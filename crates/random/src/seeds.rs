@@ -34,6 +34,8 @@ pub mod purpose {
     pub const ARRIVAL: [usize; 3] = [15, 17, 18];
     /// Zones of `random_distribution=zoned` and `zoned_abs`.
     pub const ZONE: usize = 16;
+    /// I/Os that have a priority of their own.
+    pub const PRIORITY: usize = 19;
 }
 
 /// The default of `randseed`.

@@ -1,5 +1,6 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod priorities;
 mod steady;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::model::{
     SyncReport, TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use priorities::priority_reports;
 use steady::steady_report;
 
 /// fio keeps this many bytes of a job name.
@@ -289,6 +291,7 @@ fn direction_report(
         slat_ns: latency(stats.slat.as_deref(), measure.slat_percentiles),
         clat_ns: latency(stats.clat.as_deref(), measure.clat_percentiles),
         lat_ns: latency(stats.lat(), measure.lat_percentiles),
+        prios: priority_reports(stats, measure, histograms),
         response_ns: stats.response.is_some().then(|| latency(stats.response.as_deref(), any_percentiles)),
         bw_min: stats.bw.min,
         bw_max: stats.bw.max,

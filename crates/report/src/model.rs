@@ -197,6 +197,9 @@ pub struct DirectionReport {
     pub clat_ns: LatencyReport,
     /// Total latency.
     pub lat_ns: LatencyReport,
+    /// Latencies by the priority of I/Os, when there are samples of two priorities or more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prios: Vec<PriorityReport>,
     /// From the moment each I/O was due to its end, of a direction with a rate. Not in fio's documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ns: Option<LatencyReport>,
@@ -222,6 +225,23 @@ pub struct DirectionReport {
     pub iops_stddev: f64,
     /// Their number.
     pub iops_samples: u64,
+}
+
+/// The I/Os of one direction that have one priority.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct PriorityReport {
+    /// Class: 0 none, 1 real time, 2 best effort, 3 idle.
+    pub prioclass: u8,
+    /// Level in the class, 0 to 7.
+    pub prio: u8,
+    /// Hint, 0 to 1023.
+    pub priohint: u16,
+    /// Their completion latency, unless percentiles are about the total latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clat_ns: Option<LatencyReport>,
+    /// Their total latency instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lat_ns: Option<LatencyReport>,
 }
 
 /// One latency of one direction.

@@ -1,6 +1,7 @@
 //! The text report, line by line as fio prints it.
 
 mod latency;
+mod priorities;
 
 use std::fmt::{self, Write};
 
@@ -136,17 +137,15 @@ fn write_direction(
     for (name, report) in latencies {
         latency::write_summary(out, name, report)?;
     }
+    priorities::write_summaries(out, &direction.prios)?;
     if let Some(response) = &direction.response_ns {
         latency::write_summary(out, "response", response)?;
     }
+    let precision = job.text.percentile_precision;
     for (name, report) in latencies {
-        latency::write_percentiles(
-            out,
-            name.trim_start(),
-            &report.percentile,
-            job.text.percentile_precision,
-        )?;
+        latency::write_percentiles(out, name.trim_start(), &report.percentile, precision)?;
     }
+    priorities::write_blocks(out, &direction.prios, precision)?;
     write_samples(out, direction, units)
 }
 

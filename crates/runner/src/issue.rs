@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
 use ferrio_plan::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
-use ferrio_workload::{Budget, Content, Workload};
+use ferrio_workload::{Budget, Content, PriorityChoice, Workload};
 
 use between::Between;
 use files::Files;
@@ -101,7 +101,11 @@ pub(crate) struct Issuer<'a, E> {
     verify_bytes: u64,
     /// Present when I/Os are due at times of a schedule.
     paced: Option<Box<Paced>>,
-    /// A schedule, verification, followed blocks or an I/O log see each data I/O before it is issued.
+    /// The job's own I/O priority, 0 without one.
+    priority: u16,
+    /// Present when I/Os have other priorities too.
+    priorities: Option<Box<PriorityChoice>>,
+    /// A schedule, verification, followed blocks, an I/O log or a choice of priorities see each data I/O before it is issued.
     watched: bool,
     /// Present when something happens between two I/Os.
     between: Option<Box<Between>>,
@@ -177,6 +181,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
                 unit: 0,
                 file: 0,
                 len: 0,
+                priority: 0,
                 offset: 0,
                 buffer: std::ptr::null_mut(),
             },
@@ -193,7 +198,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
         let watch = LatencyWatch::new(spec);
         let paced = Paced::new(spec, context.entropy, context.clock);
         let blocks = Blocks::of(spec);
-        let watched = paced.is_some() || verification.is_some() || recorder.is_some() || blocks.is_some();
+        let priorities = PriorityChoice::new(spec, context.entropy).map(Box::new);
+        let watched = paced.is_some()
+            || verification.is_some()
+            || recorder.is_some()
+            || blocks.is_some()
+            || priorities.is_some();
         // What waits in a batch could not be seen.
         let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
         let mut issuer = Issuer {
@@ -211,6 +221,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             verify_ticks: 0,
             verify_bytes: 0,
             paced,
+            priority: spec.priorities.own_bits(),
+            priorities,
             watched,
             between: Between::new(spec, context.clock),
             watch,
@@ -442,7 +454,8 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
             true => {
                 let recorder =
-                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync());
+                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync())
+                        .with_priorities(&spec.priorities.of(direction), measure.lat_percentiles);
                 let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
                 if scheduled { recorder.with_response() } else { recorder }
             }

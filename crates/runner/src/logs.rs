@@ -20,6 +20,8 @@ pub struct IoSample {
     pub offset: u64,
     /// Bytes.
     pub len: u32,
+    /// I/O priority as the kernel packs it, 0 for none.
+    pub priority: u16,
     /// 0 read, 1 write, 2 trim.
     pub direction: u8,
 }

@@ -1,10 +1,11 @@
-//! Where a worker runs: its descriptor table, CPUs, NUMA nodes, nice value; and its random seeds.
+//! Where and how a worker runs: its descriptor table, CPUs, NUMA nodes, I/O priority, nice value; and its random seeds.
 
 use std::fs::File;
 use std::io::Read;
 
+use ferrio_engine::io_priority::set_io_priority;
 use ferrio_engine::memory_policy::set_memory_policy;
-use ferrio_plan::JobSpec;
+use ferrio_plan::{IoPriority, JobSpec};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -35,11 +36,33 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
     if let Some(policy) = &spec.memory_policy {
         set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
     }
+    if let Some(priority) = spec.priorities.own {
+        set_io_priority(priority).map_err(|e| {
+            let failure = Failure::from_io(&e, "ioprio_set");
+            match refused_priority(priority, e.raw_os_error()) {
+                Some(advice) => failure.note(advice),
+                None => failure,
+            }
+        })?;
+    }
     if spec.nice != 0 {
         rustix::process::nice(spec.nice)
             .map_err(|e| Failure::new(e.raw_os_error(), "nice").note(NICE_REFUSED))?;
     }
     Ok(())
+}
+
+/// What to do about an I/O priority that the kernel refused with `errno`.
+pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Option<&'static str> {
+    match errno {
+        Some(libc::EPERM) if priority.is_real_time() => Some(
+            "the real-time I/O priority class needs CAP_SYS_ADMIN or CAP_SYS_NICE (root has them): use class 2 (best effort)",
+        ),
+        Some(libc::EINVAL) if priority.hint() > 0 => {
+            Some("I/O priority hints need Linux 6.5: take `priohint` and `cmdprio_hint` out")
+        }
+        _ => None,
+    }
 }
 
 /// Random seeds of the operating system for jobs with `randrepeat=0`.

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn request(op: Op, offset: u64, len: u32) -> Request {
-        Request { op, unit: 0, file: 0, len, offset, buffer: std::ptr::null_mut() }
+        Request { op, unit: 0, file: 0, len, priority: 0, offset, buffer: std::ptr::null_mut() }
     }
 
     fn counts(blocks: &Blocks) -> [u64; 5] {

@@ -2,6 +2,7 @@
 
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
+use crate::priority::{PriorityRecorder, PriorityStats};
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
@@ -28,6 +29,8 @@ pub struct DirectionStats {
     lat_is_clat: bool,
     /// Response time: from the moment each I/O was due by the schedule of a rate to its end; `None` without a schedule.
     pub response: Option<Box<Latency>>,
+    /// Latencies by the priority of I/Os.
+    pub priorities: PriorityStats,
     /// Bandwidth samples, KiB/s.
     pub bw: SampleStats,
     /// IOPS samples.
@@ -46,6 +49,7 @@ impl DirectionStats {
         self.bytes += other.bytes;
         self.short += other.short;
         self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        self.merge_priorities(other);
         if self.lat_is_clat && !other.lat_is_clat {
             // A group of synchronous and asynchronous jobs: from here on the two latencies differ.
             self.total = self.clat.clone();
@@ -61,6 +65,15 @@ impl DirectionStats {
         merge_latency(&mut self.response, other.response.as_deref());
         self.bw.merge(&other.bw);
         self.iops.merge(&other.iops);
+    }
+
+    /// Before anything else of the latencies is merged.
+    fn merge_priorities(&mut self, other: &DirectionStats) {
+        let mut priorities = std::mem::take(&mut self.priorities);
+        let all = if other.priorities.of_lat { self.lat() } else { self.clat.as_deref() };
+        let all_of_other = if other.priorities.of_lat { other.lat() } else { other.clat.as_deref() };
+        priorities.merge(all, &other.priorities, all_of_other);
+        self.priorities = priorities;
     }
 }
 
@@ -78,6 +91,7 @@ pub struct DirectionRecorder {
     total: Option<Box<Recorder>>,
     response: Option<Box<Recorder>>,
     lat_is_clat: bool,
+    pub(crate) priorities: PriorityRecorder,
 }
 
 impl DirectionRecorder {
@@ -99,6 +113,23 @@ impl DirectionRecorder {
     #[must_use]
     pub fn with_response(self) -> Self {
         DirectionRecorder { response: Some(Box::default()), ..self }
+    }
+
+    /// The same for a direction whose I/Os may have these priorities, that of the job first; with `of_lat` their total latencies are
+    /// told apart, else the completion latencies. What is not measured is not told apart.
+    #[must_use]
+    pub fn with_priorities(self, priorities: &[u16], of_lat: bool) -> Self {
+        let measured = if of_lat { self.total.is_some() || self.lat_is_clat } else { self.clat.is_some() };
+        let priorities = if measured { priorities } else { &[] };
+        DirectionRecorder { priorities: PriorityRecorder::new(priorities, of_lat), ..self }
+    }
+
+    /// Records the latencies of an asynchronous I/O for its priority; nothing while all I/Os have the same.
+    #[inline]
+    pub fn record_priority(&mut self, priority: u16, clat_ns: u64, lat_ns: u64) {
+        if self.priorities.is_divided() {
+            self.priorities.record(priority, clat_ns, lat_ns);
+        }
     }
 
     /// Records the response time of an I/O; nothing unless [`DirectionRecorder::with_response`] asked for it.
@@ -157,6 +188,7 @@ impl DirectionRecorder {
             clat: fold(self.clat),
             total: fold(self.total),
             response: fold(self.response),
+            priorities: self.priorities.finish(),
             lat_is_clat: self.lat_is_clat,
             ..DirectionStats::default()
         }

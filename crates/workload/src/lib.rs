@@ -8,7 +8,7 @@
 //!   lengths, `general` is the way for all; `path::tests`, `model` and `choices_model` test that they agree.
 //! - The choices: `general::rotation` (file), `mix` (direction), `sequential`, `offsets`, `skewed`, `zoned`, `walk` with `lfsr` and `permute`
 //!   (offset, among `candidates`, noted in `map`), `zones`, `length`, `sync`.
-//! - How much and when: `budget`, `pacing` with `arrivals`, `floor`, `think`, `delay`, `target`.
+//! - How much and when: `budget`, `pacing` with `arrivals`, `floor`, `think`, `delay`, `target`. With which priority: `priority`.
 //! - Bytes: `content` of buffers and `blocks` that are verified.
 #![forbid(unsafe_code)]
 
@@ -31,6 +31,7 @@ mod offsets;
 pub mod pacing;
 mod path;
 mod permute;
+mod priority;
 mod run;
 mod scatter;
 mod seeds;
@@ -55,6 +56,7 @@ pub use budget::Budget;
 pub use content::{Content, LayoutContent};
 pub use delay::startdelay;
 pub use floor::{RateFloor, TooSlow};
+pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use target::{DepthSearch, Verdict};

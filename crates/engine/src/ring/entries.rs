@@ -66,22 +66,26 @@ impl Entries {
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);
-        let Request { len, offset, buffer, unit, .. } = *request;
+        let Request { len, offset, buffer, unit, priority: prio, .. } = *request;
         let rw = self.rw_flags;
         let entry = match (request.op, self.style) {
-            (Op::Read, Style::Plain) => Read::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
-            (Op::Write, Style::Plain) => Write::new(fd, buffer, len).offset(offset).rw_flags(rw).build(),
+            (Op::Read, Style::Plain) => {
+                Read::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+            }
+            (Op::Write, Style::Plain) => {
+                Write::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+            }
             (Op::Read, Style::Fixed) => {
-                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Write, Style::Fixed) => {
-                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).build()
+                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Read, Style::Vectored) => {
-                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Write, Style::Vectored) => {
-                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).build()
+                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
             }
             (Op::Fsync, _) => Fsync::new(fd).build(),
             (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
@@ -96,5 +100,33 @@ impl Entries {
         let segment = &mut self.segments[request.unit as usize];
         *segment = libc::iovec { iov_base: request.buffer.cast(), iov_len: request.len as usize };
         segment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the kernel finds the priority in an entry (`ioprio`, behind opcode and flags).
+    fn priority(entry: Entry) -> u16 {
+        // SAFETY: an entry is a plain struct of 64 bytes, `#[repr(C)]` and without padding.
+        let bytes: [u8; 64] = unsafe { std::mem::transmute(entry) };
+        u16::from_ne_bytes([bytes[2], bytes[3]])
+    }
+
+    #[test]
+    fn data_requests_carry_their_priority_and_syncs_none() {
+        for style in [Style::Plain, Style::Vectored, Style::Fixed] {
+            let mut entries = Entries::new(style, 0, 1);
+            entries.use_registered(1);
+            let mut entry = |op| {
+                let buffer = std::ptr::null_mut();
+                let request = Request { op, unit: 0, file: 0, len: 512, priority: 0x4003, offset: 0, buffer };
+                entries.entry(&request).map(priority)
+            };
+            assert_eq!([Op::Read, Op::Write].map(&mut entry), [Some(0x4003); 2]);
+            // The kernel refuses a sync with one.
+            assert_eq!([Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)].map(&mut entry), [Some(0); 3]);
+        }
     }
 }

@@ -10,6 +10,9 @@ pub(crate) const FSYNC: u16 = 2;
 pub(crate) const PREADV: u16 = 7;
 pub(crate) const PWRITEV: u16 = 8;
 
+/// The request has a priority of its own.
+pub(crate) const IOCB_FLAG_IOPRIO: u32 = 2;
+
 /// `struct iocb`: one request.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -22,7 +25,8 @@ pub(crate) struct Iocb {
     #[cfg(target_endian = "big")]
     pub key: u32,
     pub opcode: u16,
-    pub priority: i16,
+    /// Counts with [`IOCB_FLAG_IOPRIO`] only.
+    pub priority: u16,
     pub fd: u32,
     /// Address of the data, or of the segments.
     pub buffer: u64,

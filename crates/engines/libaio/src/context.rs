@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request};
 
-use crate::abi::{self, ContextId, FSYNC, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
+use crate::abi::{self, ContextId, FSYNC, IOCB_FLAG_IOPRIO, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;
 
 /// How often a submission that the kernel has no resources for is tried again when nothing is in flight.
@@ -26,6 +26,8 @@ pub(crate) struct Options {
     pub userspace_reap: bool,
     /// Never sleep for completions when they can be taken from the shared ring.
     pub polling: bool,
+    /// Priority of requests that do not name theirs: the thread has it.
+    pub priority: u16,
 }
 
 /// A context for requests of units below `iodepth`.
@@ -93,6 +95,8 @@ impl Context {
             iocb.offset = request.offset.cast_signed();
             iocb.buffer = request.buffer as u64;
             iocb.length = u64::from(request.len);
+            let own = request.priority == self.options.priority;
+            (iocb.priority, iocb.flags) = if own { (0, 0) } else { (request.priority, IOCB_FLAG_IOPRIO) };
             if let Some(segment) = self.segments.get_mut(unit) {
                 *segment = libc::iovec { iov_base: request.buffer.cast(), iov_len: request.len as usize };
                 iocb.buffer = std::ptr::from_mut(segment) as u64;
@@ -281,7 +285,8 @@ mod tests {
     use super::*;
 
     fn context(vectored: bool) -> Context {
-        let options = Options { rw_flags: 8, vectored, userspace_reap: true, polling: false };
+        let options =
+            Options { rw_flags: 8, vectored, userspace_reap: true, polling: false, priority: 0x4002 };
         Context::new(2, options).unwrap()
     }
 
@@ -291,6 +296,7 @@ mod tests {
             unit: 1,
             file: 0,
             len: 512,
+            priority: 0x4002,
             offset: 1024,
             buffer: std::ptr::without_provenance_mut(4096),
         }
@@ -316,6 +322,18 @@ mod tests {
         assert_eq!((iocb.buffer, iocb.length, iocb.offset), (0, 0, 0));
         // SAFETY: nothing is submitted.
         assert!(!unsafe { context.push(5, &request(Op::Read)) }, "as many as iodepth may wait");
+    }
+
+    #[test]
+    fn only_a_priority_that_the_thread_does_not_have_is_named() {
+        let mut context = context(false);
+        for (priority, want) in [(0x4002, (0, 0)), (0x2000, (0x2000, IOCB_FLAG_IOPRIO)), (0x4002, (0, 0))] {
+            // SAFETY: nothing is submitted.
+            assert!(unsafe { context.push(5, &Request { priority, ..request(Op::Read) }) });
+            context.pending.clear();
+            let iocb = context.iocbs[1];
+            assert_eq!((iocb.priority, iocb.flags), want);
+        }
     }
 
     #[test]

@@ -42,6 +42,7 @@ impl Backend {
             vectored: spec.engine_options.libaio_vectored,
             userspace_reap: spec.engine_options.userspace_reap,
             polling: spec.depth.complete_min == 0,
+            priority: spec.priorities.own_bits(),
         };
         Context::new(spec.depth.iodepth, options).map(Backend::Kernel)
     }

@@ -113,7 +113,8 @@ fn a_panic_in_a_thread_is_an_error_of_its_request_and_a_refusal_one_of_the_engin
     let refused =
         engine.attach(&FileSet { files: vec![OpenFile { fd: None, offset: 0, size: 0 }] }).unwrap_err();
     assert_eq!(refused.errno(), libc::ENXIO);
-    let request = Request { op: Op::Read, unit: 1, file: 0, len: 1, offset: 0, buffer: buffers.slot(1) };
+    let request =
+        Request { op: Op::Read, unit: 1, file: 0, len: 1, offset: 0, priority: 0, buffer: buffers.slot(1) };
     assert_eq!(engine.submit(&request), Submit::Queued);
     let mut done = Vec::with_capacity(1);
     engine.reap(1, 1, &mut done).unwrap();

@@ -154,7 +154,15 @@ fn an_engine_dropped_with_io_in_flight_waits_for_it() {
     let Rig { mut engine, buffers, files } = rig(16, files);
     for unit in 0..16 {
         let offset = u64::from(unit) * 65536;
-        let request = Request { op: Op::Read, unit, file: 0, len: 65536, offset, buffer: buffers.slot(unit) };
+        let request = Request {
+            op: Op::Read,
+            unit,
+            file: 0,
+            len: 65536,
+            offset,
+            priority: 0,
+            buffer: buffers.slot(unit),
+        };
         assert_eq!(engine.submit(&request), Submit::Queued);
         if unit == 11 {
             engine.flush().unwrap();

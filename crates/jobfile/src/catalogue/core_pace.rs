@@ -27,11 +27,11 @@ macro_rules! rows {
             Nice: "nice", Int, Plain, default "0", min -20, max 19;
                 Works; "Added to the worker's nice value";
             Prio: "prio", Int, Plain, max 7;
-                NotYet; "I/O priority level of the job";
+                Works; "I/O priority level of the job";
             Prioclass: "prioclass", Int, Plain, max 3;
-                NotYet; "I/O priority class of the job";
+                Works; "I/O priority class of the job";
             Priohint: "priohint", Int, Plain, max 1023;
-                NotYet; "I/O priority hint, for example a command duration limit index";
+                Works; "I/O priority hint, for example a command duration limit index";
         }
         [Core; "io" / "thinktime"] {
             Thinktime: "thinktime", Time, Microseconds, default "0", max 4294967295;

@@ -125,15 +125,15 @@ macro_rules! rows {
             ReadMode: "read_mode", Enum, Plain, default "read", words ["read", "prefetch"];
                 NoEffect("only engine io_uring_cmd acts on it"); "SCSI command used for reads";
             CmdprioPercentageIoUring: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
-                OnlyOff(&["0"]); "Share of I/Os sent with the cmdprio priority";
+                Works; "Share of I/Os sent with the cmdprio priority";
             CmdprioClassIoUring: "cmdprio_class", Int ReadWrite, Plain, min 1, max 3;
-                NotYet; "Priority class of those I/Os";
+                Works; "Priority class of those I/Os";
             CmdprioHintIoUring: "cmdprio_hint", Int ReadWrite, Plain, max 1023;
-                OnlyOff(&["0"]); "Priority hint of those I/Os";
+                Works; "Priority hint of those I/Os";
             CmdprioIoUring: "cmdprio", Int ReadWrite, Plain, max 7;
-                OnlyOff(&["0"]); "Priority level of those I/Os";
+                Works; "Priority level of those I/Os";
             CmdprioBssplitIoUring: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
-                NotYet; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
+                Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
             MdPerIoSizeIoUring: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
                 Unavailable(absent::PROTECTION); "Bytes of metadata buffer kept apart from the data, per I/O";
             PiActIoUring: "pi_act", Bool, Plain, default "1";
@@ -157,15 +157,15 @@ macro_rules! rows {
             LibaioBackend: "libaio_backend", Enum, Plain, default "auto", words ["auto", "kernel", "io_uring"];
                 Works; "How requests reach the kernel: the aio system calls, or a ring that behaves like them (ferrio only)";
             CmdprioPercentageLibaio: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
-                OnlyOff(&["0"]); "Share of I/Os sent with the cmdprio priority";
+                Works; "Share of I/Os sent with the cmdprio priority";
             CmdprioClassLibaio: "cmdprio_class", Int ReadWrite, Plain, min 1, max 3;
-                NotYet; "Priority class of those I/Os";
+                Works; "Priority class of those I/Os";
             CmdprioHintLibaio: "cmdprio_hint", Int ReadWrite, Plain, max 1023;
-                OnlyOff(&["0"]); "Priority hint of those I/Os";
+                Works; "Priority hint of those I/Os";
             CmdprioLibaio: "cmdprio", Int ReadWrite, Plain, max 7;
-                OnlyOff(&["0"]); "Priority level of those I/Os";
+                Works; "Priority level of those I/Os";
             CmdprioBssplitLibaio: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
-                NotYet; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
+                Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
         }
         }
     };

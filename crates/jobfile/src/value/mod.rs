@@ -22,6 +22,7 @@ use std::path::Path;
 pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, Piece};
 use number::Reader;
+pub use split::priority_splits;
 
 use crate::catalogue::{Kind, Opt, Row, Scope};
 use crate::reading::Reading;
@@ -101,6 +102,17 @@ pub struct Split {
     pub bytes: u64,
     /// Share in percent; `None` shares what the others leave.
     pub percent: Option<u8>,
+}
+
+/// One block size of a `cmdprio_bssplit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrioritySplit {
+    /// Block size in bytes.
+    pub bytes: u64,
+    /// Share of the I/Os of that size, percent.
+    pub percent: u8,
+    /// Class, level and hint, if the entry has its own.
+    pub priority: Option<(u8, u8, u16)>,
 }
 
 /// A fill pattern: bytes to repeat, with places for the block's offset.

@@ -2,8 +2,8 @@
 
 use super::fault::{Fault, Piece};
 use super::number::{Reader, fill, pieces_by_comma};
-use super::{Split, Value};
-use crate::catalogue::Row;
+use super::{PrioritySplit, Split, Value};
+use crate::catalogue::{Opt, Row};
 
 /// Most entries per direction.
 const ENTRIES: usize = 64;
@@ -38,27 +38,47 @@ pub(crate) fn blocks(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
     Ok(Value::Splits(splits))
 }
 
-/// `size/percent` or `size/percent/class/level[/hint]`, joined by `:`, for read and write by comma.
+/// Checks `size/percent` or `size/percent/class/level[/hint]`, joined by `:`, for read and write by comma. A list of another form
+/// passes: fio's engines look at it when a job is set up, and so does whoever plans that job.
 pub(crate) fn priorities(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
-    let reader = Reader { row, kb_base };
-    fill(text, pieces_by_comma(text, 2), 2, |list| {
-        for entry in list.split(':') {
-            let parts: Vec<_> = entry.split('/').map(Piece::trim).collect();
-            if !matches!(parts.len(), 2 | 4 | 5) {
-                let help = "write `size/percent` or `size/percent/class/level[/hint]`";
-                return Err(entry.fault("not a block size with a share").help(help));
-            }
-            reader.limited(parts[0])?;
-            share(parts[1])?;
-            for (part, most) in parts[2..].iter().zip([3, 7, 1023]) {
-                if !part.text.parse::<u32>().is_ok_and(|number| number <= most) {
-                    return Err(part.fault(format!("a number from 0 to {most} is expected")));
-                }
-            }
-        }
-        Ok(())
-    })?;
+    priority_lists(row, kb_base, text)?;
     Ok(Value::Text(text.trim().to_owned()))
+}
+
+/// The lists for reads and for writes in an accepted value of `cmdprio_bssplit`, whose suffixes are binary as those of all private
+/// options of engines; `None` if one has not the form of such a list.
+#[must_use]
+pub fn priority_splits(opt: Opt, text: &str) -> Option<[Vec<PrioritySplit>; 2]> {
+    let [read, write, _] = priority_lists(opt.row(), 1024, text).ok()?;
+    Some([read.unwrap_or(Some(Vec::new()))?, write.unwrap_or(Some(Vec::new()))?])
+}
+
+/// A list of a wrong form is `None` inside its direction.
+type PriorityLists = [Option<Option<Vec<PrioritySplit>>>; 3];
+
+/// As in fio a third list, for trims, has no meaning.
+fn priority_lists(row: &'static Row, kb_base: u64, text: &str) -> Result<PriorityLists, Fault> {
+    let reader = Reader { row, kb_base };
+    fill(text, pieces_by_comma(text, 3), 3, |list| {
+        list.without_last(':').split(':').map(|entry| priority_entry(reader, entry)).collect()
+    })
+}
+
+fn priority_entry(reader: Reader<'_>, entry: Piece<'_>) -> Result<Option<PrioritySplit>, Fault> {
+    let parts: Vec<_> = entry.split('/').map(Piece::trim).collect();
+    if !matches!(parts.len(), 2 | 4 | 5) {
+        return Ok(None);
+    }
+    let bytes = reader.limited(parts[0])? as u64;
+    let percent = share(parts[1])?;
+    let mut numbers = [0; 3];
+    for ((part, most), number) in parts[2..].iter().zip([3, 7, 1023]).zip(&mut numbers) {
+        let valid = part.text.parse().ok().filter(|number| *number <= most);
+        *number = valid.ok_or_else(|| part.fault(format!("a number from 0 to {most} is expected")))?;
+    }
+    let [class, level, hint] = numbers;
+    let priority = (parts.len() > 2).then_some((class as u8, level as u8, hint));
+    Ok(Some(PrioritySplit { bytes, percent, priority }))
 }
 
 fn share(piece: Piece<'_>) -> Result<u8, Fault> {

@@ -106,6 +106,14 @@ fn numbers_with_something_behind_them_are_refused() {
         (Opt::LogAvgMsec, "500ms", "no time suffixes here"),
         (Opt::ReplayAlign, "3", "must be a power of 2"),
         (Opt::Nice, "-21", "the minimum is -20"),
+        (Opt::Prio, "8", "the maximum is 7"),
+        (Opt::Prioclass, "4", "the maximum is 3"),
+        (Opt::Priohint, "1024", "the maximum is 1023"),
+        (Opt::CmdprioPercentageIoUring, "50,101", "the maximum is 100"),
+        (Opt::CmdprioClassLibaio, "0", "the minimum is 1"),
+        (Opt::CmdprioClassIoUring, "4", "the maximum is 3"),
+        (Opt::CmdprioLibaio, "8", "the maximum is 7"),
+        (Opt::CmdprioHintIoUring, "1024", "the maximum is 1023"),
     ] {
         assert_eq!(why(opt, text), label, "{text}");
     }
@@ -274,6 +282,35 @@ fn splits_share_what_is_left() {
     assert_eq!(why(Opt::Bssplit, "x/50"), "a number is expected");
     assert!(read(Opt::CmdprioBssplitLibaio, "4k/50/1/0:8k/50").is_ok());
     assert!(read(Opt::CmdprioBssplitLibaio, "4k/50/9/0").is_err());
+}
+
+#[test]
+fn a_split_of_priorities_has_lists_for_reads_and_for_writes() {
+    let opt = Opt::CmdprioBssplitIoUring;
+    let entry = |bytes, percent, priority| PrioritySplit { bytes, percent, priority };
+    let reads = vec![entry(4096, 20, Some((2, 7, 0))), entry(8192, 10, None), entry(512, 5, Some((1, 0, 3)))];
+    let writes = vec![entry(65536, 100, None)];
+    let lists = |text| priority_splits(opt, text);
+    assert_eq!(
+        lists("4k/20/2/7:8k/10:512/5/1/0/3,64k/100"),
+        Some([reads.clone(), writes.clone()]),
+        "the last list also serves what follows it"
+    );
+    assert_eq!(lists("64k/100"), Some([writes.clone(), writes.clone()]));
+    assert_eq!(lists(",64k/100,4k/5"), Some([Vec::new(), writes]));
+    for (text, label) in [
+        ("4k/101", "a whole number from 0 to 100 is expected"),
+        ("4k/50/4/0", "a number from 0 to 3 is expected"),
+        ("4k/50/2/8", "a number from 0 to 7 is expected"),
+        ("4k/50/2/0/1024", "a number from 0 to 1023 is expected"),
+        ("x/50", "a number is expected"),
+    ] {
+        assert_eq!(why(opt, text), label, "{text}");
+    }
+    for text in ["4k", "foo", "4k/50/1", "4k/50/1/2/3/4", "4k/50:8k"] {
+        assert!(read(opt, text).is_ok(), "{text}: judged when a job is set up");
+        assert_eq!(lists(text), None, "{text}");
+    }
 }
 
 #[test]

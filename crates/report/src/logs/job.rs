@@ -276,6 +276,7 @@ fn single_row(time_ms: u64, value: u64, sample: &IoSample) -> Row {
         value,
         direction: sample.direction,
         block_size: sample.len,
+        priority: sample.priority,
         offset: sample.offset,
         ..Row::default()
     }

@@ -3,7 +3,7 @@
 //! Neighbouring rows mostly share their time, direction and block size. Those parts are formatted when they change and copied
 //! otherwise, so that a plain row costs one conversion of a number and no allocation.
 
-use ferrio_plan::{Logs, WindowValue};
+use ferrio_plan::{IoPriority, Logs, WindowValue};
 use itoa::Buffer;
 
 /// Which columns rows have, beside those that all have.
@@ -31,7 +31,7 @@ impl Columns {
     }
 }
 
-/// One row. What is not the row of a single I/O has no block size, offset and issue time.
+/// One row. What is not the row of a single I/O has no block size, priority, offset and issue time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
     /// ms.
@@ -44,6 +44,8 @@ pub(super) struct Row {
     pub(super) direction: u8,
     /// Bytes.
     pub(super) block_size: u32,
+    /// I/O priority as the kernel packs it.
+    pub(super) priority: u16,
     /// Bytes.
     pub(super) offset: u64,
     /// ns since the job began; 0 in logs that are not about single latencies.
@@ -60,7 +62,9 @@ pub(super) struct Rows {
     time_ms: u64,
     /// The time and what separates it from the value.
     head: Vec<u8>,
-    kind: (u8, u32),
+    kind: (u8, u32, u16),
+    /// The priority and what separates it from its neighbour.
+    priority: Vec<u8>,
     /// Direction and block size, with what separates them from their neighbours; in rows without further numbers, all the rest.
     tail: Vec<u8>,
 }
@@ -73,11 +77,12 @@ impl Default for Rows {
             epoch_ms: 0,
             time_ms: 0,
             head: Vec::new(),
-            kind: (0, 0),
+            kind: (0, 0, 0),
+            priority: Vec::new(),
             tail: Vec::new(),
         };
         rows.set_time(0);
-        rows.set_kind(0, 0);
+        rows.set_kind((0, 0, 0));
         rows
     }
 }
@@ -89,7 +94,7 @@ impl Rows {
         if (self.columns, self.epoch_ms) != (columns, epoch_ms) {
             (self.columns, self.epoch_ms) = (columns, epoch_ms);
             self.set_time(self.time_ms);
-            self.set_kind(self.kind.0, self.kind.1);
+            self.set_kind(self.kind);
         }
     }
 
@@ -99,8 +104,9 @@ impl Rows {
         if self.time_ms != row.time_ms {
             self.set_time(row.time_ms);
         }
-        if self.kind != (row.direction, row.block_size) {
-            self.set_kind(row.direction, row.block_size);
+        let kind = (row.direction, row.block_size, row.priority);
+        if self.kind != kind {
+            self.set_kind(kind);
         }
         self.text.extend_from_slice(&self.head);
         self.number(row.value);
@@ -111,7 +117,7 @@ impl Rows {
         self.text.extend_from_slice(&self.tail);
         if self.columns.offset {
             self.number(row.offset);
-            self.text.extend_from_slice(self.priority());
+            self.text.extend_from_slice(&self.priority);
         }
         if self.columns.issue_time {
             self.text.extend_from_slice(b", ");
@@ -131,11 +137,6 @@ impl Rows {
         self.text.extend_from_slice(Buffer::new().format(number).as_bytes());
     }
 
-    /// No job here has a priority.
-    fn priority(&self) -> &'static [u8] {
-        if self.columns.priority { b", 0x0000" } else { b", 0" }
-    }
-
     fn set_time(&mut self, time_ms: u64) {
         self.time_ms = time_ms;
         self.head.clear();
@@ -143,10 +144,19 @@ impl Rows {
         self.head.extend_from_slice(b", ");
     }
 
-    fn set_kind(&mut self, direction: u8, block_size: u32) {
-        self.kind = (direction, block_size);
-        let Columns { offset, issue_time, .. } = self.columns;
-        let priority = self.priority();
+    fn set_kind(&mut self, kind: (u8, u32, u16)) {
+        self.kind = kind;
+        let (direction, block_size, priority) = kind;
+        let Columns { offset, issue_time, priority: whole, .. } = self.columns;
+        self.priority.clear();
+        self.priority.extend_from_slice(b", ");
+        if whole {
+            let digit = |shift: u32| b"0123456789abcdef"[usize::from((priority >> shift) & 15)];
+            self.priority.extend_from_slice(b"0x");
+            self.priority.extend([12, 8, 4, 0].map(digit));
+        } else {
+            self.priority.push(b'0' + u8::from(IoPriority::from_bits(priority).is_real_time()));
+        }
         let tail = &mut self.tail;
         tail.clear();
         tail.extend_from_slice(b", ");
@@ -156,7 +166,7 @@ impl Rows {
         if offset {
             tail.extend_from_slice(b", ");
         } else {
-            tail.extend_from_slice(priority);
+            tail.extend_from_slice(&self.priority);
             if !issue_time {
                 tail.push(b'\n');
             }
@@ -208,6 +218,25 @@ mod tests {
         assert_eq!(text(Columns { offset, issue_time, ..none }), "2, 7, 1, 4096, 8192, 0, 1999000\n");
         let all = Columns { maximum, offset, priority, issue_time };
         assert_eq!(text(all), "2, 7, 9, 1, 4096, 8192, 0x0000, 1999000\n");
+    }
+
+    #[test]
+    fn a_priority_is_a_bit_for_the_real_time_class_or_the_kernels_number() {
+        let rows = |priority, offset| {
+            let mut rows = Rows::default();
+            rows.begin(Columns { priority, offset, ..Columns::default() }, 0);
+            for priority in [0, 0x4005, 0x2000, 0x2000, 0x7fff] {
+                rows.push(&Row { priority, ..row(1, 2, 0, 512) });
+            }
+            String::from_utf8(rows.text().to_vec()).unwrap()
+        };
+        let last = |text: String| -> Vec<String> {
+            text.lines().filter_map(|row| row.rsplit(", ").next().map(str::to_owned)).collect()
+        };
+        for offset in [false, true] {
+            assert_eq!(last(rows(false, offset)), ["0", "0", "1", "1", "0"]);
+            assert_eq!(last(rows(true, offset)), ["0x0000", "0x4005", "0x2000", "0x2000", "0x7fff"]);
+        }
     }
 
     #[test]

@@ -66,6 +66,7 @@ fn synchronous(ms: u64, direction: u8, latency_ns: u64) -> IoSample {
         lat_ns: latency_ns,
         offset: 8192,
         len: 4096,
+        priority: 0,
         direction,
     }
 }

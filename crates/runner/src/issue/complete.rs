@@ -130,6 +130,7 @@ impl<E: Engine> Issuer<'_, E> {
             let clat = self.clock.between(unit.issued, self.now);
             let lat = self.clock.between(unit.start, self.now);
             stats.record_completion(clat, lat);
+            stats.record_priority(unit.request.priority, clat, lat);
             if let Some(paced) = &self.paced
                 && let Some(ns) = paced.response_ns(unit.request.unit, self.now)
             {
@@ -148,6 +149,7 @@ impl<E: Engine> Issuer<'_, E> {
                     lat_ns: lat,
                     offset: unit.request.offset,
                     len: unit.request.len,
+                    priority: unit.request.priority,
                     direction: unit.direction as u8,
                 });
             }
@@ -160,7 +162,7 @@ impl<E: Engine> Issuer<'_, E> {
     /// Records an I/O that the submitting call completed.
     #[inline(always)]
     pub(super) fn record_inline(&mut self, direction: usize, request: &Request, start: u64) {
-        let &Request { unit, len, offset, .. } = request;
+        let &Request { unit, len, offset, priority, .. } = request;
         let stats = &mut self.directions[direction];
         stats.bytes += u64::from(len);
         self.live.store(direction, stats.ios, stats.bytes);
@@ -194,6 +196,7 @@ impl<E: Engine> Issuer<'_, E> {
                     lat_ns: ns,
                     offset,
                     len,
+                    priority,
                     direction,
                 });
             }

@@ -2,9 +2,11 @@
 //! the report.
 
 use ferrio_engine::{Engine, Op, Request};
+use ferrio_plan::IoPriority;
 
 use super::Issuer;
 use crate::failure::Failure;
+use crate::place::refused_priority;
 use crate::worker::Message;
 
 impl<E: Engine> Issuer<'_, E> {
@@ -33,6 +35,11 @@ impl<E: Engine> Issuer<'_, E> {
                 "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
                  device's sectors. Try setting direct=0.",
             );
+        }
+        if request.priority != self.priority
+            && let Some(advice) = refused_priority(IoPriority::from_bits(request.priority), Some(errno))
+        {
+            failure = failure.note(advice);
         }
         self.fail(failure);
     }

@@ -61,6 +61,9 @@ impl<E: Engine> Issuer<'_, E> {
     /// Closes and opens everything again for a further pass.
     pub(crate) fn reopen(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
         self.workload.begin_pass();
+        if let Some(priorities) = &mut self.priorities {
+            priorities.begin_pass();
+        }
         if let Some(paced) = &mut self.paced {
             paced.begin_pass();
         }

@@ -101,27 +101,30 @@ impl<E: Engine> Issuer<'_, E> {
             Direction::Write => Op::Write,
             Direction::Trim => Op::Trim,
         };
-        let request = Request {
+        let mut request = Request {
             op,
             unit,
             file: io.file,
             len: io.len,
+            priority: self.priority,
             offset: io.offset,
             buffer: self.buffers.slot(unit),
         };
         self.last_was_sync = false;
-        // A copy, so that the request itself need not lie in memory.
-        if self.watched && !self.see(unit, io, request) {
-            return;
+        if self.watched {
+            // A copy, so that the request itself need not lie in memory.
+            let Some(priority) = self.see(unit, io, request) else { return };
+            request.priority = priority;
         }
         self.submit(request, direction);
     }
 
-    /// Shows a data I/O to those who see each of them: the schedule of a rate, verification, followed blocks, the I/O log. False when one of them
-    /// ended the job.
+    /// Shows a data I/O to those who see each of them: the schedule of a rate, verification, followed blocks, the I/O log, the
+    /// choice of priorities.
+    /// Returns its priority; nothing when one of them ended the job.
     #[cold]
     #[inline(never)]
-    fn see(&mut self, unit: u32, io: Io, request: Request) -> bool {
+    fn see(&mut self, unit: u32, io: Io, request: Request) -> Option<u16> {
         if let Some(paced) = &mut self.paced {
             paced.issued(unit, &io);
         }
@@ -134,13 +137,19 @@ impl<E: Engine> Issuer<'_, E> {
             let block = self.buffers.fill(unit, io.len as usize);
             if let Err(failure) = verification.before(&io, unit, block, time) {
                 self.fail(failure);
-                return false;
+                return None;
             }
         }
         if let Some(blocks) = &mut self.blocks {
             blocks.issued(&request);
         }
-        self.recorder.is_none() || self.record(&request)
+        if self.recorder.is_some() && !self.record(&request) {
+            return None;
+        }
+        Some(match &mut self.priorities {
+            Some(priorities) => priorities.next(io.direction, io.len),
+            None => request.priority,
+        })
     }
 
     /// Hands a data request to the engine; its unit is the top of the free stack.
@@ -196,7 +205,8 @@ impl<E: Engine> Issuer<'_, E> {
                 (Op::SyncFileRange(flags), offset, u32::try_from(len).unwrap_or(u32::MAX))
             }
         };
-        let request = Request { op, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+        let request =
+            Request { op, unit, file, len, offset, priority: self.priority, buffer: self.buffers.slot(unit) };
         self.last_was_sync = true;
         if self.recorder.is_some() && !self.record(&request) {
             return;

@@ -59,7 +59,15 @@ impl<E: Engine> Issuer<'_, E> {
                     return;
                 }
             }
-            let request = Request { op: Op::Read, unit, file, len, offset, buffer: self.buffers.slot(unit) };
+            let request = Request {
+                op: Op::Read,
+                unit,
+                file,
+                len,
+                offset,
+                priority: self.priority,
+                buffer: self.buffers.slot(unit),
+            };
             if self.recorder.is_some() && !self.record(&request) {
                 return;
             }

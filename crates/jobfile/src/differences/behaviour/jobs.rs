@@ -166,4 +166,16 @@ pub(super) const ROWS: &[Row] = &[
         ferrio: "the gaps add up to the rate",
         why: "the rate is what was asked for",
     },
+    Row {
+        id: "cmdprio-bssplit-numbers",
+        fio: "shares, classes, levels and hints in `cmdprio_bssplit` are cut to their ranges, and a size without a share has none",
+        ferrio: "the value is refused; a size without a share fails its job, as other wrong forms do in fio",
+        why: "a number that is not possible is a slip",
+    },
+    Row {
+        id: "priorities-of-threads",
+        fio: "`prio` and `nice` are those of the job's process, the parent of its `exec_prerun`",
+        ferrio: "jobs are threads: they are those of the thread whose id reports have as `pid`, and of the commands it runs",
+        why: "one process with a thread for each job shares files, memory and the clock",
+    },
 ];
