@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, ReportOptions};
+use ferrio_report::{LogWriter, ReportOptions, Setting};
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -71,6 +71,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
+    let setting = Setting::ask(&plan, env!("CARGO_PKG_VERSION"));
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
@@ -85,7 +86,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     output.write(&ferrio_report::report(
         &plan,
         &result,
-        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
+        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION).within(&setting),
     ));
     output.close()?;
     Ok(exit::status(&plan, &result))

@@ -1,5 +1,6 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod ferrio;
 mod steady;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::model::{
     TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use ferrio::ferrio_report;
 use steady::steady_report;
 
 /// fio keeps this many bytes of a job name.
@@ -38,10 +40,11 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(&entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let jobs = entries
+        let jobs: Vec<JobReport> = entries
             .iter()
             .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
             .collect();
+        let ferrio = ferrio_report(plan, result, options, &jobs);
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -50,6 +53,7 @@ impl RunReport {
             global_options: echo(&plan.globals),
             jobs,
             disk_util: disks(&result.disks),
+            ferrio,
             groups,
         }
     }

@@ -14,10 +14,12 @@ pub mod logs;
 pub mod model;
 mod notes;
 pub mod num;
+mod setting;
 mod start;
 mod terse;
 mod text;
 
+use ferrio_machine::CpuUse;
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 use jiff::Zoned;
@@ -28,6 +30,7 @@ pub use live::LiveLine;
 pub use logs::LogWriter;
 pub use model::RunReport;
 pub use notes::unit_notes;
+pub use setting::Setting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
 
@@ -61,13 +64,30 @@ pub struct ReportOptions {
     pub version: String,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
+    /// Where the run takes place.
+    pub setting: Setting,
+    /// What the processors did during the run.
+    pub cpu: CpuUse,
 }
 
 impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        ReportOptions { formats, terse_version, version: version.into(), time: Zoned::now() }
+        ReportOptions {
+            formats,
+            terse_version,
+            version: version.into(),
+            time: Zoned::now(),
+            setting: Setting::default(),
+            cpu: CpuUse::default(),
+        }
+    }
+
+    /// The same for a run in this setting, as far as it has come now.
+    #[must_use]
+    pub fn within(self, setting: &Setting) -> Self {
+        ReportOptions { setting: setting.clone(), cpu: setting.cpu_so_far(), ..self }
     }
 }
 
