@@ -11,6 +11,7 @@ use ferrio_stats::{DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
+use crate::doubts::{self, Look};
 use crate::errors::error_message;
 use crate::model::{
     DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
@@ -44,7 +45,9 @@ impl RunReport {
             .iter()
             .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
             .collect();
-        let ferrio = ferrio_report(plan, result, options, &jobs);
+        let mut ferrio = ferrio_report(plan, result, options, &jobs);
+        ferrio.warnings =
+            doubts::find(&Look { plan, result, setting: &options.setting, cpu: options.cpu, entries: &jobs });
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),

@@ -6,6 +6,7 @@
 mod build;
 mod ctime;
 mod debug;
+mod doubts;
 mod errors;
 mod eta;
 mod json;
@@ -25,6 +26,7 @@ use ferrio_runner::RunResult;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
+pub use doubts::codes as doubt_codes;
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
 pub use logs::LogWriter;
@@ -104,6 +106,22 @@ impl RunReport {
         terse::to_terse(self, version)
     }
 
+    /// All chosen formats: the terse lines first, then the JSON document, then the text.
+    #[must_use]
+    pub fn in_formats(&self, options: &ReportOptions) -> String {
+        let mut out = String::new();
+        if options.formats.terse {
+            out.push_str(&self.to_terse(options.terse_version));
+        }
+        if options.formats.json || options.formats.json_plus {
+            out.push_str(&self.to_json());
+        }
+        if options.formats.normal {
+            out.push_str(&self.to_text());
+        }
+        out
+    }
+
     /// The JSON document, newline at the end included.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -111,21 +129,10 @@ impl RunReport {
     }
 }
 
-/// The report in all chosen formats: the terse lines first, then the JSON document, then the text.
+/// The report in all chosen formats.
 #[must_use]
 pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    let report = RunReport::new(plan, result, options);
-    let mut out = String::new();
-    if options.formats.terse {
-        out.push_str(&report.to_terse(options.terse_version));
-    }
-    if options.formats.json || options.formats.json_plus {
-        out.push_str(&report.to_json());
-    }
-    if options.formats.normal {
-        out.push_str(&report.to_text());
-    }
-    out
+    RunReport::new(plan, result, options).in_formats(options)
 }
 
 /// The text report, whatever formats are chosen.

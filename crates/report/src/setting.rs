@@ -24,7 +24,7 @@ pub struct Setting {
     /// The machine has a time stamp counter that can be relied on.
     pub counter_is_invariant: bool,
     /// CPU time at the start.
-    start: CpuTime,
+    pub(crate) start: CpuTime,
 }
 
 impl Setting {
