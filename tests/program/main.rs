@@ -19,6 +19,7 @@ mod engines;
 mod failures;
 mod files;
 mod iolog;
+mod json_document;
 mod lifecycle;
 mod logs;
 mod offload;
