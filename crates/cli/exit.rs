@@ -178,6 +178,7 @@ mod tests {
             elapsed: Duration::ZERO,
             signal,
             idleness: None,
+            clock: ferrio_stats::ClockSource::Tsc,
         };
         (Plan { jobs, ..Plan::default() }, result)
     }

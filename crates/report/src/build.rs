@@ -1,5 +1,6 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod ferrio;
 mod priorities;
 mod steady;
 
@@ -11,6 +12,7 @@ use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Lat
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
+use crate::doubts::{self, Look};
 use crate::errors::error_message;
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection,
@@ -18,6 +20,7 @@ use crate::model::{
     SyncReport, TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use ferrio::ferrio_report;
 use priorities::priority_reports;
 use steady::steady_report;
 
@@ -40,7 +43,11 @@ impl RunReport {
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
         let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
-        let jobs = entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
+        let jobs: Vec<JobReport> =
+            entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
+        let mut ferrio = ferrio_report(plan, result, options, &jobs);
+        ferrio.warnings =
+            doubts::find(&Look { plan, result, setting: &options.setting, cpu: options.cpu, entries: &jobs });
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -50,6 +57,7 @@ impl RunReport {
             jobs,
             disk_util: disks(&result.disks),
             cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
+            ferrio,
             groups,
         }
     }

@@ -6,6 +6,7 @@
 mod build;
 mod ctime;
 mod debug;
+mod doubts;
 mod errors;
 mod eta;
 mod json;
@@ -14,21 +15,25 @@ pub mod logs;
 pub mod model;
 mod notes;
 pub mod num;
+mod setting;
 mod start;
 mod terse;
 mod text;
 
+use ferrio_machine::CpuUse;
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
+pub use doubts::codes as doubt_codes;
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
 pub use logs::LogWriter;
 pub use model::RunReport;
 pub use notes::unit_notes;
+pub use setting::Setting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
 pub use text::idle_calibration;
@@ -67,20 +72,38 @@ pub struct ReportOptions {
     pub version: String,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
+    /// Where the run takes place.
+    pub setting: Setting,
+    /// What the processors did during the run.
+    pub cpu: CpuUse,
 }
 
 impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        let (version, time) = (version.into(), Zoned::now());
-        ReportOptions { formats, fio_bins: false, each_cpu: false, terse_version, version, time }
+        ReportOptions {
+            formats,
+            fio_bins: false,
+            each_cpu: false,
+            terse_version,
+            version: version.into(),
+            time: Zoned::now(),
+            setting: Setting::default(),
+            cpu: CpuUse::default(),
+        }
     }
 
     /// Which buckets all percentiles of the report are read from: fio's where they are listed, so that both agree.
     #[must_use]
     pub const fn buckets(&self) -> Buckets {
         if self.fio_bins || self.formats.json_plus { Buckets::Fio } else { Buckets::Hdr }
+    }
+
+    /// The same for a run in this setting, as far as it has come now.
+    #[must_use]
+    pub fn within(self, setting: &Setting) -> Self {
+        ReportOptions { setting: setting.clone(), cpu: setting.cpu_so_far(), ..self }
     }
 }
 
@@ -97,6 +120,22 @@ impl RunReport {
         terse::to_terse(self, version)
     }
 
+    /// All chosen formats: the terse lines first, then the JSON document, then the text.
+    #[must_use]
+    pub fn in_formats(&self, options: &ReportOptions) -> String {
+        let mut out = String::new();
+        if options.formats.terse {
+            out.push_str(&self.to_terse(options.terse_version));
+        }
+        if options.formats.json || options.formats.json_plus {
+            out.push_str(&self.to_json());
+        }
+        if options.formats.normal {
+            out.push_str(&self.to_text());
+        }
+        out
+    }
+
     /// The JSON document, newline at the end included.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -104,21 +143,10 @@ impl RunReport {
     }
 }
 
-/// The report in all chosen formats: the terse lines first, then the JSON document, then the text.
+/// The report in all chosen formats.
 #[must_use]
 pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    let report = RunReport::new(plan, result, options);
-    let mut out = String::new();
-    if options.formats.terse {
-        out.push_str(&report.to_terse(options.terse_version));
-    }
-    if options.formats.json || options.formats.json_plus {
-        out.push_str(&report.to_json());
-    }
-    if options.formats.normal {
-        out.push_str(&report.to_text());
-    }
-    out
+    RunReport::new(plan, result, options).in_formats(options)
 }
 
 /// The text report, whatever formats are chosen.

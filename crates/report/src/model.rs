@@ -2,8 +2,12 @@
 //!
 //! Every format is written from this one tree. All floats in it are finite. Latencies are in ns unless a name says otherwise.
 
+mod ferrio;
+
 use ferrio_plan::Units;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+
+pub use ferrio::*;
 
 /// A whole report.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -28,6 +32,8 @@ pub struct RunReport {
     /// How idle the CPUs were, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
+    /// What is not in fio's documents; always the last key.
+    pub ferrio: FerrioReport,
     /// Summaries of the groups, text only.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,

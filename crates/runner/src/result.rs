@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::{Duration, SystemTime};
 
-use ferrio_stats::JobStats;
+use ferrio_stats::{ClockSource, JobStats};
 
 use crate::idle::Idleness;
 
@@ -22,6 +22,8 @@ pub struct RunResult {
     pub signal: Option<i32>,
     /// How idle the CPUs were while jobs ran; `None` unless asked for.
     pub idleness: Option<Idleness>,
+    /// What the times were measured with.
+    pub clock: ClockSource,
 }
 
 /// One job's outcome.

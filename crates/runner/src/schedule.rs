@@ -110,7 +110,15 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     for (index, steady) in monitor.steady_states() {
         jobs[index].steadystate = Some(steady);
     }
-    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal, idleness }
+    RunResult {
+        jobs,
+        disks: disks.usage(elapsed.as_millis() as u64),
+        started,
+        elapsed,
+        signal,
+        clock: clock.source(),
+        idleness,
+    }
 }
 
 /// The threads that measure the CPUs' idleness. `observer` is told when there are none.

@@ -15,6 +15,8 @@ fn options() -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
+        setting: crate::Setting::default(),
+        cpu: ferrio_machine::CpuUse::default(),
     }
 }
 
@@ -50,6 +52,7 @@ fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
+        clock: ferrio_stats::ClockSource::Tsc,
         idleness: None,
     }
 }

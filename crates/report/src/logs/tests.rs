@@ -41,6 +41,7 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
         elapsed: Duration::ZERO,
         signal: None,
         idleness: None,
+        clock: ferrio_stats::ClockSource::Tsc,
     };
     let problems = logs.finish(&mut result);
     (told, problems, result)
