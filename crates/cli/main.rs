@@ -71,10 +71,11 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
-    let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
+    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
+        total_bandwidth: program.bandwidth_log.is_some(),
         trigger: program.trigger.clone(),
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));

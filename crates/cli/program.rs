@@ -54,6 +54,8 @@ pub struct Program {
     pub eta_newline: Option<Duration>,
     /// Time between two live lines.
     pub eta_interval: Duration,
+    /// Prefix of the logs of the bandwidth of all jobs together, if they are wanted.
+    pub bandwidth_log: Option<String>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Read everything, run nothing.
@@ -100,6 +102,8 @@ pub enum Question {
     Engines(Option<String>),
     /// `--debug=help`
     DebugClasses,
+    /// `--inflate-log`: what is in a file.
+    Log(PathBuf),
     /// `--crctest`, perhaps of some functions.
     Checksums(Option<String>),
     /// `--memcpytest`, perhaps of some ways.
@@ -163,6 +167,7 @@ impl Program {
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
+            bandwidth_log: bandwidth_log(&matches),
             readonly: matches.get_flag("readonly"),
             parse_only: matches.get_flag("parse-only"),
             showcmd: matches.get_flag("showcmd"),
@@ -269,6 +274,15 @@ fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = String> {
     })
 }
 
+/// The prefix of the logs of all jobs together.
+fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
+    let prefix: Option<String> = matches.get_one("bandwidth-log").cloned();
+    given(matches, "bandwidth-log").then(|| match prefix {
+        Some(prefix) if !prefix.is_empty() => prefix,
+        _ => "agg".to_owned(),
+    })
+}
+
 /// The trigger, and a note if it can never fire.
 fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<String>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
@@ -296,6 +310,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         .any(|word| word == "help" || word == "?")
     {
         Some(Question::DebugClasses)
+    } else if let Some(file) = matches.get_one::<String>("inflate-log") {
+        Some(Question::Log(PathBuf::from(file)))
     } else if given(matches, "crctest") {
         Some(Question::Checksums(text("crctest")))
     } else if given(matches, "memcpytest") {

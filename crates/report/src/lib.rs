@@ -25,7 +25,7 @@ use jiff::Zoned;
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
-pub use logs::LogWriter;
+pub use logs::{InflateError, LogWriter, inflate_log};
 pub use model::RunReport;
 pub use notes::unit_notes;
 pub use start::{laying_out_line, start_lines, starting_line};

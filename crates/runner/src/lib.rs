@@ -28,6 +28,7 @@ mod shell;
 mod signals;
 mod steady;
 mod timing;
+mod totals;
 mod traced;
 mod verification;
 mod waiting;
