@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod bandwidth_log;
 mod buffers;
 mod check;
 mod choices;
@@ -13,6 +14,7 @@ mod command_line_answers;
 mod command_line_debug;
 mod command_line_shell;
 mod command_line_status;
+mod compressed_logs;
 mod diagnostics;
 mod differential;
 mod engines;
@@ -20,6 +22,7 @@ mod failures;
 mod files;
 mod iolog;
 mod lifecycle;
+mod log_failures;
 mod logs;
 mod offload;
 mod own_jobs;
