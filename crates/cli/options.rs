@@ -161,8 +161,7 @@ pub const OPTIONS: &[Entry] = &[
     .refused(
         "is not implemented yet; log_avg_msec with write_bw_log and write_iops_log shows a run over time",
     ),
-    value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together")
-        .optional(),
+    value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together").optional(),
     value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
         .refused("is deprecated; use write_lat_log in the jobs"),
     value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate")

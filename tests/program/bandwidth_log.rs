@@ -19,7 +19,8 @@ fn rows(place: &Place, name: &str) -> Vec<[u64; 5]> {
 fn there_is_a_row_in_each_file_at_each_tick_even_if_nothing_moved() {
     let place = Place::new();
     place.ferrio(&[&["--bandwidth-log=all", "--bwavgtime=250"], &STEADY[..]].concat()).run().succeeded();
-    let [read, write, trim] = ["read", "write", "trim"].map(|word| rows(&place, &format!("all-{word}_bw.log")));
+    let [read, write, trim] =
+        ["read", "write", "trim"].map(|word| rows(&place, &format!("all-{word}_bw.log")));
     assert!((2..=5).contains(&read.len()), "{read:?}");
     let times = |rows: &[[u64; 5]]| rows.iter().map(|row| row[0]).collect::<Vec<_>>();
     assert!(times(&read)[0] >= 250 && times(&read).is_sorted(), "{read:?}");
@@ -58,8 +59,14 @@ fn the_interval_is_the_smallest_of_all_jobs_and_earlier_rows_are_gone() {
 #[test]
 fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
     let place = Place::new();
-    let run = place.ferrio(&["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"]).run().succeeded();
-    assert_eq!(run.stderr.matches("fopen log: No such file or directory: no/x-").count(), 3, "{}", run.stderr);
+    let run =
+        place.ferrio(&["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"]).run().succeeded();
+    assert_eq!(
+        run.stderr.matches("fopen log: No such file or directory: no/x-").count(),
+        3,
+        "{}",
+        run.stderr
+    );
     symlink("/dev/full", place.work().join("agg-read_bw.log")).unwrap();
     let run = place.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().succeeded();
     let told = run.stderr.matches("cannot write agg-read_bw.log: No space left on device").count();

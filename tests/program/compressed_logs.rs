@@ -26,7 +26,9 @@ fn settled(text: &str) -> Vec<String> {
 #[test]
 fn stored_logs_inflate_to_the_rows_of_fio() {
     let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_store_compressed=1"];
-    for more in [&["--log_compression=1k"][..], &[], &["--log_offset=1", "--log_compression=64k"], &["--log_prio=1"]] {
+    for more in
+        [&["--log_compression=1k"][..], &[], &["--log_offset=1", "--log_compression=64k"], &["--log_prio=1"]]
+    {
         let words = [&MIX[..], &logs, more].concat();
         let place = Place::new();
         place.ferrio(&words).run().succeeded();
@@ -119,7 +121,11 @@ fn a_bandwidth_log_has_windows_of_its_own_interval_and_latencies_keep_theirs() {
     let rows = |fio: bool| {
         let place = Place::new();
         let words = [&MIX[..], &more, &windows].concat();
-        if fio { place.fio(&words).run().succeeded() } else { place.ferrio(&words).run().succeeded() };
+        if fio {
+            place.fio(&words).run().succeeded()
+        } else {
+            place.ferrio(&words).run().succeeded()
+        };
         ["bw", "iops", "clat"].map(|kind| {
             fs::read_to_string(place.work().join(format!("x_{kind}.1.log"))).unwrap().lines().count()
         })

@@ -109,14 +109,13 @@ fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
         let place = Place::new();
         let full = format!("x_lat.1.{suffix}");
         symlink("/dev/full", place.work().join(&full)).unwrap();
-        let words = ["--output-format=json", "--name=a", "--ioengine=null", "--size=256m", "--write_lat_log=x"];
+        let words =
+            ["--output-format=json", "--name=a", "--ioengine=null", "--size=256m", "--write_lat_log=x"];
         let run = place.ferrio(&[&words[..], &[more]].concat()).run().succeeded();
         assert_eq!(ios(&run.json(), 0), 65536);
         let told = run.stderr.lines().filter(|line| line.contains(&full)).collect::<Vec<_>>();
         assert_eq!(told.len(), 1, "{}", run.stderr);
         assert!(told[0].contains("No space left on device; the log ends there"), "{}", told[0]);
-        let fio = place.fio(&[&words[..], &[more]].concat()).run().succeeded();
-        assert_eq!(fio.stderr, "");
     }
 }
 
@@ -132,7 +131,7 @@ fn a_log_in_a_directory_that_is_not_there_is_told_and_the_run_goes_on() {
     assert_eq!(place.files(), []);
 }
 
-/// States of the threads of a process, by their names.
+/// True when all threads of a process are asleep.
 fn sleeps(pid: Pid) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let states = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());

@@ -29,13 +29,15 @@ pub(crate) fn files(spec: &JobSpec) -> impl Iterator<Item = (PathBuf, Option<u32
     let (logs, measure) = (&spec.logs, &spec.measure);
     let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);
     let window = windows(logs.avg_msec);
+    let bw = if logs.bw_disabled { Some(0) } else { windows(logs.bw_avg_msec) };
+    let histograms = Some(logs.hist_msec).filter(|_| measure.clat);
     let all = [
-        (&logs.bw, "bw", true, windows(logs.bw_avg_msec)),
+        (&logs.bw, "bw", true, bw),
         (&logs.lat, "lat", measure.lat, window),
         (&logs.lat, "slat", measure.slat, window),
         (&logs.lat, "clat", measure.clat, window),
         (&logs.iops, "iops", true, windows(logs.iops_avg_msec)),
-        (&logs.hist, "clat_hist", measure.clat, Some(logs.hist_msec)),
+        (&logs.hist, "clat_hist", true, Some(histograms.unwrap_or(0))),
     ];
     let named = all.into_iter().filter_map(move |(prefix, kind, wanted, window)| {
         let prefix = prefix.as_ref().filter(|_| wanted)?;

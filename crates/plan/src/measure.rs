@@ -77,6 +77,7 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         hist: prefix(Opt::WriteHistLog),
         avg_msec: number(options, Opt::LogAvgMsec).unwrap_or(0),
         bw_avg_msec: 0,
+        bw_disabled: false,
         iops_avg_msec: 0,
         single_rates: compression.is_some() || stored.is_some(),
         stored,
@@ -138,21 +139,22 @@ pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) 
     }
 }
 
-/// `disable_bw_measurement` drops exactly the bandwidth log of single I/Os.
-pub(crate) fn drop_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
+/// `disable_bw_measurement` empties exactly the bandwidth log of single I/Os.
+pub(crate) fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
     let off = job.options.all().fold(false, |off, given| match (given.opt, &given.value) {
         (Opt::DisableBwMeasurement, Value::Switch(on)) => *on,
         // 0 does not undo an earlier 1.
         (Opt::GtodReduce, Value::Switch(on)) => off || *on,
         _ => off,
     });
-    if off && logs.rates_are_single() && logs.bw.take().is_some() {
+    if off && logs.rates_are_single() && logs.bw.is_some() {
+        logs.bw_disabled = true;
         let way_out = match logs.single_rates {
             true => "log_avg_msec without log_compression and log_store_compressed",
             false => "log_avg_msec",
         };
         findings.note(format!(
-            "{}: no bandwidth log: bandwidth measurement is disabled ({way_out} keeps an averaged one)",
+            "{}: the bandwidth log stays empty: bandwidth measurement is disabled ({way_out} keeps an averaged one)",
             job.name
         ));
     }
@@ -163,14 +165,16 @@ pub(crate) fn tell_limits_of_histograms(spec: &JobSpec, findings: &mut Findings)
     if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
         return;
     }
-    if !spec.measure.clat_percentiles {
-        let name = &spec.name;
+    let name = &spec.name;
+    if !spec.measure.clat {
+        findings
+            .note(format!("{name}: the histogram log stays empty: completion latencies are not measured"));
+    } else if !spec.measure.clat_percentiles {
         findings.note(format!("{name}: all counts of the histogram log are 0: clat_percentiles=0"));
     }
     if spec.logs.stored.is_some() {
         findings.note(format!(
-            "{}: the histogram log is stored as text: compressed records have no room for histograms",
-            spec.name
+            "{name}: the histogram log is stored as text: compressed records have no room for histograms"
         ));
     }
 }
@@ -296,7 +300,8 @@ mod tests {
 
     #[test]
     fn compressed_logs_have_rates_of_single_ios_and_names_of_their_own() {
-        let logs = spec("write_bw_log=x\nlog_avg_msec=100\nlog_compression=4k\nlog_compression_cpus=0\n").logs;
+        let logs =
+            spec("write_bw_log=x\nlog_avg_msec=100\nlog_compression=4k\nlog_compression_cpus=0\n").logs;
         assert!(logs.every_io() && logs.rates_are_single() && logs.stored.is_none());
         assert_eq!((logs.file_name(1, "x", "bw"), &logs.writer_cpus[..]), ("x_bw.1.log".into(), &[0][..]));
         let logs = spec("write_bw_log=x\nlog_avg_msec=100\nlog_store_compressed=1\n").logs;
@@ -314,19 +319,33 @@ mod tests {
             let text = format!("[a]\nioengine=null\nsize=4k\nwrite_hist_log=x\nlog_hist_msec=9\n{more}");
             plan_of(&text).unwrap().notes
         };
-        assert_eq!(note("clat_percentiles=0\n"), ["a: all counts of the histogram log are 0: clat_percentiles=0"]);
+        assert_eq!(
+            note("clat_percentiles=0\n"),
+            ["a: all counts of the histogram log are 0: clat_percentiles=0"]
+        );
         assert!(note("").is_empty());
+        let empty = "a: the histogram log stays empty: completion latencies are not measured";
+        assert_eq!(note("disable_clat=1\n"), [empty]);
         let stored = note("log_store_compressed=1\n");
-        assert_eq!(stored, ["a: the histogram log is stored as text: compressed records have no room for histograms"]);
+        assert_eq!(
+            stored,
+            ["a: the histogram log is stored as text: compressed records have no room for histograms"]
+        );
     }
 
     #[test]
-    fn disabling_bandwidth_measurement_drops_the_log_of_single_ios_only() {
+    fn disabling_bandwidth_measurement_empties_the_log_of_single_ios_only() {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_bw_log=x\ndisable_bw=1\n").unwrap();
-        assert_eq!((&plan.jobs[0].spec.logs.bw, plan.notes.len()), (&None, 1));
-        assert!(spec("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\n").logs.bw.is_some());
-        assert!(spec("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n").logs.bw.is_none());
-        assert!(spec("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n").logs.bw.is_some());
+        let logs = &plan.jobs[0].spec.logs;
+        assert_eq!(
+            (logs.bw_disabled, logs.bw.is_some(), logs.every_io(), plan.notes.len()),
+            (true, true, false, 1)
+        );
+        let disabled = |text: &str| spec(text).logs.bw_disabled;
+        assert!(!disabled("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\n"));
+        assert!(disabled("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\nlog_compression=1k\n"));
+        assert!(disabled("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n"));
+        assert!(!disabled("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n"));
     }
 
     #[test]

@@ -86,7 +86,10 @@ impl LogWriter {
         let mut logs = Logs {
             jobs: specs().map(|spec| spec.logs.any().then(|| make(spec))).collect(),
             totals: bandwidth.map(TotalLogs::create),
-            cpus: specs().filter(|spec| spec.logs.any()).flat_map(|spec| spec.logs.writer_cpus.clone()).collect(),
+            cpus: specs()
+                .filter(|spec| spec.logs.any())
+                .flat_map(|spec| spec.logs.writer_cpus.clone())
+                .collect(),
             problems: Vec::new(),
         };
         logs.take_problems().into_iter().for_each(&mut *tell);
@@ -200,9 +203,9 @@ fn settle(cpus: &[u32]) -> Result<(), String> {
     }
     let mut set = CpuSet::new();
     let chosen = cpus.iter().try_for_each(|&cpu| set.set(cpu as usize));
-    chosen
-        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
-        .map_err(|error| format!("log_compression_cpus: logs are written on any CPU: {}", strerror(error as i32)))
+    chosen.and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|error| {
+        format!("log_compression_cpus: logs are written on any CPU: {}", strerror(error as i32))
+    })
 }
 
 #[cfg(test)]

@@ -54,7 +54,8 @@ impl Totals {
         measured_ms: impl FnOnce() -> Vec<u64>,
     ) -> Option<RateSample> {
         let is = |states: &[JobState]| controls.iter().any(|control| states.contains(&control.state()));
-        let ramp = is(&[JobState::Ramp]) && !is(&[JobState::Running, JobState::Verifying, JobState::Fsyncing]);
+        let ramp =
+            is(&[JobState::Ramp]) && !is(&[JobState::Running, JobState::Verifying, JobState::Fsyncing]);
         if ramp {
             (self.ramp, self.since_ms, self.bytes) = (true, elapsed_ms, moved(controls));
             return None;

@@ -24,6 +24,8 @@ pub struct Logs {
     pub iops_avg_msec: u32,
     /// `log_compression`, `log_store_compressed`: rates are those of single I/Os even in windows, not those of intervals.
     pub single_rates: bool,
+    /// `disable_bw_measurement`: a bandwidth log of single I/Os stays empty.
+    pub bw_disabled: bool,
     /// `log_store_compressed`: files hold compressed records instead of text, in pieces of this many bytes, at least 1024.
     pub stored: Option<u32>,
     /// `log_compression_cpus`: where the thread that writes the logs may run; empty for anywhere.
@@ -87,10 +89,16 @@ impl Logs {
         self.avg_msec == 0 || self.single_rates
     }
 
+    /// True when the bandwidth log has the rates of single I/Os, if it has any.
+    #[must_use]
+    pub fn single_bw(&self) -> bool {
+        self.rates_are_single() && self.bw.is_some() && !self.bw_disabled
+    }
+
     /// True when rows are made from single I/Os, so that each must be handed to the writer.
     #[must_use]
     pub fn every_io(&self) -> bool {
-        let single_rates = self.rates_are_single() && (self.bw.is_some() || self.iops.is_some());
+        let single_rates = self.rates_are_single() && (self.single_bw() || self.iops.is_some());
         self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
     }
 }

@@ -82,7 +82,8 @@ impl LogFile {
         match opened {
             Ok(file) => LogFile { name, way: way(file), packer: None, given_up: false, problem: None },
             Err(error) => {
-                let problem = Some(format!("fopen log: {}: {name}; the run goes on without it", reason(&error)));
+                let problem =
+                    Some(format!("fopen log: {}: {name}; the run goes on without it", reason(&error)));
                 LogFile { name, way: Way::ByName, packer: None, given_up: true, problem }
             }
         }

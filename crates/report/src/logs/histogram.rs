@@ -38,7 +38,7 @@ impl HistogramLog {
     pub(super) fn new(file: LogFile, spec: &JobSpec) -> Self {
         HistogramLog {
             file,
-            every_ms: u64::from(spec.logs.hist_msec),
+            every_ms: if spec.measure.clat { u64::from(spec.logs.hist_msec) } else { 0 },
             coarseness: spec.logs.hist_coarseness,
             counts: spec.measure.clat_percentiles,
             directions: Default::default(),

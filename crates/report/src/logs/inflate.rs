@@ -246,13 +246,16 @@ mod tests {
 
     #[test]
     fn what_is_no_log_is_refused_and_an_empty_one_has_no_rows() {
-        assert!(matches!(inflated(b"hello, this is text\n"), (text, Err(InflateError::Data)) if text.is_empty()));
+        assert!(
+            matches!(inflated(b"hello, this is text\n"), (text, Err(InflateError::Data)) if text.is_empty())
+        );
         assert!(matches!(inflated(b""), (text, Ok(())) if text.is_empty()));
         let mut packer = Packer::new(Compressor::new(), 1, 1024, 1);
         packer.pack(&[b'x'; 100]).unwrap();
         let other = packer.finish().unwrap().to_vec();
         assert!(matches!(inflated(&other), (text, Err(InflateError::Data)) if text.is_empty()));
-        let mut damaged = packed(&[Record { value: 5, block_size: 512, ..Record::default() }], Layout::default());
+        let mut damaged =
+            packed(&[Record { value: 5, block_size: 512, ..Record::default() }], Layout::default());
         damaged.extend_from_slice(b"garbage");
         let (text, result) = inflated(&damaged);
         assert_eq!(text, "0, 5, 0, 512, 0\n");

@@ -17,6 +17,8 @@ pub(super) struct JobLogs {
     window_ms: u64,
     /// Rates are made from single I/Os.
     single_rates: bool,
+    /// The bandwidth log of single I/Os stays empty.
+    bw_disabled: bool,
     window_value: WindowValue,
     columns: Columns,
     /// Added to all times, ms.
@@ -81,6 +83,7 @@ impl JobLogs {
         JobLogs {
             window_ms: u64::from(logs.avg_msec),
             single_rates: logs.rates_are_single(),
+            bw_disabled: logs.bw_disabled,
             window_value: logs.window_value,
             columns: Columns::of(logs),
             epoch_ms: 0,
@@ -89,8 +92,7 @@ impl JobLogs {
             clat: file(&logs.lat, "clat", spec.measure.clat).map(latency),
             bw: file(&logs.bw, "bw", true).map(|file| rate(file, logs.bw_avg_msec)),
             iops: file(&logs.iops, "iops", true).map(|file| rate(file, logs.iops_avg_msec)),
-            histogram: file(&logs.hist, "clat_hist", spec.measure.clat)
-                .map(|file| HistogramLog::new(file, spec)),
+            histogram: file(&logs.hist, "clat_hist", true).map(|file| HistogramLog::new(file, spec)),
             last_ms: 0,
         }
     }
@@ -116,7 +118,7 @@ impl JobLogs {
             return;
         }
         let value = self.window_value;
-        if let Some(log) = &mut self.bw {
+        if let Some(log) = self.bw.as_mut().filter(|_| !self.bw_disabled) {
             rows.begin(self.columns, self.epoch_ms);
             log.single(samples, rows, kilobytes_per_second, value);
         }

@@ -38,7 +38,10 @@ impl Compressor {
             // What is taken so far is never more than the piece: it came from there.
             let taken = usize::try_from(compress.total_in()).unwrap_or(data.len()).min(data.len());
             to.reserve(4096);
-            match compress.compress_vec(&data[taken..], to, FlushCompress::Finish).map_err(io::Error::other)? {
+            match compress
+                .compress_vec(&data[taken..], to, FlushCompress::Finish)
+                .map_err(io::Error::other)?
+            {
                 Status::StreamEnd => return Ok(()),
                 Status::Ok | Status::BufError => {}
             }

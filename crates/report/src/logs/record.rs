@@ -73,10 +73,15 @@ impl Layout {
     }
 
     fn flags(self) -> u32 {
-        [(self.maximum, MAXIMUM), (self.offset, OFFSET), (self.priority, PRIORITY), (self.issue_time, ISSUE_TIME)]
-            .into_iter()
-            .filter_map(|(is_there, flag)| is_there.then_some(flag))
-            .sum()
+        [
+            (self.maximum, MAXIMUM),
+            (self.offset, OFFSET),
+            (self.priority, PRIORITY),
+            (self.issue_time, ISSUE_TIME),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, flag)| is_there.then_some(flag))
+        .sum()
     }
 }
 
@@ -201,7 +206,8 @@ mod tests {
 
     #[test]
     fn records_have_the_bytes_of_fio() {
-        let record = Record { time_ms: 50, value: 125_647, direction: 1, block_size: 4096, ..Record::default() };
+        let record =
+            Record { time_ms: 50, value: 125_647, direction: 1, block_size: 4096, ..Record::default() };
         let mut bytes = Vec::new();
         record.push_to(&mut bytes, Layout::default());
         let mut want = [0u8; 40];
@@ -211,7 +217,10 @@ mod tests {
         let all = Layout { maximum: true, offset: true, priority: true, issue_time: true, old: false };
         bytes.clear();
         Record { priority: 0x4005, offset: 8192, issue_ns: 7, maximum: 9, ..record }.push_to(&mut bytes, all);
-        assert_eq!((bytes.len(), &bytes[16..32]), (56, &[9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0xf0, 5, 0x40, 0, 0][..]));
+        assert_eq!(
+            (bytes.len(), &bytes[16..32]),
+            (56, &[9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0xf0, 5, 0x40, 0, 0][..])
+        );
         assert_eq!((bytes[41], bytes[48]), (0x20, 7));
     }
 

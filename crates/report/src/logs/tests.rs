@@ -385,7 +385,11 @@ fn a_histogram_counts_what_came_since_the_last_one_of_its_direction_and_the_rest
     let ios = [(0, 0, 1), (5, 0, 2), (50, 1, 3), (104, 0, 2), (105, 0, 200), (149, 1, 3), (206, 0, 7)];
     let rows = histograms(&ios, 0);
     let heads: Vec<&[u64]> = rows.iter().map(|row| &row[..3]).collect();
-    assert_eq!(heads, [[105, 0, 4096], [206, 0, 4096], [206, 1, 4096]], "nothing of reads is left at the end");
+    assert_eq!(
+        heads,
+        [[105, 0, 4096], [206, 0, 4096], [206, 1, 4096]],
+        "nothing of reads is left at the end"
+    );
     let counts = |row: &[u64]| -> Vec<(usize, u64)> {
         row[3..].iter().copied().enumerate().filter(|&(_, count)| count > 0).collect()
     };
@@ -461,10 +465,12 @@ fn compressed_logs_have_windows_of_the_rates_of_single_ios() {
         let mut spec = job(dir.path(), 1, 200);
         (spec.logs.single_rates, spec.logs.stored) = (true, stored);
         (spec.logs.bw_avg_msec, spec.logs.iops_avg_msec) = (100, 200);
-        let samples =
-            vec![synchronous(10, 0, 4_096_000), synchronous(110, 0, 2_048_000), synchronous(120, 0, 1_024_000)];
-        let batches =
-            vec![LogBatch::Ios { job: 0, samples }, LogBatch::Ended { job: 0, time_ms: 150 }];
+        let samples = vec![
+            synchronous(10, 0, 4_096_000),
+            synchronous(110, 0, 2_048_000),
+            synchronous(120, 0, 1_024_000),
+        ];
+        let batches = vec![LogBatch::Ios { job: 0, samples }, LogBatch::Ended { job: 0, time_ms: 150 }];
         let (_, _, result) = written(&plan(vec![spec]), batches);
         let read = |name: &str| match stored {
             None => read(&dir, &format!("{name}.1.log")),
@@ -530,7 +536,10 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let problems = logs.finish(&mut result);
     assert_eq!(read(&dir, "agg-read_bw.log"), "365, 120, 0, 0, 0\n749, 0, 0, 0, 0\n");
     assert_eq!(read(&dir, "agg-write_bw.log"), "365, 65, 1, 0, 0\n749, 0, 1, 0, 0\n");
-    assert_eq!(problems, [format!("cannot write {prefix}-trim_bw.log: No space left on device; the log ends there")]);
+    assert_eq!(
+        problems,
+        [format!("cannot write {prefix}-trim_bw.log: No space left on device; the log ends there")]
+    );
     let mut told = Vec::new();
     let nowhere = dir.path().join("none/x").display().to_string();
     assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| told.push(line)).is_some());

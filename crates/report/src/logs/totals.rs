@@ -12,7 +12,9 @@ pub(super) struct TotalLogs([LogFile; 3]);
 impl TotalLogs {
     /// Creates or empties `PREFIX-read_bw.log` and its kin.
     pub(super) fn create(prefix: &str) -> Self {
-        TotalLogs(["read", "write", "trim"].map(|word| LogFile::create(format!("{prefix}-{word}_bw.log"), true)))
+        TotalLogs(
+            ["read", "write", "trim"].map(|word| LogFile::create(format!("{prefix}-{word}_bw.log"), true)),
+        )
     }
 
     /// A row in each file, zeroes included.
