@@ -1,6 +1,7 @@
 //! The bandwidth of all jobs together (`--bandwidth-log`): a sample at each tick of 250 ms once the smallest `bwavgtime` has passed,
 //! also when nothing moved; none while all that goes on is a ramp.
 
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use ferrio_plan::Plan;
@@ -39,9 +40,12 @@ impl Totals {
     pub(crate) fn look(&mut self, elapsed: Duration, clock: &Clock, controls: &[JobControl]) -> Duration {
         let Some(logs) = self.logs.clone() else { return Duration::MAX };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let before = (self.since_ms, self.bytes);
         if let Some(sample) = self.sample(elapsed_ms, controls, || since(clock, controls)) {
-            // A writer that is gone has told why; the run goes on.
-            let _ = logs.send(LogBatch::Total { sample });
+            // Main must not wait for a slow disk: the next sample covers this interval too. A writer that is gone has told why.
+            if let Err(TrySendError::Full(_)) = logs.try_send(LogBatch::Total { sample }) {
+                (self.since_ms, self.bytes) = before;
+            }
         }
         Duration::from_millis(TICK_MS - elapsed_ms % TICK_MS)
     }
@@ -166,6 +170,24 @@ mod tests {
         controls[1].set_state(JobState::Ramp);
         let sampled = samples(&mut totals, &controls, &[1750], |_| ());
         assert_eq!(sampled.len(), 1, "another job is measured");
+    }
+
+    #[test]
+    fn a_sample_that_the_writer_has_no_room_for_is_part_of_the_next() {
+        let (sender, batches) = sync_channel(1);
+        let mut totals = Totals { logs: Some(sender), ..totals(250) };
+        let controls = [JobControl::default()];
+        controls[0].begin_measuring(1);
+        let mut look = |ms| {
+            controls[0].live.store(1, ms, ms << 10);
+            totals.look(Duration::from_millis(ms), &Clock::monotonic(), &controls);
+        };
+        [250, 500, 750].into_iter().for_each(&mut look);
+        let first = batches.try_recv();
+        look(1000);
+        drop(totals);
+        let sample = |time_ms| LogBatch::Total { sample: RateSample { time_ms, per_second: [0, 1000, 0] } };
+        assert_eq!((first, batches.iter().collect::<Vec<_>>()), (Ok(sample(250)), vec![sample(1000)]));
     }
 
     #[test]

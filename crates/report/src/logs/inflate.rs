@@ -236,6 +236,19 @@ mod tests {
     }
 
     #[test]
+    fn logs_that_fio_wrote_have_the_text_that_fio_prints() {
+        let samples: [(&[u8], &str); 2] = [
+            (include_bytes!("samples/fio-3.42.log.fz"), include_str!("samples/fio-3.42.txt")),
+            (include_bytes!("samples/fio-3.33.log.fz"), include_str!("samples/fio-3.33.txt")),
+        ];
+        for (log, text) in samples {
+            let (got, result) = inflated(log);
+            assert!(result.is_ok());
+            assert_eq!(got, text);
+        }
+    }
+
+    #[test]
     fn a_log_of_many_pieces_is_read_with_little_memory() {
         let record = Record { time_ms: 7, value: 9, block_size: 4096, ..Record::default() };
         let records = vec![record; 20_000];
