@@ -1,11 +1,12 @@
 //! What is said without running anything: versions, help on options and engines, job files as command lines.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use ferrio_jobfile::{Help, JobSet, Severity, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
-use ferrio_report::{DebugOptions, debug_words, idle_calibration, start_debug};
+use ferrio_report::{DebugOptions, InflateError, debug_words, idle_calibration, inflate_log, start_debug};
 
 use crate::exit::Stop;
 use crate::messages::Messages;
@@ -30,6 +31,7 @@ pub fn answer(question: &Question, messages: Messages) -> Result<u8, Stop> {
             enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
         }
         Question::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
+        Question::Log(file) => return inflate(file),
         Question::Checksums(names) => {
             return printed(|out| selftest::checksums(names.as_deref(), out, messages));
         }
@@ -47,6 +49,22 @@ pub fn answer(question: &Question, messages: Messages) -> Result<u8, Stop> {
         complaint.lines().for_each(|line| messages.complain(line));
     }
     printed(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
+}
+
+/// Prints a compressed log.
+fn inflate(path: &Path) -> Result<u8, Stop> {
+    let name = || path.display().to_string();
+    let file = File::open(path).map_err(|error| Stop::OpenLog { name: name(), error })?;
+    match inflate_log(file, &mut io::stdout().lock()) {
+        Ok(()) => Ok(0),
+        // Whoever reads, `head` say, has seen enough.
+        Err(InflateError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(InflateError::Write(error)) => {
+            Err(Stop::WriteOutput { name: "standard output".to_owned(), error })
+        }
+        Err(InflateError::Read(error)) => Err(Stop::OpenLog { name: name(), error }),
+        Err(error) => Err(Stop::Log { name: name(), error }),
+    }
 }
 
 /// Lets `write` write to standard output; the status is 1 if it says false.

@@ -47,6 +47,22 @@ pub enum Stop {
         /// Why.
         error: io::Error,
     },
+    /// A compressed log cannot be read.
+    #[error("fopen: {}: {name}", reason(.error))]
+    OpenLog {
+        /// As given.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A compressed log is damaged or something else. What could be read was printed.
+    #[error("{error}: {name}")]
+    Log {
+        /// As given.
+        name: String,
+        /// Why.
+        error: ferrio_report::InflateError,
+    },
     /// The report could not be written.
     #[error("cannot write to {name}: {}", reason(.error))]
     WriteOutput {
@@ -103,6 +119,7 @@ impl Stop {
             Stop::NothingToCheck => "nothing-to-check",
             Stop::Command(_) => "invalid-command",
             Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
+            Stop::OpenLog { .. } | Stop::Log { .. } => "unreadable-log",
         }
     }
 }

@@ -72,10 +72,11 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         return output.close().map(|()| 0);
     }
     let setting = Setting::ask(&plan, env!("CARGO_PKG_VERSION"));
-    let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
+    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
+        total_bandwidth: program.bandwidth_log.is_some(),
         trigger: program.trigger.clone(),
         idleness: program.idle_prof.is_some(),
     };

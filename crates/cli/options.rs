@@ -167,9 +167,7 @@ pub const OPTIONS: &[Entry] = &[
     .refused(
         "is not implemented yet; log_avg_msec with write_bw_log and write_iops_log shows a run over time",
     ),
-    value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together")
-        .optional()
-        .refused("is not implemented yet; write_bw_log in a job logs that job"),
+    value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together").optional(),
     value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
         .refused("is deprecated; use write_lat_log in the jobs"),
     value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
@@ -241,8 +239,7 @@ pub const OPTIONS: &[Entry] = &[
         "Describe the options of an engine, or list all engines",
     )
     .optional(),
-    value("inflate-log", 'X', "FILE", Group::Help, "Print a compressed log as text")
-        .refused("is not implemented yet: no compressed logs are written; fio reads its own"),
+    value("inflate-log", 'X', "FILE", Group::Help, "Print a compressed log as text"),
     value("crctest", 'G', "NAMES", Group::Tests, "Measure checksum functions; `help` lists them").optional(),
     value("memcpytest", 'M', "NAMES", Group::Tests, "Measure ways to copy memory; `help` lists them")
         .optional(),

@@ -58,6 +58,8 @@ pub struct Program {
     pub eta_interval: Duration,
     /// Measure how idle the CPUs are, and how that is reported.
     pub idle_prof: Option<IdleProf>,
+    /// Prefix of the logs of the bandwidth of all jobs together, if they are wanted.
+    pub bandwidth_log: Option<String>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Read everything, run nothing.
@@ -115,6 +117,8 @@ pub enum Question {
     Engines(Option<String>),
     /// `--debug=help`
     DebugClasses,
+    /// `--inflate-log`: what is in a file.
+    Log(PathBuf),
     /// `--crctest`, perhaps of some functions.
     Checksums(Option<String>),
     /// `--memcpytest`, perhaps of some ways.
@@ -182,6 +186,7 @@ impl Program {
             eta_newline: matches.get_one("eta-newline").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
             idle_prof: matches.get_one("idle-prof").copied(),
+            bandwidth_log: bandwidth_log(&matches),
             readonly: matches.get_flag("readonly"),
             parse_only: matches.get_flag("parse-only"),
             showcmd: matches.get_flag("showcmd"),
@@ -300,6 +305,15 @@ fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = String> {
     })
 }
 
+/// The prefix of the logs of all jobs together.
+fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
+    let prefix: Option<String> = matches.get_one("bandwidth-log").cloned();
+    given(matches, "bandwidth-log").then(|| match prefix {
+        Some(prefix) if !prefix.is_empty() => prefix,
+        _ => "agg".to_owned(),
+    })
+}
+
 /// The trigger, and a note if it can never fire.
 fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<String>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
@@ -327,6 +341,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         .any(|word| word == "help" || word == "?")
     {
         Some(Question::DebugClasses)
+    } else if let Some(file) = matches.get_one::<String>("inflate-log") {
+        Some(Question::Log(PathBuf::from(file)))
     } else if given(matches, "crctest") {
         Some(Question::Checksums(text("crctest")))
     } else if given(matches, "memcpytest") {

@@ -214,11 +214,9 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
     let place = Place::new();
     let refused = [
         ("--status-interval=1", "log_avg_msec"),
-        ("--bandwidth-log", "write_bw_log"),
         ("--latency-log=x", "is deprecated; use write_lat_log"),
         ("--profile=act", "not implemented yet"),
         ("--profile=nosuch", "profile 'nosuch' not found"),
-        ("--inflate-log=x", "no compressed logs"),
         ("--aux-path=x", "no state files"),
         ("--server", "there is no client/server mode"),
         ("--client=localhost", "there is no client/server mode"),

@@ -149,7 +149,31 @@ fn times_count_from_the_epoch_of_the_chosen_clock() {
 }
 
 #[test]
-fn histograms_count_every_io_up_to_the_last_row() {
+fn what_is_not_measured_has_the_files_of_fio() {
+    let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--write_hist_log=x"];
+    for more in [
+        &["--gtod_reduce=1", "--output-format=json"][..],
+        &["--disable_bw=1"],
+        &["--disable_lat=1", "--disable_slat=1"],
+        &["--disable_clat=1", "--log_hist_msec=1"],
+    ] {
+        let files = |fio: bool| {
+            let place = Place::new();
+            let words = [&MIX[..], &logs, more].concat();
+            let run = if fio { place.fio(&words).run() } else { place.ferrio(&words).run() };
+            run.succeeded();
+            names(&place).into_iter().map(|name| (rows(&place, &name).len(), name)).collect::<Vec<_>>()
+        };
+        let (fio, ferrio) = (files(true), files(false));
+        if more[0] == "--gtod_reduce=1" {
+            assert!(ferrio.iter().all(|(rows, _)| *rows == 0), "{ferrio:?}");
+        }
+        same!("fio": fio, "ferrio": ferrio, "{more:?}");
+    }
+}
+
+#[test]
+fn histograms_count_every_io() {
     let place = Place::new();
     let words = ["--write_hist_log=x", "--log_hist_msec=20", "--log_hist_coarseness=6", "--write_lat_log=x"];
     place.ferrio(&[&MIX[..], &["--rate_iops=2000,1000"], &words].concat()).run().succeeded();
@@ -161,12 +185,12 @@ fn histograms_count_every_io_up_to_the_last_row() {
         };
         let (histograms, ios) = (of(&histograms, 1), of(&ios, 2));
         assert!(histograms.len() > 1 && histograms.iter().all(|row| row.len() == 3 + 29), "{histograms:?}");
-        let last: u64 = histograms[histograms.len() - 1][0].parse().unwrap();
         let counted: usize =
             histograms.iter().flat_map(|row| &row[3..]).map(|n| n.parse::<usize>().unwrap()).sum();
-        let until = |latest: u64| ios.iter().filter(|row| row[0].parse::<u64>().unwrap() <= latest).count();
-        // Others may have completed in the same ms.
-        assert!((until(last - 1)..=until(last)).contains(&counted), "{counted} up to {last} ms");
+        assert_eq!(counted, ios.len(), "the rest is a row at the end");
+        let last = &histograms[histograms.len() - 1];
+        assert_eq!(last[2], if direction == "0" { "4096" } else { "8192" });
+        assert!(last[0].parse::<u64>().unwrap() >= ios[ios.len() - 1][0].parse().unwrap());
     }
     let report = place.ferrio(&[&MIX[..], &["--write_hist_log=y", "--output-format=json"]].concat()).run();
     assert!(number(&report.succeeded().json(), "/jobs/0/read/total_ios") > 0);

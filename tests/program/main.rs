@@ -5,6 +5,7 @@
 
 mod articles;
 mod bad_input;
+mod bandwidth_log;
 mod broken_runs;
 mod buffers;
 mod check;
@@ -14,6 +15,7 @@ mod command_line_answers;
 mod command_line_debug;
 mod command_line_shell;
 mod command_line_status;
+mod compressed_logs;
 mod diagnostics;
 mod differential;
 mod engines;
@@ -22,6 +24,7 @@ mod files;
 mod iolog;
 mod json_document;
 mod lifecycle;
+mod log_failures;
 mod logs;
 mod offload;
 mod own_jobs;

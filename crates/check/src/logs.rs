@@ -27,14 +27,17 @@ pub(crate) fn of(section: &Section<'_>, facts: &Facts) -> Vec<Log> {
 /// not measured has no log.
 pub(crate) fn files(spec: &JobSpec) -> impl Iterator<Item = (PathBuf, Option<u32>)> {
     let (logs, measure) = (&spec.logs, &spec.measure);
-    let window = Some(logs.avg_msec).filter(|&ms| ms > 0);
+    let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);
+    let window = windows(logs.avg_msec);
+    let bw = if logs.bw_disabled { Some(0) } else { windows(logs.bw_avg_msec) };
+    let histograms = if measure.clat { logs.hist_msec } else { 0 };
     let all = [
-        (&logs.bw, "bw", true, window),
+        (&logs.bw, "bw", true, bw),
         (&logs.lat, "lat", measure.lat, window),
         (&logs.lat, "slat", measure.slat, window),
         (&logs.lat, "clat", measure.clat, window),
-        (&logs.iops, "iops", true, window),
-        (&logs.hist, "clat_hist", measure.clat, Some(logs.hist_msec)),
+        (&logs.iops, "iops", true, windows(logs.iops_avg_msec)),
+        (&logs.hist, "clat_hist", true, Some(histograms)),
     ];
     let named = all.into_iter().filter_map(move |(prefix, kind, wanted, window)| {
         let prefix = prefix.as_ref().filter(|_| wanted)?;

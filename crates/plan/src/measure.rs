@@ -5,10 +5,13 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{IologVersion, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
+use crate::spec::{IologVersion, JobSpec, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
+
+/// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
+const STORED_PIECE: u32 = 64 << 10;
 
 /// Latency switches are worked off in order, since `gtod_reduce=1` changes them where it stands.
 pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
@@ -67,12 +70,20 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         Some(if text.is_empty() { name.to_owned() } else { text.to_owned() })
     };
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
+    let compression = options.size(Opt::LogCompression).map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let stored = switch(Opt::LogStoreCompressed, false).then(|| compression.unwrap_or(STORED_PIECE));
     Logs {
         bw: prefix(Opt::WriteBwLog),
         lat: prefix(Opt::WriteLatLog),
         iops: prefix(Opt::WriteIopsLog),
         hist: prefix(Opt::WriteHistLog),
         avg_msec: number(options, Opt::LogAvgMsec).unwrap_or(0),
+        bw_avg_msec: 0,
+        bw_disabled: false,
+        iops_avg_msec: 0,
+        single_rates: compression.is_some() || stored.is_some(),
+        stored,
+        writer_cpus: options.cpus(Opt::LogCompressionCpus).unwrap_or_default(),
         window_value: match options.choice(Opt::LogWindowValue).map(|choice| choice.word) {
             Some("max") => WindowValue::Maximum,
             Some("both") => WindowValue::Both,
@@ -111,36 +122,61 @@ fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
     clock
 }
 
-/// A quantity that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
-/// that of all windows of the job.
+/// A rate that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
+/// the length of the windows of its log.
 pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
-    for (logged, opt, interval) in [
-        (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms),
-        (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms),
+    for (logged, opt, interval, window) in [
+        (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms, &mut logs.bw_avg_msec),
+        (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms, &mut logs.iops_avg_msec),
     ] {
         if !logged || logs.avg_msec == 0 {
             continue;
         }
+        *window = logs.avg_msec;
         if job.options.is_given(opt) {
-            logs.avg_msec = logs.avg_msec.min(*interval);
+            *window = logs.avg_msec.min(*interval);
         } else {
             *interval = logs.avg_msec;
         }
     }
 }
 
-/// `disable_bw_measurement` drops exactly the bandwidth log of single I/Os.
-pub(crate) fn drop_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
+/// `disable_bw_measurement` empties exactly the bandwidth log of single I/Os.
+pub(crate) fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
     let off = job.options.all().fold(false, |off, given| match (given.opt, &given.value) {
         (Opt::DisableBwMeasurement, Value::Switch(on)) => *on,
         // 0 does not undo an earlier 1.
         (Opt::GtodReduce, Value::Switch(on)) => off || *on,
         _ => off,
     });
-    if off && logs.avg_msec == 0 && logs.bw.take().is_some() {
+    if off && logs.rates_are_single() && logs.bw.is_some() {
+        logs.bw_disabled = true;
+        let way_out = match logs.single_rates {
+            true => "log_avg_msec without log_compression and log_store_compressed",
+            false => "log_avg_msec",
+        };
         findings.note(format!(
-            "{}: no bandwidth log: bandwidth measurement is disabled (log_avg_msec keeps an averaged one)",
+            "{}: the bandwidth log stays empty: bandwidth measurement is disabled ({way_out} keeps an averaged one)",
             job.name
+        ));
+    }
+}
+
+/// Tells what a log of histograms cannot do.
+pub(crate) fn tell_limits_of_histograms(spec: &JobSpec, findings: &mut Findings) {
+    if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
+        return;
+    }
+    let name = &spec.name;
+    if !spec.measure.clat {
+        findings
+            .note(format!("{name}: the histogram log stays empty: completion latencies are not measured"));
+    } else if !spec.measure.clat_percentiles {
+        findings.note(format!("{name}: all counts of the histogram log are 0: clat_percentiles=0"));
+    }
+    if spec.logs.stored.is_some() {
+        findings.note(format!(
+            "{name}: the histogram log is stored as text: compressed records have no room for histograms"
         ));
     }
 }
@@ -167,7 +203,6 @@ fn number(options: &Options, opt: Opt) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::JobSpec;
     use crate::testing::{plan_of, refusals, spec_of};
 
     fn spec(options: &str) -> JobSpec {
@@ -252,25 +287,67 @@ mod tests {
     fn a_logged_quantity_is_sampled_at_the_log_interval() {
         let job = spec("write_bw_log\nlog_avg_msec=200\n");
         assert_eq!(
-            (job.measure.bwavgtime_ms, job.measure.iopsavgtime_ms, job.logs.avg_msec),
+            (job.measure.bwavgtime_ms, job.measure.iopsavgtime_ms, job.logs.bw_avg_msec),
             (200, 500, 200)
         );
         let job = spec("write_iops_log\niopsavgtime=100\nlog_avg_msec=200\n");
-        assert_eq!((job.measure.iopsavgtime_ms, job.logs.avg_msec), (100, 100));
+        assert_eq!((job.measure.iopsavgtime_ms, job.logs.iops_avg_msec), (100, 100));
         let job = spec("write_bw_log\nwrite_iops_log\nbwavgtime=700\niopsavgtime=50\nlog_avg_msec=200\n");
         let intervals = (job.measure.bwavgtime_ms, job.measure.iopsavgtime_ms);
-        assert_eq!((intervals, job.logs.avg_msec), ((700, 50), 50));
+        assert_eq!((intervals, job.logs.bw_avg_msec, job.logs.iops_avg_msec), ((700, 50), 200, 50));
+        assert_eq!(job.logs.avg_msec, 200, "latencies keep the window that was asked for");
         assert_eq!(spec("write_lat_log\nbwavgtime=50\nlog_avg_msec=200\n").logs.avg_msec, 200);
-        assert_eq!(spec("write_bw_log\nbwavgtime=50\n").logs.avg_msec, 0);
+        assert_eq!(spec("write_bw_log\nbwavgtime=50\n").logs.bw_avg_msec, 0);
     }
 
     #[test]
-    fn disabling_bandwidth_measurement_drops_the_log_of_single_ios_only() {
+    fn compressed_logs_have_rates_of_single_ios_and_names_of_their_own() {
+        let logs =
+            spec("write_bw_log=x\nlog_avg_msec=100\nlog_compression=4k\nlog_compression_cpus=0\n").logs;
+        assert!(logs.every_io() && logs.rates_are_single() && logs.stored.is_none());
+        assert_eq!((logs.file_name(1, "x", "bw"), &logs.writer_cpus[..]), ("x_bw.1.log".into(), &[0][..]));
+        let logs = spec("write_bw_log=x\nlog_avg_msec=100\nlog_store_compressed=1\n").logs;
+        assert!(logs.every_io() && logs.stored == Some(65536));
+        assert_eq!(logs.file_name(1, "x", "bw"), "x_bw.1.log.fz");
+        assert_eq!(logs.file_name(1, "x", "clat_hist"), "x_clat_hist.1.log");
+        let logs = spec("write_bw_log=x\nlog_compression=1k\nlog_store_compressed=1\nper_job_logs=0\n").logs;
+        assert_eq!((logs.stored, logs.file_name(1, "x", "bw")), (Some(1024), "x_bw.log.fz".into()));
+        assert_eq!(spec("write_bw_log=x\nlog_store_compressed=0\n").logs.stored, None);
+    }
+
+    #[test]
+    fn histograms_of_latencies_without_percentiles_count_nothing_and_a_note_says_so() {
+        let note = |more: &str| {
+            let text = format!("[a]\nioengine=null\nsize=4k\nwrite_hist_log=x\nlog_hist_msec=9\n{more}");
+            plan_of(&text).unwrap().notes
+        };
+        assert_eq!(
+            note("clat_percentiles=0\n"),
+            ["a: all counts of the histogram log are 0: clat_percentiles=0"]
+        );
+        assert!(note("").is_empty());
+        let empty = "a: the histogram log stays empty: completion latencies are not measured";
+        assert_eq!(note("disable_clat=1\n"), [empty]);
+        let stored = note("log_store_compressed=1\n");
+        assert_eq!(
+            stored,
+            ["a: the histogram log is stored as text: compressed records have no room for histograms"]
+        );
+    }
+
+    #[test]
+    fn disabling_bandwidth_measurement_empties_the_log_of_single_ios_only() {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_bw_log=x\ndisable_bw=1\n").unwrap();
-        assert_eq!((&plan.jobs[0].spec.logs.bw, plan.notes.len()), (&None, 1));
-        assert!(spec("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\n").logs.bw.is_some());
-        assert!(spec("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n").logs.bw.is_none());
-        assert!(spec("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n").logs.bw.is_some());
+        let logs = &plan.jobs[0].spec.logs;
+        assert_eq!(
+            (logs.bw_disabled, logs.bw.is_some(), logs.every_io(), plan.notes.len()),
+            (true, true, false, 1)
+        );
+        let disabled = |text: &str| spec(text).logs.bw_disabled;
+        assert!(!disabled("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\n"));
+        assert!(disabled("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\nlog_compression=1k\n"));
+        assert!(disabled("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n"));
+        assert!(!disabled("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n"));
     }
 
     #[test]

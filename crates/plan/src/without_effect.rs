@@ -81,8 +81,9 @@ table! {
         |job| !asks(job, Opt::LogAvgMsec); "single I/Os are logged, not windows, without `log_avg_msec`";
     LogAlternateEpochClockId:
         |job| !asks(job, Opt::LogAlternateEpoch); "it belongs to `log_alternate_epoch`";
-    LogCompressionCpus LogStoreCompressed:
-        |job| !asks(job, Opt::LogCompression); "logs are not compressed without `log_compression`";
+    LogCompressionCpus:
+        |job| !asks(job, Opt::LogCompression) && !asks(job, Opt::LogStoreCompressed);
+        "it belongs to `log_compression` and `log_store_compressed`";
     WriteHistLog:
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:
@@ -243,6 +244,7 @@ mod tests {
             ("log_offset=1", "write_lat_log=x"),
             ("log_window_value=max", "write_bw_log\nlog_avg_msec=100"),
             ("log_hist_msec=100", "write_hist_log"),
+            ("log_compression_cpus=0", "write_lat_log\nlog_compression=1k"),
             ("steadystate=iops:10%", "steadystate_duration=4"),
             ("verify_backlog=8", "verify=md5"),
             ("verify_async_cpus=0", "verify=md5\nverify_async=1"),

@@ -30,7 +30,7 @@ pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debu
 pub use doubts::codes as doubt_codes;
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
-pub use logs::LogWriter;
+pub use logs::{InflateError, LogWriter, inflate_log};
 pub use model::RunReport;
 pub use notes::unit_notes;
 pub use setting::Setting;

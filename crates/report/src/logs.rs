@@ -1,14 +1,20 @@
-//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`, `write_hist_log`): one thread writes them while the jobs
-//! run.
+//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`, `write_hist_log`) and of all jobs together
+//! (`--bandwidth-log`): one thread writes them while the jobs run.
 //!
 //! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
 //! rather than filling memory. Rows are fio's; their times are ms since the job began, or since another epoch if one is asked for.
 
 mod file;
 mod histogram;
+mod inflate;
 mod job;
+mod packer;
+mod record;
 mod rows;
+mod totals;
 mod window;
+
+pub use inflate::{InflateError, inflate_log};
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,11 +23,17 @@ use std::thread::{Builder, JoinHandle};
 use ferrio_plan::{JobSpec, Plan};
 use ferrio_runner::RunResult;
 use ferrio_runner::logs::{LogBatch, LogSender};
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{SigSet, SigmaskHow};
+use nix::unistd::Pid;
+
+use crate::errors::strerror;
 
 use file::{LogFile, Spool};
 use job::JobLogs;
+use packer::{Compressor, Packer};
 use rows::Rows;
+use totals::TotalLogs;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
@@ -33,32 +45,56 @@ const OPEN_FILES: usize = 256;
 #[derive(Debug)]
 pub struct LogWriter {
     sender: LogSender,
-    thread: JoinHandle<Vec<Option<JobLogs>>>,
+    thread: JoinHandle<Logs>,
+}
+
+/// All files.
+#[derive(Debug)]
+struct Logs {
+    jobs: Vec<Option<JobLogs>>,
+    totals: Option<TotalLogs>,
+    /// Where the thread may run; empty for anywhere.
+    cpus: Vec<u32>,
+    /// What went wrong beside the files, one line each.
+    problems: Vec<String>,
 }
 
 impl LogWriter {
-    /// Creates the log files of all jobs and starts the thread. `None` when no job writes a log.
+    /// Creates the log files of all jobs, and with the prefix `bandwidth` those of all jobs together, and starts the thread. `None`
+    /// when there are none.
     ///
     /// Files of one job are emptied; to those of several (`per_job_logs=0`) rows are added.
     ///
     /// `tell` is told at once what cannot be created; the run goes on without it.
-    pub fn start(plan: &Plan, tell: &mut dyn FnMut(String)) -> Option<Self> {
+    pub fn start(plan: &Plan, bandwidth: Option<&str>, tell: &mut dyn FnMut(String)) -> Option<Self> {
         let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
-        if logging == 0 {
+        if logging == 0 && bandwidth.is_none() {
             return None;
         }
         let stay_open = logging * JobLogs::MOST_FILES <= OPEN_FILES;
         let specs = || plan.jobs.iter().map(|job| &job.spec);
         let spool = spool(specs(), tell);
-        let make = |spec: &JobSpec| match spec.logs.shared {
-            true => JobLogs::create(spec, |name| LogFile::add_to(name, spool.clone())),
-            false => JobLogs::create(spec, |name| LogFile::create(name, stay_open)),
+        let stored = specs().filter(|spec| spec.logs.any() && spec.logs.stored.is_some()).count();
+        let compressor = Compressor::new();
+        let packer = |record, piece| {
+            Packer::new(compressor.clone(), record, piece, stored.saturating_mul(JobLogs::MOST_FILES))
         };
-        let mut jobs: Vec<Option<JobLogs>> =
-            specs().map(|spec| spec.logs.any().then(|| make(spec))).collect();
-        jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).for_each(&mut *tell);
+        let make = |spec: &JobSpec| match spec.logs.shared {
+            true => JobLogs::create(spec, |name| LogFile::add_to(name, spool.clone()), packer),
+            false => JobLogs::create(spec, |name| LogFile::create(name, stay_open), packer),
+        };
+        let mut logs = Logs {
+            jobs: specs().map(|spec| spec.logs.any().then(|| make(spec))).collect(),
+            totals: bandwidth.map(TotalLogs::create),
+            cpus: specs()
+                .filter(|spec| spec.logs.any())
+                .flat_map(|spec| spec.logs.writer_cpus.clone())
+                .collect(),
+            problems: Vec::new(),
+        };
+        logs.take_problems().into_iter().for_each(&mut *tell);
         let (sender, batches) = sync_channel(QUEUE);
-        match spawn(jobs, batches) {
+        match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
                 tell(format!("no logs are written: no thread for them: {error}"));
@@ -80,15 +116,15 @@ impl LogWriter {
     #[must_use]
     pub fn finish(self, result: &mut RunResult) -> Vec<String> {
         drop(self.sender);
-        let Ok(mut jobs) = self.thread.join() else {
+        let Ok(mut logs) = self.thread.join() else {
             return vec!["the thread that writes logs failed: they are incomplete".to_owned()];
         };
-        for (job, result) in jobs.iter().zip(&mut result.jobs) {
+        for (job, result) in logs.jobs.iter().zip(&mut result.jobs) {
             if let Some(job) = job {
                 job.put_rates(&mut result.stats);
             }
         }
-        jobs.iter_mut().flatten().flat_map(JobLogs::take_problems).collect()
+        logs.take_problems()
     }
 }
 
@@ -107,38 +143,69 @@ fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Stri
 }
 
 /// Signals are blocked in the new thread: the run takes them in a thread of its own.
-fn spawn(
-    jobs: Vec<Option<JobLogs>>,
-    batches: Receiver<LogBatch>,
-) -> std::io::Result<JoinHandle<Vec<Option<JobLogs>>>> {
+fn spawn(logs: Logs, batches: Receiver<LogBatch>) -> std::io::Result<JoinHandle<Logs>> {
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-    let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || write(jobs, &batches));
+    let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || logs.write(&batches));
     before.thread_set_mask()?;
     spawned
 }
 
-/// Body of the thread: until all senders are gone.
-fn write(mut jobs: Vec<Option<JobLogs>>, batches: &Receiver<LogBatch>) -> Vec<Option<JobLogs>> {
-    let mut rows = Rows::default();
-    for batch in batches {
+impl Logs {
+    /// Body of the thread: until all senders are gone.
+    fn write(mut self, batches: &Receiver<LogBatch>) -> Self {
+        if let Err(problem) = settle(&self.cpus) {
+            self.problems.push(problem);
+        }
+        let mut rows = Rows::default();
+        for batch in batches {
+            self.take(&batch, &mut rows);
+        }
+        self.jobs.iter_mut().flatten().for_each(|job| job.end_with_the_run(&mut rows));
+        self
+    }
+
+    fn take(&mut self, batch: &LogBatch, rows: &mut Rows) {
         let at = match batch {
             LogBatch::Began { job, .. }
             | LogBatch::Ios { job, .. }
             | LogBatch::Bandwidth { job, .. }
             | LogBatch::Iops { job, .. }
-            | LogBatch::Ended { job, .. } => job,
+            | LogBatch::Ended { job, .. } => *job,
+            LogBatch::Total { sample } => {
+                if let Some(totals) = &mut self.totals {
+                    totals.add(sample, rows);
+                }
+                return;
+            }
         };
-        let Some(Some(job)) = jobs.get_mut(at) else { continue };
+        let Some(Some(job)) = self.jobs.get_mut(at) else { return };
         match batch {
-            LogBatch::Began { epoch_ms, .. } => job.set_epoch(epoch_ms),
-            LogBatch::Ios { samples, .. } => job.ios(&samples, &mut rows),
-            LogBatch::Bandwidth { sample, .. } => job.bandwidth(&sample, &mut rows),
-            LogBatch::Iops { sample, .. } => job.iops(&sample, &mut rows),
-            LogBatch::Ended { time_ms, .. } => job.end(time_ms, &mut rows),
+            LogBatch::Began { epoch_ms, .. } => job.set_epoch(*epoch_ms),
+            LogBatch::Ios { samples, .. } => job.ios(samples, rows),
+            LogBatch::Bandwidth { sample, .. } => job.bandwidth(sample, rows),
+            LogBatch::Iops { sample, .. } => job.iops(sample, rows),
+            LogBatch::Ended { time_ms, .. } => job.end(*time_ms, rows),
+            LogBatch::Total { .. } => {}
         }
     }
-    jobs.iter_mut().flatten().for_each(|job| job.end_with_the_run(&mut rows));
-    jobs
+
+    fn take_problems(&mut self) -> Vec<String> {
+        let jobs = self.jobs.iter_mut().flatten().flat_map(JobLogs::take_problems);
+        let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
+        std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(totals).collect()
+    }
+}
+
+/// Has the calling thread run on these CPUs, if there are any: all those that any job names in `log_compression_cpus`.
+fn settle(cpus: &[u32]) -> Result<(), String> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    let chosen = cpus.iter().try_for_each(|&cpu| set.set(cpu as usize));
+    chosen.and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|error| {
+        format!("log_compression_cpus: logs are written on any CPU: {}", strerror(error as i32))
+    })
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod shell;
 mod signals;
 mod steady;
 mod timing;
+mod totals;
 mod traced;
 mod verification;
 mod waiting;

@@ -66,6 +66,11 @@ pub enum LogBatch {
         /// The sample.
         sample: RateSample,
     },
+    /// The bandwidth of all jobs together; its times count from the beginning of the run.
+    Total {
+        /// The sample.
+        sample: RateSample,
+    },
     /// The job is over: nothing more of it follows.
     Ended {
         /// Index of the job.

@@ -54,8 +54,8 @@ impl<'a> Monitor<'a> {
             since: 0,
             ran: None,
             logs: job.spec.logs.any(),
-            logs_bw: job.spec.logs.bw.is_some() && job.spec.logs.avg_msec > 0,
-            logs_iops: job.spec.logs.iops.is_some() && job.spec.logs.avg_msec > 0,
+            logs_bw: job.spec.logs.bw.is_some() && !job.spec.logs.rates_are_single(),
+            logs_iops: job.spec.logs.iops.is_some() && !job.spec.logs.rates_are_single(),
         });
         Monitor { clock, controls, jobs: watched.collect(), logs, steady: SteadyWatch::new(plan) }
     }

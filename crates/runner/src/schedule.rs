@@ -28,6 +28,7 @@ use crate::overlap::SharedRanges;
 use crate::ramp::SharedRamp;
 use crate::result::{JobError, JobResult, RunResult};
 use crate::signals::Watch;
+use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::worker::{Context, Message};
 use crate::{layout, place, registry};
@@ -45,6 +46,8 @@ pub struct RunOptions {
     pub progress: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
+    /// The log writer wants the bandwidth of all jobs together too.
+    pub total_bandwidth: bool,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
     /// Measure how idle the CPUs are.
@@ -89,6 +92,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
+        totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         logs: options.logs.clone(),
         progress: options.progress,
         last_progress: Instant::now(),
@@ -171,6 +175,7 @@ struct Run<'a, 'o> {
     ramps: Vec<Option<Arc<SharedRamp>>>,
     overlaps: Option<Arc<SharedRanges>>,
     monitor: Monitor<'a>,
+    totals: Totals,
     logs: Option<LogSender>,
     progress: bool,
     last_progress: Instant,
@@ -257,6 +262,7 @@ impl<'a> Run<'a, '_> {
     fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
             wake.min(self.monitor.look()).min(self.watch_trigger()).min(self.flows.look(Instant::now()));
+        let wake = wake.min(self.totals.look(self.began.elapsed(), &self.clock, self.controls));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));

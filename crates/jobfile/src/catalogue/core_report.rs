@@ -49,11 +49,11 @@ macro_rules! rows {
             LogIssueTime: "log_issue_time", Bool, Plain, default "0";
                 Works; "Add the issue time to log records";
             LogCompression: "log_compression", Size, Bytes, min 1024, max 536870912;
-                NotYet; "Compress log memory in chunks of this size";
+                Works; "Size of the compressed pieces of stored logs; logged rates are those of single I/Os";
             LogCompressionCpus: "log_compression_cpus", CpuList, Plain, under "log_compression";
-                NotYet; "CPUs for the log compression threads";
+                Works; "CPUs for the thread that writes and compresses logs";
             LogStoreCompressed: "log_store_compressed", Bool, Plain;
-                OnlyOff(&["0"]); "Keep log files compressed on disk";
+                Works; "Keep log files compressed on disk";
             LogAlternateEpoch: "log_alternate_epoch" | "log_unix_epoch", Bool, Plain;
                 Works; "Log absolute timestamps of a chosen clock instead of run-relative ones";
             LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;

@@ -152,7 +152,7 @@ subjects! {
         "waits-for-ambiguous-name": "`wait_for` names several jobs";
         "percentiles-differ-in-group": "jobs that report as one differ in `lat_percentiles`";
         "issue-time-without-offsets": "`log_issue_time` without `write_lat_log` and `log_offset`";
-        "no-such-cpu": "`cpus_allowed` names a CPU that is not there, or none";
+        "no-such-cpu": "`cpus_allowed` or `log_compression_cpus` names a CPU that is not there, or none";
         "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that is not there, or none";
     }
     "Command line" {
@@ -162,6 +162,7 @@ subjects! {
         "invalid-program-option": "an option of the program cannot be used like this";
         "not-found": "a question about an option, engine or checksum that is not there";
         "output-error": "the report cannot be written";
+        "unreadable-log": "the log of `--inflate-log` cannot be read, is cut off or no compressed log";
         "fatal-warning": "a warning, and `--warnings-fatal` is given";
     }
     "Figures that may mislead" {

@@ -34,17 +34,20 @@ fn read_only_refuses_writers(job: &Job, spec: &JobSpec, findings: &mut Findings)
 }
 
 fn cpus_exist(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
-    if !job.options.is_given(Opt::CpusAllowed) {
-        return;
-    }
     let max = machine.cpus.saturating_sub(1);
-    let message = match spec.cpus_allowed.iter().find(|&&cpu| cpu > max) {
-        Some(cpu) => format!("CPU {cpu} too large (max={max})"),
-        None if spec.cpus_allowed.is_empty() => "no CPU is left to run on".to_owned(),
-        None => return,
-    };
-    let help = "name CPUs that this machine has";
-    refuse(findings, job, &[Opt::CpusAllowed], "no-such-cpu", message, help);
+    for (opt, cpus) in
+        [(Opt::CpusAllowed, &spec.cpus_allowed), (Opt::LogCompressionCpus, &spec.logs.writer_cpus)]
+    {
+        if !job.options.is_given(opt) {
+            continue;
+        }
+        let message = match cpus.iter().find(|&&cpu| cpu > max) {
+            Some(cpu) => format!("CPU {cpu} too large (max={max})"),
+            None if cpus.is_empty() => "no CPU is left to run on".to_owned(),
+            None => continue,
+        };
+        refuse(findings, job, &[opt], "no-such-cpu", message, "name CPUs that this machine has");
+    }
 }
 
 /// What a job reads must not be thrown away when it is laid out.
@@ -100,6 +103,8 @@ mod tests {
     fn cpus_that_are_not_there_are_refused() {
         assert_eq!(refusals(&null("cpus_allowed=0,5\n")), ["CPU 5 too large (max=3)"]);
         assert_eq!(spec_of(&null("cpus_allowed=1-3\n")).cpus_allowed, [1, 2, 3]);
+        let log = "write_lat_log\nlog_compression=1k\nlog_compression_cpus=7\n";
+        assert_eq!(refusals(&null(log)), ["CPU 7 too large (max=3)"]);
     }
 
     #[test]

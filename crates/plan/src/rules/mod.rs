@@ -61,7 +61,8 @@ pub(crate) fn apply(
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
     measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
-    measure::drop_disabled_bandwidth_log(job, &mut spec.logs, findings);
+    measure::empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
+    measure::tell_limits_of_histograms(spec, findings);
 }
 
 #[cfg(test)]

@@ -16,8 +16,20 @@ pub struct Logs {
     pub iops: Option<String>,
     /// `write_hist_log` prefix.
     pub hist: Option<String>,
-    /// `log_avg_msec`; 0 logs every I/O.
+    /// `log_avg_msec`: length of the windows of the latency logs, ms; 0 logs every I/O.
     pub avg_msec: u32,
+    /// That of the bandwidth log, which is no longer than a `bwavgtime` that was given.
+    pub bw_avg_msec: u32,
+    /// That of the IOPS log, which is no longer than an `iopsavgtime` that was given.
+    pub iops_avg_msec: u32,
+    /// `log_compression`, `log_store_compressed`: rates are those of single I/Os even in windows, not those of intervals.
+    pub single_rates: bool,
+    /// `disable_bw_measurement`: a bandwidth log of single I/Os stays empty.
+    pub bw_disabled: bool,
+    /// `log_store_compressed`: files hold compressed records instead of text, in pieces of this many bytes, at least 1024.
+    pub stored: Option<u32>,
+    /// `log_compression_cpus`: where the thread that writes the logs may run; empty for anywhere.
+    pub writer_cpus: Vec<u32>,
     /// `log_window_value`: what a row says of its window.
     pub window_value: WindowValue,
     /// `log_hist_msec`, time between two histograms; 0 writes none.
@@ -58,16 +70,35 @@ impl Logs {
     /// Name of the file of one kind of log (`bw`, `clat_hist`) of the job with this number.
     #[must_use]
     pub fn file_name(&self, number: u32, prefix: &str, kind: &str) -> String {
+        let suffix = if self.is_stored(kind) { "log.fz" } else { "log" };
         match self.shared {
-            true => format!("{prefix}_{kind}.log"),
-            false => format!("{prefix}_{kind}.{number}.log"),
+            true => format!("{prefix}_{kind}.{suffix}"),
+            false => format!("{prefix}_{kind}.{number}.{suffix}"),
         }
+    }
+
+    /// True when the file of this kind of log holds compressed records. Records have no room for histograms: those stay text.
+    #[must_use]
+    pub fn is_stored(&self, kind: &str) -> bool {
+        self.stored.is_some() && kind != "clat_hist"
+    }
+
+    /// True when logged rates are those of single I/Os.
+    #[must_use]
+    pub fn rates_are_single(&self) -> bool {
+        self.avg_msec == 0 || self.single_rates
+    }
+
+    /// True when the bandwidth log has the rates of single I/Os, if it has any.
+    #[must_use]
+    pub fn single_bw(&self) -> bool {
+        self.rates_are_single() && self.bw.is_some() && !self.bw_disabled
     }
 
     /// True when rows are made from single I/Os, so that each must be handed to the writer.
     #[must_use]
     pub fn every_io(&self) -> bool {
-        let single_rates = self.avg_msec == 0 && (self.bw.is_some() || self.iops.is_some());
+        let single_rates = self.rates_are_single() && (self.single_bw() || self.iops.is_some());
         self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
     }
 }

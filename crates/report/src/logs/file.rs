@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::packer::Packer;
 use crate::errors::strerror;
 
 /// A nameless file next to the logs that holds rows until their job ends.
@@ -58,6 +59,8 @@ enum Way {
 pub(super) struct LogFile {
     name: String,
     way: Way,
+    /// Present if rows come as records and are compressed.
+    packer: Option<Packer>,
     given_up: bool,
     problem: Option<String>,
 }
@@ -77,12 +80,18 @@ impl LogFile {
 
     fn new(name: String, opened: io::Result<File>, way: impl FnOnce(File) -> Way) -> Self {
         match opened {
-            Ok(file) => LogFile { name, way: way(file), given_up: false, problem: None },
+            Ok(file) => LogFile { name, way: way(file), packer: None, given_up: false, problem: None },
             Err(error) => {
-                let problem = Some(format!("cannot create {name}: {}", reason(&error)));
-                LogFile { name, way: Way::ByName, given_up: true, problem }
+                let problem =
+                    Some(format!("fopen log: {}: {name}; the run goes on without it", reason(&error)));
+                LogFile { name, way: Way::ByName, packer: None, given_up: true, problem }
             }
         }
+    }
+
+    /// Rows come as records, which `packer` compresses.
+    pub(super) fn compressed_by(self, packer: Packer) -> Self {
+        LogFile { packer: Some(packer), ..self }
     }
 
     /// True while rows are of use.
@@ -95,10 +104,10 @@ impl LogFile {
         if self.given_up || rows.is_empty() {
             return;
         }
-        let written = match &mut self.way {
-            Way::Open(file) => file.write_all(rows),
-            Way::ByName => end_of(&self.name).and_then(|mut file| file.write_all(rows)),
-            Way::Spooled(spool, pieces) => spool.add(rows).map(|piece| pieces.push(piece)),
+        let Self { name, way, packer, .. } = self;
+        let written = match packer {
+            Some(packer) => packer.pack(rows).and_then(|streams| way.write(name, streams)),
+            None => way.write(name, rows),
         };
         self.give_up_after(written);
     }
@@ -106,6 +115,10 @@ impl LogFile {
     /// The job is over: what waits in the spool goes into the file. Rows that come all the same are not lost, provided that this
     /// is called once more.
     pub(super) fn close(&mut self) {
+        if let Some(packer) = self.packer.as_mut().filter(|_| !self.given_up) {
+            let written = packer.finish().and_then(|stream| self.way.write(&self.name, stream));
+            self.give_up_after(written);
+        }
         if self.given_up {
             return;
         }
@@ -133,6 +146,21 @@ impl LogFile {
             self.problem = Some(format!("cannot write {name}: {}; the log ends there", reason(&error)));
             self.given_up = true;
             self.way = Way::ByName;
+            self.packer = None;
+        }
+    }
+}
+
+impl Way {
+    /// Writes to the end of the file `name`, or of what waits for it.
+    fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match self {
+            Way::Open(file) => file.write_all(bytes),
+            Way::ByName => end_of(name).and_then(|mut file| file.write_all(bytes)),
+            Way::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
         }
     }
 }

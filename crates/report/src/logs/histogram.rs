@@ -1,8 +1,9 @@
 //! The log of completion latency histograms: `time, direction, block size, count, count...`, one row per `log_hist_msec`.
 //!
-//! Counts are of fio's buckets; what is left when the job ends is not written, as fio has it.
+//! Counts are of fio's buckets. What is left when the job ends is a last row, which fio does not have: so the counts of a direction
+//! add up to its I/Os.
 
-use ferrio_plan::Logs;
+use ferrio_plan::JobSpec;
 use ferrio_runner::logs::IoSample;
 use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket};
 use itoa::Buffer;
@@ -17,6 +18,8 @@ pub(super) struct HistogramLog {
     every_ms: u64,
     /// Buckets that share a count, as a power of two.
     coarseness: u32,
+    /// False leaves all counts at 0, as `clat_percentiles=0` does in fio.
+    counts: bool,
     directions: [Counts; 3],
     text: Vec<u8>,
 }
@@ -27,14 +30,17 @@ struct Counts {
     buckets: Vec<u64>,
     /// Time of the last row, or of the first I/O after the first ms; 0 before.
     last_ms: u64,
+    /// Bytes of the last I/O that was counted since the last row, if there was one.
+    rest_len: Option<u32>,
 }
 
 impl HistogramLog {
-    pub(super) fn new(file: LogFile, logs: &Logs) -> Self {
+    pub(super) fn new(file: LogFile, spec: &JobSpec) -> Self {
         HistogramLog {
             file,
-            every_ms: u64::from(logs.hist_msec),
-            coarseness: logs.hist_coarseness,
+            every_ms: if spec.measure.clat { u64::from(spec.logs.hist_msec) } else { 0 },
+            coarseness: spec.logs.hist_coarseness,
+            counts: spec.measure.clat_percentiles,
             directions: Default::default(),
             text: Vec::new(),
         }
@@ -50,7 +56,8 @@ impl HistogramLog {
         for sample in samples {
             let counts = &mut self.directions[usize::from(sample.direction)];
             counts.buckets.resize(FIO_BUCKETS >> self.coarseness, 0);
-            counts.buckets[fio_bucket(sample.clat_ns) >> self.coarseness] += 1;
+            counts.buckets[fio_bucket(sample.clat_ns) >> self.coarseness] += u64::from(self.counts);
+            counts.rest_len = Some(sample.len);
             let time_ms = sample.time_ns / 1_000_000;
             if counts.last_ms == 0 {
                 counts.last_ms = time_ms;
@@ -58,6 +65,20 @@ impl HistogramLog {
                 counts.last_ms = time_ms;
                 let time_ms = time_ms.saturating_add(epoch_ms);
                 let head = [time_ms, u64::from(sample.direction), u64::from(sample.len)];
+                push_row(&mut self.text, head.into_iter().chain(counts.buckets.iter().copied()));
+                counts.buckets.fill(0);
+                counts.rest_len = None;
+            }
+        }
+        self.file.append(&self.text);
+    }
+
+    /// The job ended: what was counted since the last row of each direction is a row.
+    pub(super) fn end(&mut self, time_ms: u64, epoch_ms: u64) {
+        self.text.clear();
+        for (direction, counts) in (0..).zip(&mut self.directions) {
+            if let Some(len) = counts.rest_len.take().filter(|_| self.counts) {
+                let head = [time_ms.saturating_add(epoch_ms), direction, u64::from(len)];
                 push_row(&mut self.text, head.into_iter().chain(counts.buckets.iter().copied()));
                 counts.buckets.fill(0);
             }

@@ -6,14 +6,19 @@ use ferrio_stats::{JobStats, SampleStats};
 
 use super::file::LogFile;
 use super::histogram::HistogramLog;
+use super::packer::Packer;
 use super::rows::{Columns, Row, Rows};
 use super::window::{Summary, Window};
 
 /// Files of one job, and the rates of its single I/Os.
 #[derive(Debug)]
 pub(super) struct JobLogs {
-    /// `log_avg_msec`; 0 logs every I/O.
+    /// Windows of latencies; 0 logs every I/O.
     window_ms: u64,
+    /// Rates are made from single I/Os.
+    single_rates: bool,
+    /// The bandwidth log of single I/Os stays empty.
+    bw_disabled: bool,
     window_value: WindowValue,
     columns: Columns,
     /// Added to all times, ms.
@@ -37,6 +42,9 @@ struct LatencyLog {
 #[derive(Debug)]
 struct RateLog {
     file: LogFile,
+    /// Length of the windows of single rates; 0 logs every I/O.
+    window_ms: u64,
+    windows: [Window; 3],
     /// Rates of single I/Os.
     rates: [SampleStats; 3],
 }
@@ -50,27 +58,41 @@ impl JobLogs {
     /// Most files that one job can have.
     pub(super) const MOST_FILES: usize = 6;
 
-    /// Creates the files of the job with `make`, which is given their names. What is not measured has no log.
-    pub(super) fn create(spec: &JobSpec, mut make: impl FnMut(String) -> LogFile) -> Self {
+    /// Creates the files of the job with `make`, which is given their names; `packer` makes compressors for those that are stored
+    /// compressed. What is not measured has no log.
+    pub(super) fn create(
+        spec: &JobSpec,
+        mut make: impl FnMut(String) -> LogFile,
+        packer: impl Fn(usize, u32) -> Packer,
+    ) -> Self {
         let logs = &spec.logs;
         let mut file = |prefix: &Option<String>, kind, wanted: bool| {
             let prefix = prefix.as_ref().filter(|_| wanted)?;
-            Some(make(file_name(spec, prefix, kind)))
+            let file = make(file_name(spec, prefix, kind));
+            Some(match logs.stored.filter(|_| logs.is_stored(kind)) {
+                Some(piece) => file.compressed_by(packer(Columns::of(logs).record_len(), piece)),
+                None => file,
+            })
         };
-        let latency = |file| LatencyLog { file, windows: [Window::default(); 3] };
-        let rate = |file| RateLog { file, rates: [SampleStats::default(); 3] };
+        let windows = [Window::default(); 3];
+        let latency = |file| LatencyLog { file, windows };
+        let rate = |file, window_ms| {
+            let rates = [SampleStats::default(); 3];
+            RateLog { file, window_ms: u64::from(window_ms), windows, rates }
+        };
         JobLogs {
             window_ms: u64::from(logs.avg_msec),
+            single_rates: logs.rates_are_single(),
+            bw_disabled: logs.bw_disabled,
             window_value: logs.window_value,
             columns: Columns::of(logs),
             epoch_ms: 0,
             lat: file(&logs.lat, "lat", spec.measure.lat).map(latency),
             slat: file(&logs.lat, "slat", spec.measure.slat).map(latency),
             clat: file(&logs.lat, "clat", spec.measure.clat).map(latency),
-            bw: file(&logs.bw, "bw", true).map(rate),
-            iops: file(&logs.iops, "iops", true).map(rate),
-            histogram: file(&logs.hist, "clat_hist", spec.measure.clat)
-                .map(|file| HistogramLog::new(file, logs)),
+            bw: file(&logs.bw, "bw", true).map(|file| rate(file, logs.bw_avg_msec)),
+            iops: file(&logs.iops, "iops", true).map(|file| rate(file, logs.iops_avg_msec)),
+            histogram: file(&logs.hist, "clat_hist", true).map(|file| HistogramLog::new(file, spec)),
             last_ms: 0,
         }
     }
@@ -88,19 +110,21 @@ impl JobLogs {
         if let Some(log) = &mut self.histogram {
             log.ios(samples, self.epoch_ms);
         }
-        if self.window_ms > 0 {
-            self.averaged_latencies(samples, rows);
+        match self.window_ms {
+            0 => self.latencies(samples, rows),
+            _ => self.averaged_latencies(samples, rows),
+        }
+        if !self.single_rates {
             return;
         }
-        self.latencies(samples, rows);
-        let begin = (self.columns, self.epoch_ms);
-        if let Some(log) = &mut self.bw {
-            rows.begin(begin.0, begin.1);
-            log.single(samples, rows, kilobytes_per_second);
+        let value = self.window_value;
+        if let Some(log) = self.bw.as_mut().filter(|_| !self.bw_disabled) {
+            rows.begin(self.columns, self.epoch_ms);
+            log.single(samples, rows, kilobytes_per_second, value);
         }
         if let Some(log) = &mut self.iops {
-            rows.begin(begin.0, begin.1);
-            log.single(samples, rows, |_| 1);
+            rows.begin(self.columns, self.epoch_ms);
+            log.single(samples, rows, |_| 1, value);
         }
     }
 
@@ -124,7 +148,7 @@ impl JobLogs {
     /// follow when the run ends, as fio has it.
     pub(super) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
         self.end_windows(time_ms, rows);
-        let rates_are_done = self.window_ms == 0;
+        let rates_are_done = self.single_rates;
         let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
         latencies.for_each(|log| log.file.close());
         self.histogram.iter_mut().for_each(|log| log.file.close());
@@ -141,7 +165,7 @@ impl JobLogs {
 
     /// Where single I/Os were logged, their rates are the samples of the job.
     pub(super) fn put_rates(&self, stats: &mut JobStats) {
-        if self.window_ms > 0 {
+        if !self.single_rates {
             return;
         }
         for (at, stats) in stats.directions.iter_mut().enumerate() {
@@ -167,14 +191,20 @@ impl JobLogs {
     }
 
     fn end_windows(&mut self, time_ms: u64, rows: &mut Rows) {
-        for log in [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten() {
+        let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
+        let rates = [&mut self.bw, &mut self.iops].into_iter().flatten();
+        let latencies = latencies.map(|log| (&mut log.file, &mut log.windows));
+        for (file, windows) in latencies.chain(rates.map(|log| (&mut log.file, &mut log.windows))) {
             rows.begin(self.columns, self.epoch_ms);
-            for (direction, window) in (0..).zip(&mut log.windows) {
+            for (direction, window) in (0..).zip(windows) {
                 if let Some(summary) = window.take() {
                     rows.push(&window_row(time_ms, summary, direction, self.window_value));
                 }
             }
-            log.file.append(rows.text());
+            file.append(rows.text());
+        }
+        if let Some(log) = &mut self.histogram {
+            log.end(time_ms, self.epoch_ms);
         }
     }
 
@@ -248,12 +278,24 @@ impl Kind {
 }
 
 impl RateLog {
-    /// One row per I/O. The rates are counted even if the file was given up.
-    fn single(&mut self, samples: &[IoSample], rows: &mut Rows, rate: fn(&IoSample) -> u64) {
+    /// One row per I/O or window. The rates are counted even if the file was given up.
+    fn single(
+        &mut self,
+        samples: &[IoSample],
+        rows: &mut Rows,
+        rate: fn(&IoSample) -> u64,
+        window_value: WindowValue,
+    ) {
         for sample in samples {
             let value = rate(sample);
-            self.rates[usize::from(sample.direction)].record(value);
-            rows.push(&single_row(milliseconds(sample.time_ns), value, sample));
+            let direction = usize::from(sample.direction);
+            self.rates[direction].record(value);
+            let time_ms = milliseconds(sample.time_ns);
+            if self.window_ms == 0 {
+                rows.push(&single_row(time_ms, value, sample));
+            } else if let Some(summary) = self.windows[direction].add(time_ms, value, self.window_ms) {
+                rows.push(&window_row(time_ms, summary, sample.direction, window_value));
+            }
         }
         self.file.append(rows.text());
     }

@@ -1,10 +1,12 @@
-//! Text of log rows: `time, value[, maximum], direction, block size[, offset], priority[, issue time]`.
+//! Rows of logs, as text or as the records of compressed logs. Text: `time, value[, maximum], direction, block size[, offset], priority[, issue time]`.
 //!
 //! Neighbouring rows mostly share their time, direction and block size. Those parts are formatted when they change and copied
 //! otherwise, so that a plain row costs one conversion of a number and no allocation.
 
 use ferrio_plan::{IoPriority, Logs, WindowValue};
 use itoa::Buffer;
+
+use super::record::{Layout, Record};
 
 /// Which columns rows have, beside those that all have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(super) struct Columns {
     pub(super) priority: bool,
     /// When the I/O was issued.
     pub(super) issue_time: bool,
+    /// Rows are records instead of text.
+    pub(super) packed: bool,
 }
 
 impl Columns {
@@ -27,7 +31,18 @@ impl Columns {
             offset: logs.offset,
             priority: logs.prio,
             issue_time: logs.issue_time,
+            packed: logs.stored.is_some(),
         }
+    }
+
+    /// Bytes of a record with these columns.
+    pub(super) fn record_len(self) -> usize {
+        self.layout().len()
+    }
+
+    fn layout(self) -> Layout {
+        let Columns { maximum, offset, priority, issue_time, .. } = self;
+        Layout { maximum, offset, priority, issue_time, ..Layout::default() }
     }
 }
 
@@ -52,7 +67,7 @@ pub(super) struct Row {
     pub(super) issue_ns: u64,
 }
 
-/// Collects rows as text.
+/// Collects rows.
 #[derive(Debug)]
 pub(super) struct Rows {
     text: Vec<u8>,
@@ -101,6 +116,10 @@ impl Rows {
     /// Adds a row.
     #[inline]
     pub(super) fn push(&mut self, row: &Row) {
+        if self.columns.packed {
+            self.pack(row);
+            return;
+        }
         if self.time_ms != row.time_ms {
             self.set_time(row.time_ms);
         }
@@ -128,7 +147,22 @@ impl Rows {
         }
     }
 
-    /// The rows so far.
+    /// Adds a row as a record.
+    fn pack(&mut self, row: &Row) {
+        let record = Record {
+            time_ms: row.time_ms.saturating_add(self.epoch_ms),
+            value: row.value,
+            maximum: if self.columns.maximum { row.maximum } else { 0 },
+            direction: u32::from(row.direction),
+            priority: row.priority,
+            block_size: u64::from(row.block_size),
+            offset: row.offset,
+            issue_ns: row.issue_ns,
+        };
+        record.push_to(&mut self.text, self.columns.layout());
+    }
+
+    /// The rows so far, text unless they are packed.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -216,7 +250,7 @@ mod tests {
         assert_eq!(text(Columns { priority, ..none }), "2, 7, 1, 4096, 0x0000\n");
         assert_eq!(text(Columns { issue_time, ..none }), "2, 7, 1, 4096, 0, 1999000\n");
         assert_eq!(text(Columns { offset, issue_time, ..none }), "2, 7, 1, 4096, 8192, 0, 1999000\n");
-        let all = Columns { maximum, offset, priority, issue_time };
+        let all = Columns { maximum, offset, priority, issue_time, packed: false };
         assert_eq!(text(all), "2, 7, 9, 1, 4096, 8192, 0x0000, 1999000\n");
     }
 

@@ -30,7 +30,7 @@ fn plan(specs: Vec<JobSpec>) -> Plan {
 /// Writes the batches; returns what was told at the start and at the end, and the result.
 fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, RunResult) {
     let mut told = Vec::new();
-    let logs = LogWriter::start(plan, &mut |line| told.push(line)).unwrap();
+    let logs = LogWriter::start(plan, None, &mut |line| told.push(line)).unwrap();
     let sender = logs.sender();
     batches.into_iter().for_each(|batch| sender.send(batch).unwrap());
     drop(sender);
@@ -83,7 +83,7 @@ fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
 
 #[test]
 fn without_log_options_nothing_is_started() {
-    assert!(LogWriter::start(&plan(vec![JobSpec::bare("a")]), &mut |_| ()).is_none());
+    assert!(LogWriter::start(&plan(vec![JobSpec::bare("a")]), None, &mut |_| ()).is_none());
 }
 
 #[test]
@@ -224,7 +224,9 @@ fn a_file_that_cannot_be_created_is_told_at_once_and_the_others_are_written() {
     let samples = vec![synchronous(1, 0, 5)];
     let (told, problems, result) = written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
     let path = dir.path().join("missing/x_bw.1.log");
-    assert_eq!(told, [format!("cannot create {}: No such file or directory", path.display())]);
+    let problem =
+        format!("fopen log: No such file or directory: {}; the run goes on without it", path.display());
+    assert_eq!(told, [problem]);
     assert_eq!(problems, [""; 0]);
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
     assert_eq!(result.jobs[0].stats.directions[0].bw.samples, 1);
@@ -249,7 +251,7 @@ fn hundreds_of_jobs_do_not_keep_their_files_open() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)).collect());
     let batch = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
-    let logs = LogWriter::start(&plan, &mut |line| panic!("{line}")).unwrap();
+    let logs = LogWriter::start(&plan, None, &mut |line| panic!("{line}")).unwrap();
     let open =
         std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| entry.ok()?.path().read_link().ok());
     assert_eq!(open.filter(|path| path.starts_with(dir.path())).count(), 0);
@@ -382,24 +384,179 @@ fn histograms(ios: &[(u64, u8, u64)], coarseness: u32) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn a_histogram_counts_what_came_since_the_last_one_of_its_direction() {
+fn a_histogram_counts_what_came_since_the_last_one_of_its_direction_and_the_rest_is_a_row_at_the_end() {
     let ios = [(0, 0, 1), (5, 0, 2), (50, 1, 3), (104, 0, 2), (105, 0, 200), (149, 1, 3), (206, 0, 7)];
     let rows = histograms(&ios, 0);
-    assert_eq!(rows.len(), 2, "what is left at the end is not written");
-    assert_eq!((&rows[0][..3], &rows[1][..3]), (&[105, 0, 4096][..], &[206, 0, 4096][..]));
+    let heads: Vec<&[u64]> = rows.iter().map(|row| &row[..3]).collect();
+    assert_eq!(
+        heads,
+        [[105, 0, 4096], [206, 0, 4096], [206, 1, 4096]],
+        "nothing of reads is left at the end"
+    );
     let counts = |row: &[u64]| -> Vec<(usize, u64)> {
         row[3..].iter().copied().enumerate().filter(|&(_, count)| count > 0).collect()
     };
     // 200 ns lie in the bucket from 200 to 201, the 36th of those that are 2 wide.
     assert_eq!(counts(&rows[0]), [(1, 1), (2, 2), (128 + 36, 1)]);
     assert_eq!(counts(&rows[1]), [(7, 1)]);
+    assert_eq!(counts(&rows[2]), [(3, 2)]);
+}
+
+#[test]
+fn the_last_histogram_has_the_time_of_the_end_and_the_size_of_the_last_io() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = JobSpec::bare("a");
+    spec.number = 1;
+    spec.logs.hist = Some(dir.path().join("x").display().to_string());
+    (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, 6);
+    let samples = vec![synchronous(1, 1, 5), IoSample { len: 512, ..synchronous(2, 1, 5) }];
+    let end = LogBatch::Ended { job: 0, time_ms: 9 };
+    let batches =
+        vec![LogBatch::Began { job: 0, epoch_ms: 1000 }, LogBatch::Ios { job: 0, samples }, end.clone()];
+    written(&plan(vec![spec.clone()]), batches);
+    assert_eq!(read(&dir, "x_clat_hist.1.log"), format!("1009, 1, 512, 2{}\n", ", 0".repeat(28)));
+    // Without percentiles nothing is counted, and then there is nothing left either.
+    spec.measure.clat_percentiles = false;
+    let samples = vec![synchronous(1, 0, 5), synchronous(150, 0, 5), synchronous(160, 0, 5)];
+    written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }, end]);
+    assert_eq!(read(&dir, "x_clat_hist.1.log"), format!("150, 0, 4096{}\n", ", 0".repeat(29)));
 }
 
 #[test]
 fn a_coarse_histogram_adds_neighbouring_buckets_up() {
     for (coarseness, columns, filled) in [(0, 1856, 1855), (3, 232, 231), (6, 29, 28)] {
         let rows = histograms(&[(1, 2, u64::MAX), (101, 2, u64::MAX)], coarseness);
+        assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].len(), 3 + columns);
         assert_eq!(rows[0][3 + filled], 2);
     }
+}
+
+/// The rows of a compressed log.
+fn inflated(dir: &TempDir, name: &str) -> String {
+    let mut text = Vec::new();
+    inflate_log(std::fs::File::open(dir.path().join(name)).unwrap(), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn compressed_logs_hold_the_rows_that_text_logs_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = job(dir.path(), 1, 0);
+    (text.logs.offset, text.logs.issue_time, text.logs.window_value) = (true, true, WindowValue::Both);
+    let mut stored = text.clone();
+    (stored.number, stored.logs.stored, stored.logs.single_rates) = (2, Some(1024), true);
+    let plan = plan(vec![text, stored]);
+    let samples: Vec<IoSample> = (0..3000).map(|at| asynchronous(at / 7, 1, 700 + at, 50_000)).collect();
+    let of = |job| {
+        let ios = samples.chunks(1000).map(move |part| LogBatch::Ios { job, samples: part.to_vec() });
+        ios.chain([LogBatch::Ended { job, time_ms: 500 }])
+    };
+    let (told, problems, _) = written(&plan, of(0).chain(of(1)).collect());
+    assert_eq!((told, problems), (vec![], vec![]));
+    for kind in ["bw", "clat", "iops", "lat", "slat"] {
+        let text = read(&dir, &format!("x_{kind}.1.log"));
+        assert_eq!(text.lines().count(), 3000);
+        assert!(inflated(&dir, &format!("x_{kind}.2.log.fz")) == text, "{kind}");
+    }
+}
+
+#[test]
+fn compressed_logs_have_windows_of_the_rates_of_single_ios() {
+    for stored in [None, Some(4096)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = job(dir.path(), 1, 200);
+        (spec.logs.single_rates, spec.logs.stored) = (true, stored);
+        (spec.logs.bw_avg_msec, spec.logs.iops_avg_msec) = (100, 200);
+        let samples = vec![
+            synchronous(10, 0, 4_096_000),
+            synchronous(110, 0, 2_048_000),
+            synchronous(120, 0, 1_024_000),
+        ];
+        let batches = vec![LogBatch::Ios { job: 0, samples }, LogBatch::Ended { job: 0, time_ms: 150 }];
+        let (_, _, result) = written(&plan(vec![spec]), batches);
+        let read = |name: &str| match stored {
+            None => read(&dir, &format!("{name}.1.log")),
+            Some(_) => inflated(&dir, &format!("{name}.1.log.fz")),
+        };
+        assert_eq!(read("x_bw"), "110, 1500, 0, 0, 0\n150, 4000, 0, 0, 0\n");
+        assert_eq!(read("x_iops"), "150, 1, 0, 0, 0\n");
+        assert_eq!(read("x_lat"), "150, 2389333, 0, 0, 0\n");
+        let bw = &result.jobs[0].stats.directions[0].bw;
+        assert_eq!((bw.samples, bw.min, bw.max), (3, 1000, 4000));
+    }
+}
+
+#[test]
+fn jobs_that_share_a_compressed_file_append_whole_streams() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = |number| {
+        let mut spec = job(dir.path(), number, 0);
+        (spec.logs.shared, spec.logs.stored, spec.logs.bw, spec.logs.iops) = (true, Some(1024), None, None);
+        spec
+    };
+    let io = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
+    for _ in 0..2 {
+        let batches = vec![io(0, 1), io(1, 2), LogBatch::Ended { job: 1, time_ms: 9 }, io(0, 3)];
+        written(&plan(vec![shared(1), shared(2)]), batches);
+    }
+    let rows = [2, 1, 3, 2, 1, 3].map(|ms| format!("{ms}, 5, 0, 4096, 0\n")).concat();
+    assert_eq!(inflated(&dir, "x_lat.log.fz"), rows);
+    assert_eq!(inflated(&dir, "x_slat.log.fz"), "");
+}
+
+#[test]
+fn a_full_disk_under_a_compressed_log_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.1.log.fz")).unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    spec.logs.stored = Some(1024);
+    let batch = || LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5); 30] };
+    let (_, problems, _) = written(&plan(vec![spec]), vec![batch(), batch()]);
+    let name = dir.path().join("x_lat.1.log.fz");
+    let problem = format!("cannot write {}: No space left on device; the log ends there", name.display());
+    assert_eq!(problems, [problem]);
+    assert_eq!(inflated(&dir, "x_clat.1.log.fz").lines().count(), 60);
+}
+
+#[test]
+fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("agg").display().to_string();
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("agg-trim_bw.log")).unwrap();
+    let logs = LogWriter::start(&plan(vec![JobSpec::bare("a")]), Some(&prefix), &mut |line| panic!("{line}"));
+    let logs = logs.unwrap();
+    for (ms, read, write) in [(365, 120, 65), (749, 0, 0)] {
+        logs.sender().send(LogBatch::Total { sample: rates(ms, [read, write, 0]) }).unwrap();
+    }
+    let mut result = RunResult {
+        jobs: vec![JobResult::default()],
+        disks: Vec::new(),
+        started: SystemTime::UNIX_EPOCH,
+        elapsed: Duration::ZERO,
+        signal: None,
+    };
+    let problems = logs.finish(&mut result);
+    assert_eq!(read(&dir, "agg-read_bw.log"), "365, 120, 0, 0, 0\n749, 0, 0, 0, 0\n");
+    assert_eq!(read(&dir, "agg-write_bw.log"), "365, 65, 1, 0, 0\n749, 0, 1, 0, 0\n");
+    assert_eq!(
+        problems,
+        [format!("cannot write {prefix}-trim_bw.log: No space left on device; the log ends there")]
+    );
+    let mut told = Vec::new();
+    let nowhere = dir.path().join("none/x").display().to_string();
+    assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| told.push(line)).is_some());
+    assert_eq!(told.len(), 3);
+    assert!(told[0].starts_with(&format!("fopen log: No such file or directory: {nowhere}-read_bw.log; ")));
+}
+
+#[test]
+fn logs_are_written_on_cpus_that_the_jobs_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = job(dir.path(), 1, 0);
+    spec.logs.writer_cpus = vec![1023];
+    let samples = vec![synchronous(1, 0, 5)];
+    let (_, problems, _) = written(&plan(vec![spec.clone()]), vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!(problems, ["log_compression_cpus: logs are written on any CPU: Invalid argument"]);
+    assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
 }

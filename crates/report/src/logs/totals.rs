@@ -1,0 +1,33 @@
+//! The logs of the bandwidth of all jobs together (`--bandwidth-log`): a file for each direction.
+
+use ferrio_runner::logs::RateSample;
+
+use super::file::LogFile;
+use super::rows::{Columns, Row, Rows};
+
+/// The files of reads, writes and trims.
+#[derive(Debug)]
+pub(super) struct TotalLogs([LogFile; 3]);
+
+impl TotalLogs {
+    /// Creates or empties `PREFIX-read_bw.log` and its kin.
+    pub(super) fn create(prefix: &str) -> Self {
+        TotalLogs(
+            ["read", "write", "trim"].map(|word| LogFile::create(format!("{prefix}-{word}_bw.log"), true)),
+        )
+    }
+
+    /// A row in each file, zeroes included.
+    pub(super) fn add(&mut self, sample: &RateSample, rows: &mut Rows) {
+        for ((direction, &value), file) in (0..).zip(&sample.per_second).zip(&mut self.0) {
+            rows.begin(Columns::default(), 0);
+            rows.push(&Row { time_ms: sample.time_ms, value, direction, ..Row::default() });
+            file.append(rows.text());
+        }
+    }
+
+    /// What went wrong since asked last, one line each.
+    pub(super) fn take_problems(&mut self) -> Vec<String> {
+        self.0.iter_mut().filter_map(LogFile::take_problem).collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! `--bandwidth-log`: the bandwidth of all jobs together, a file for each direction.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::Place;
+
+/// A job that moves 400 KiB/s for a second.
+const STEADY: [&str; 6] =
+    ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=100", "--time_based", "--runtime=1100ms"];
+
+fn rows(place: &Place, name: &str) -> Vec<[u64; 5]> {
+    let text = fs::read_to_string(place.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let numbers = |line: &str| line.split(", ").map(|n| n.parse().unwrap()).collect::<Vec<u64>>();
+    text.lines().map(|line| numbers(line).try_into().unwrap()).collect()
+}
+
+#[test]
+fn there_is_a_row_in_each_file_at_each_tick_even_if_nothing_moved() {
+    let place = Place::new();
+    place.ferrio(&[&["--bandwidth-log=all", "--bwavgtime=250"], &STEADY[..]].concat()).run().succeeded();
+    let [read, write, trim] =
+        ["read", "write", "trim"].map(|word| rows(&place, &format!("all-{word}_bw.log")));
+    assert!((2..=5).contains(&read.len()), "{read:?}");
+    let times = |rows: &[[u64; 5]]| rows.iter().map(|row| row[0]).collect::<Vec<_>>();
+    assert!(times(&read)[0] >= 250 && times(&read).is_sorted(), "{read:?}");
+    assert_eq!((times(&write), times(&trim)), (times(&read), times(&read)));
+    assert!(read.iter().all(|row| row[1] > 0 && row[2..] == [0, 0, 0]), "{read:?}");
+    assert!(write.iter().all(|row| row[1..] == [0, 1, 0, 0]), "{write:?}");
+    assert!(trim.iter().all(|row| row[1..] == [0, 2, 0, 0]), "{trim:?}");
+    // KiB/s times ms, over all rows, is what had been read by then; each row loses less than a KiB/s.
+    let mut before = 0;
+    let moved: u64 = read.iter().map(|row| row[1] * (row[0] - std::mem::replace(&mut before, row[0]))).sum();
+    let most = 440 * 1000;
+    assert!(moved <= most + 4000 && moved + read.len() as u64 * 1000 >= before * 4 / 10, "{moved}: {read:?}");
+}
+
+#[test]
+fn rows_add_all_jobs_up_and_have_none_of_a_ramp() {
+    let place = Place::new();
+    let words = ["--bandwidth-log", "--bwavgtime=100", "--ramp_time=600ms", "--numjobs=2"];
+    place.ferrio(&[&words[..], &STEADY].concat()).run().succeeded();
+    let read = rows(&place, "agg-read_bw.log");
+    assert!(!read.is_empty() && read.iter().all(|row| row[0] >= 600), "{read:?}");
+    assert!(read.iter().any(|row| row[1] > 500), "800 KiB/s are read: {read:?}");
+}
+
+#[test]
+fn the_interval_is_the_smallest_of_all_jobs_and_earlier_rows_are_gone() {
+    let place = Place::new();
+    fs::write(place.work().join("agg-read_bw.log"), "old\n").unwrap();
+    let second = ["--name=b", "--ioengine=null", "--size=4k", "--bwavgtime=250"];
+    place.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"], &second].concat()).run().succeeded();
+    assert!(rows(&place, "agg-read_bw.log").len() >= 2);
+    place.ferrio(&[&["-b"], &STEADY[..], &["--bwavgtime=10000"]].concat()).run().succeeded();
+    assert_eq!(rows(&place, "agg-read_bw.log").len(), 0, "its interval never passed");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
+    let place = Place::new();
+    let run =
+        place.ferrio(&["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"]).run().succeeded();
+    assert_eq!(
+        run.stderr.matches("fopen log: No such file or directory: no/x-").count(),
+        3,
+        "{}",
+        run.stderr
+    );
+    symlink("/dev/full", place.work().join("agg-read_bw.log")).unwrap();
+    let run = place.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().succeeded();
+    let told = run.stderr.matches("cannot write agg-read_bw.log: No space left on device").count();
+    assert_eq!(told, 1, "{}", run.stderr);
+    assert!(!rows(&place, "agg-write_bw.log").is_empty());
+}
