@@ -177,6 +177,7 @@ mod tests {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal,
+            progress: None,
         };
         (Plan { jobs, ..Plan::default() }, result)
     }

@@ -76,6 +76,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
+        ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);

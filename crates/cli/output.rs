@@ -106,6 +106,8 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
+            // Nobody asked for them.
+            Event::Interim(_) | Event::Interval(_) => {}
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
                     self.show(&line);

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use ferrio_stats::JobStats;
 
+use crate::event::Progress;
+
 /// Everything measured in a run.
 #[derive(Debug)]
 pub struct RunResult {
@@ -18,10 +20,12 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// The signal that ended the run early.
     pub signal: Option<i32>,
+    /// Where each job stands, while the run goes on; `None` when it is over.
+    pub progress: Option<Progress>,
 }
 
 /// One job's outcome.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JobResult {
     /// When its I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
     pub start_ms: u64,
