@@ -174,8 +174,6 @@ pub fn reason(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
-
     use ferrio_plan::{JobSpec, PlannedJob, SetupError};
     use ferrio_runner::{JobError, JobResult};
 
@@ -188,15 +186,7 @@ mod tests {
             error: errno.map(|errno| JobError::new(errno, "io_u error")),
             ..JobResult::default()
         };
-        let result = RunResult {
-            jobs: errors.iter().map(result).collect(),
-            disks: Vec::new(),
-            started: SystemTime::UNIX_EPOCH,
-            elapsed: Duration::ZERO,
-            signal,
-            idleness: None,
-            clock: ferrio_stats::ClockSource::Tsc,
-        };
+        let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
         (Plan { jobs, ..Plan::default() }, result)
     }
 

@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, RunReport, Setting};
+use ferrio_report::{LogWriter, Setting};
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -32,6 +32,8 @@ use output::Output;
 use program::{FIO_VERSION, Program};
 
 fn main() -> ExitCode {
+    // From the first moment on: until the run takes it, the signal waits.
+    ferrio_runner::hold_report_signal();
     let mut messages = Messages::default();
     let outcome = run(&mut messages);
     exit::code(outcome, messages)
@@ -71,7 +73,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
-    let setting = Setting::ask(&plan, env!("CARGO_PKG_VERSION"));
+    output.describe(Setting::ask(&plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
@@ -79,16 +81,16 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         total_bandwidth: program.bandwidth_log.is_some(),
         trigger: program.trigger.clone(),
         idleness: program.idle_prof.is_some(),
+        status_interval: program.status_interval,
+        status_file: Some(output::status_file()),
+        ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    let options = program.report_options().within(&setting);
-    let report = RunReport::new(&plan, &result, &options);
-    output.write(&report.in_formats(&options));
-    output.warn(&report.ferrio.warnings);
+    output.report(&plan, &result);
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

@@ -1,13 +1,17 @@
 //! Where things are printed: the report on standard output or into a file, everything else on standard error.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::Severity;
 use ferrio_plan::Plan;
-use ferrio_report::model::Warning;
-use ferrio_report::{LiveLine, job_failed_line, laying_out_line, starting_line, terminating_line};
-use ferrio_runner::Event;
+use ferrio_report::{
+    LiveLine, ReportOptions, RunReport, Setting, job_failed_line, laying_out_line, starting_line,
+    terminating_line,
+};
+use ferrio_runner::{Event, RunResult};
 
 use crate::exit::Stop;
 use crate::messages::Messages;
@@ -18,6 +22,10 @@ pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
+    /// How reports are made, but for their time.
+    options: ReportOptions,
+    /// Where the jobs run.
+    setting: Setting,
     /// Only the text report is announced by lines before it.
     announces: bool,
     live: Option<LiveLine>,
@@ -52,6 +60,8 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
+            options: program.report_options(),
+            setting: Setting::default(),
             announces: program.formats.normal,
             live: live.then(|| LiveLine::new(program.eta_interval, program.eta_newline)),
             shown: 0,
@@ -78,18 +88,31 @@ impl Output {
         self.remember(written);
     }
 
+    /// Says where the jobs run, for all reports.
+    pub fn describe(&mut self, setting: Setting) {
+        self.setting = setting;
+    }
+
+    /// The report of a run that is over, and behind it, beside the report, what speaks against its figures.
+    pub fn report(&mut self, plan: &Plan, result: &RunResult) {
+        let report = self.report_so_far(plan, result);
+        self.clear_live_line();
+        self.messages.doubts(&report.ferrio.warnings);
+    }
+
+    /// The report in all formats. Nothing of it waits in a buffer.
+    fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> RunReport {
+        let options = self.options.clone().now().within(&self.setting);
+        let report = RunReport::new(plan, result, &options);
+        self.write(&report.in_formats(&options));
+        let flushed = self.stream.flush();
+        self.remember(flushed);
+        report
+    }
+
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
         self.note_as(Severity::Note, "note", line);
-    }
-
-    /// Says why figures of the report may mean something else than they seem to.
-    pub fn warn(&mut self, warnings: &[Warning]) {
-        self.clear_live_line();
-        // They go out behind the report also where both go to one terminal.
-        let flushed = self.stream.flush();
-        self.remember(flushed);
-        self.messages.doubts(warnings);
     }
 
     /// Shows what happens while the jobs run.
@@ -116,6 +139,9 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
+            Event::Interim(result) => drop(self.report_so_far(plan, result)),
+            // Nobody asks for them.
+            Event::Interval(_) => {}
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
                     self.show(&line);
@@ -170,6 +196,12 @@ impl Output {
             self.error.get_or_insert(error);
         }
     }
+}
+
+/// The file that asks for a report of the run so far when it appears.
+pub fn status_file() -> PathBuf {
+    let dir = ["TMPDIR", "TEMP"].into_iter().filter_map(env::var_os).find(|dir| !dir.is_empty());
+    Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
 }
 
 fn names_a_job(plan: &Plan, line: &str) -> bool {

@@ -21,6 +21,7 @@ mod differential;
 mod engines;
 mod failures;
 mod files;
+mod interim;
 mod iolog;
 mod json_document;
 mod lifecycle;

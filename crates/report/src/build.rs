@@ -14,6 +14,7 @@ use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::doubts::{self, Look};
 use crate::errors::error_message;
+use crate::eta::remaining;
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection,
     GroupReport, JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport,
@@ -43,8 +44,9 @@ impl RunReport {
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
         let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
+        let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
-            entries.iter().map(|entry| job_report(entry, &groups, elapsed, histograms)).collect();
+            entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
         let mut ferrio = ferrio_report(plan, result, options, &jobs);
         ferrio.warnings =
             doubts::find(&Look { plan, result, setting: &options.setting, cpu: options.cpu, entries: &jobs });
@@ -167,7 +169,23 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     group.bw = per_second(group.bytes, group.runtime_max);
 }
 
-fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histograms: Histograms) -> JobReport {
+/// What is the same for all jobs, seconds.
+#[derive(Clone, Copy)]
+struct Times {
+    elapsed: u64,
+    eta: u64,
+}
+
+/// Seconds that the run will still take: like fio's, those of the whole run, not of one job.
+fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
+    match &result.progress {
+        Some(progress) => remaining(plan, progress).unwrap_or(ETA_UNKNOWN),
+        None if elapsed < ETA_AFTER_SECONDS => ETA_UNKNOWN,
+        None => 0,
+    }
+}
+
+fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histograms: Histograms) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
     let &(last, last_result) = &entry.jobs[entry.jobs.len() - 1];
@@ -190,8 +208,8 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, histogram
         groupid: first.group,
         job_start: start,
         error: error.map_or(stats.first_error, |error| error.errno),
-        eta: if elapsed < ETA_AFTER_SECONDS { ETA_UNKNOWN } else { 0 },
-        elapsed,
+        eta: times.eta,
+        elapsed: times.elapsed,
         job_options: echo(&last.options),
         directions: DirectionReports {
             read: direction(0),

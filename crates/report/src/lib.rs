@@ -100,6 +100,12 @@ impl ReportOptions {
         if self.fio_bins || self.formats.json_plus { Buckets::Fio } else { Buckets::Hdr }
     }
 
+    /// The same for a report made now.
+    #[must_use]
+    pub fn now(self) -> Self {
+        ReportOptions { time: Zoned::now(), ..self }
+    }
+
     /// The same for a run in this setting, as far as it has come now.
     #[must_use]
     pub fn within(self, setting: &Setting) -> Self {

@@ -40,4 +40,5 @@ pub use event::{Event, JobProgress, JobState, Progress};
 pub use idle::{Idleness, UnitWork};
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
+pub use signals::hold_report_signal;
 pub use trigger::Trigger;

@@ -7,6 +7,8 @@ use ferrio_stats::{ClockSource, JobStats};
 
 use crate::idle::Idleness;
 
+use crate::event::Progress;
+
 /// Everything measured in a run.
 #[derive(Debug)]
 pub struct RunResult {
@@ -24,10 +26,28 @@ pub struct RunResult {
     pub idleness: Option<Idleness>,
     /// What the times were measured with.
     pub clock: ClockSource,
+    /// Where each job stands, while the run goes on; `None` when it is over.
+    pub progress: Option<Progress>,
+}
+
+impl Default for RunResult {
+    /// No jobs, and no time.
+    fn default() -> Self {
+        RunResult {
+            jobs: Vec::new(),
+            disks: Vec::new(),
+            started: SystemTime::UNIX_EPOCH,
+            elapsed: Duration::ZERO,
+            signal: None,
+            clock: ClockSource::default(),
+            idleness: None,
+            progress: None,
+        }
+    }
 }
 
 /// One job's outcome.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JobResult {
     /// When its I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
     pub start_ms: u64,

@@ -1,10 +1,9 @@
 use super::*;
 use crate::{Formats, TerseVersion};
 use ferrio_plan::PlannedJob;
-use ferrio_runner::JobError;
+use ferrio_runner::{JobError, JobProgress, JobState, Progress};
 use ferrio_stats::DirectionRecorder;
 use jiff::{Timestamp, tz::TimeZone};
-use std::time::SystemTime;
 
 fn options() -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
@@ -46,15 +45,7 @@ fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
 }
 
 fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
-    RunResult {
-        jobs,
-        disks: Vec::new(),
-        started: SystemTime::UNIX_EPOCH,
-        elapsed: Duration::from_millis(elapsed_ms),
-        signal: None,
-        clock: ferrio_stats::ClockSource::Tsc,
-        idleness: None,
-    }
+    RunResult { jobs, elapsed: Duration::from_millis(elapsed_ms), ..RunResult::default() }
 }
 
 fn grouped(name: &str, group: u32) -> JobSpec {
@@ -366,4 +357,33 @@ fn the_first_tolerated_error_of_a_group_is_that_of_its_last_job() {
     let job = &report.jobs[0];
     assert_eq!(job.tolerated, Some(ToleratedErrors { total_err: 5, first_error: 5 }));
     assert_eq!(job.error, 28, "the error of an entry is the first of all");
+}
+
+#[test]
+fn an_interim_report_estimates_what_the_run_still_takes() {
+    let eta = |seconds: u64, running: bool| {
+        let mut spec = JobSpec::bare("a");
+        spec.limits.runtime = Duration::from_secs(10);
+        spec.limits.size = 1 << 40;
+        let elapsed = Duration::from_secs(seconds);
+        let job = JobProgress {
+            state: JobState::Running,
+            elapsed,
+            measured: elapsed,
+            bytes: [4096, 0, 0],
+            ios: [1, 0, 0],
+            open_files: 1,
+        };
+        let result = RunResult {
+            jobs: vec![done(reading(1, 1))],
+            elapsed,
+            progress: running.then(|| Progress { elapsed, jobs: vec![job] }),
+            ..RunResult::default()
+        };
+        let jobs = vec![PlannedJob { spec, setup_error: None }];
+        let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options());
+        (report.jobs[0].eta, report.jobs[0].elapsed)
+    };
+    assert_eq!([eta(2, true), eta(4, true)], [(ETA_UNKNOWN, 2), (6, 4)]);
+    assert_eq!([eta(2, false), eta(4, false)], [(ETA_UNKNOWN, 2), (0, 4)]);
 }

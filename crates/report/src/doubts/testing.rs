@@ -1,12 +1,12 @@
 //! Runs put together by hand: ten seconds on a machine of 8 GiB with one disk, `vda`.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use ferrio_machine::{BlockDevice, CpuUse, Place};
 use ferrio_plan::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_runner::{DiskUsage, JobResult, RunResult};
-use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
+use ferrio_stats::{DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::model::Warning;
@@ -33,15 +33,7 @@ impl Case {
         setting.host.memory_bytes = Some(8 << 30);
         Case {
             plan: Plan::default(),
-            result: RunResult {
-                jobs: Vec::new(),
-                disks: Vec::new(),
-                started: SystemTime::UNIX_EPOCH,
-                elapsed: Duration::from_secs(10),
-                signal: None,
-                clock: ClockSource::Tsc,
-                idleness: None,
-            },
+            result: RunResult { elapsed: Duration::from_secs(10), ..RunResult::default() },
             setting,
             cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000 },
         }

@@ -1,7 +1,6 @@
 //! Whole log files: a plan and batches in, text out.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use ferrio_plan::{JobSpec, PlannedJob, WindowValue};
 use ferrio_runner::JobResult;
@@ -34,15 +33,8 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
     let sender = logs.sender();
     batches.into_iter().for_each(|batch| sender.send(batch).unwrap());
     drop(sender);
-    let mut result = RunResult {
-        jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(),
-        disks: Vec::new(),
-        started: SystemTime::UNIX_EPOCH,
-        elapsed: Duration::ZERO,
-        signal: None,
-        idleness: None,
-        clock: ferrio_stats::ClockSource::Tsc,
-    };
+    let mut result =
+        RunResult { jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(), ..RunResult::default() };
     let problems = logs.finish(&mut result);
     (told, problems, result)
 }
@@ -529,13 +521,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     for (ms, read, write) in [(365, 120, 65), (749, 0, 0)] {
         logs.sender().send(LogBatch::Total { sample: rates(ms, [read, write, 0]) }).unwrap();
     }
-    let mut result = RunResult {
-        jobs: vec![JobResult::default()],
-        disks: Vec::new(),
-        started: SystemTime::UNIX_EPOCH,
-        elapsed: Duration::ZERO,
-        signal: None,
-    };
+    let mut result = RunResult { jobs: vec![JobResult::default()], ..RunResult::default() };
     let problems = logs.finish(&mut result);
     assert_eq!(read(&dir, "agg-read_bw.log"), "365, 120, 0, 0, 0\n749, 0, 0, 0, 0\n");
     assert_eq!(read(&dir, "agg-write_bw.log"), "365, 65, 1, 0, 0\n749, 0, 1, 0, 0\n");

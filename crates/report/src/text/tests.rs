@@ -4,7 +4,7 @@ use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyStat
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
@@ -98,11 +98,8 @@ pub(crate) fn run() -> (Plan, RunResult) {
             JobResult::default(),
         ],
         disks: vec![disk("md0", 1), disk("sda", 0)],
-        started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(1020),
-        signal: None,
-        idleness: None,
-        clock: ferrio_stats::ClockSource::Tsc,
+        ..RunResult::default()
     };
     (plan, result)
 }
@@ -172,18 +169,7 @@ fn rated() -> (Plan, RunResult) {
     job.stats.directions[0] = recorder.finish(1000);
     let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
     let elapsed = Duration::from_secs(1);
-    (
-        plan,
-        RunResult {
-            jobs: vec![job],
-            disks: Vec::new(),
-            started: SystemTime::UNIX_EPOCH,
-            elapsed,
-            signal: None,
-            idleness: None,
-            clock: ferrio_stats::ClockSource::Tsc,
-        },
-    )
+    (plan, RunResult { jobs: vec![job], elapsed, ..RunResult::default() })
 }
 
 #[test]
@@ -281,15 +267,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
     let steady = SteadyResult { attained: !slope, criterion: 0.125_188, checks, ..SteadyResult::default() };
     let result = JobResult { stats: mixed(), steadystate: Some(steady), ..JobResult::default() };
     let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
-    let result = RunResult {
-        jobs: vec![result],
-        disks: Vec::new(),
-        started: SystemTime::UNIX_EPOCH,
-        elapsed: Duration::from_secs(2),
-        signal: None,
-        idleness: None,
-        clock: ferrio_stats::ClockSource::Tsc,
-    };
+    let result = RunResult { jobs: vec![result], elapsed: Duration::from_secs(2), ..RunResult::default() };
     let text = crate::text_report(&plan, &result, &options(false));
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()
 }
