@@ -3,6 +3,8 @@
 //! The histogram keeps 2 significant digits (buckets narrower than 0.8 % of their value) over the whole range of u64 ns that a
 //! run can show, so nothing clips. Mean and deviation come from exact integer sums, never from the histogram.
 
+mod since;
+
 use hdrhistogram::Histogram;
 
 /// Largest value with a bucket of its own: 2^62 ns, 146 years.
