@@ -47,6 +47,14 @@ pub enum Stop {
         /// Why.
         error: io::Error,
     },
+    /// The file for the interval report cannot be created.
+    #[error("cannot create the interval report {name}: {}", reason(.error))]
+    OpenIntervals {
+        /// As given.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The report could not be written.
     #[error("cannot write to {name}: {}", reason(.error))]
     WriteOutput {
@@ -102,7 +110,7 @@ impl Stop {
             Stop::NoJobs | Stop::NoJobsIn(_) => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
             Stop::Command(_) => "invalid-command",
-            Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
+            Stop::OpenOutput { .. } | Stop::OpenIntervals { .. } | Stop::WriteOutput { .. } => "output-error",
         }
     }
 }

@@ -9,6 +9,7 @@ mod check;
 mod commands;
 mod completions;
 mod exit;
+mod intervals;
 mod job_arguments;
 mod jobs;
 mod manual;
@@ -71,14 +72,17 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
+    output.open_intervals(&program)?;
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
+        interval: program.interval_report.as_ref().map(|wanted| wanted.every),
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
+    output.write_interval(&plan, &result);
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
@@ -87,6 +91,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         &result,
         &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
     ));
+    let lost = output.lost_intervals();
     output.close()?;
-    Ok(exit::status(&plan, &result))
+    Ok(exit::status(&plan, &result).max(u8::from(lost)))
 }

@@ -141,7 +141,7 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
     // By themselves the options show which of them are wrong, and all of those that are.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { value, origin, .. } => {
-            let error = Program::read(std::slice::from_ref(item)).err()?;
+            let error = Program::read_each(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
                 // No value would make it better.
                 _ if matches!(error, ProgramError::Refused(..)) => origin.name_origin(),
@@ -154,7 +154,16 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
     });
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
-        diagnostics.push(option(error, Origin::Builtin));
+        // Each for itself is right.
+        let place = error.blames().and_then(|blamed| {
+            items.iter().rev().find_map(|item| match item {
+                Item::Program { name, value: Some(value), origin } if name == blamed => {
+                    Some(origin.value_origin(value))
+                }
+                _ => None,
+            })
+        });
+        diagnostics.push(option(error, place.unwrap_or(Origin::Builtin)));
     }
     problems(diagnostics)
 }
@@ -245,6 +254,13 @@ mod tests {
         ];
         assert_eq!(told, want);
         assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_told_with_the_place_of_one() {
+        let wrong = wrong(&["--readonly", "--interval-report=1s:-"]);
+        assert_eq!((wrong.len(), wrong[0].code), (1, "invalid-program-option"));
+        assert!(matches!(wrong[0].origin, Origin::Argument { .. }), "{:?}", wrong[0].origin);
     }
 
     #[test]

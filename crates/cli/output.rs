@@ -6,11 +6,12 @@ use std::io::{self, IsTerminal, Write};
 use ferrio_jobfile::Severity;
 use ferrio_plan::Plan;
 use ferrio_report::{LiveLine, job_failed_line, laying_out_line, starting_line, terminating_line};
-use ferrio_runner::Event;
+use ferrio_runner::{Event, RunResult};
 
 use crate::exit::Stop;
+use crate::intervals::IntervalStream;
 use crate::messages::Messages;
-use crate::program::{Eta, Program};
+use crate::program::{Eta, IntervalsTo, Program};
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
@@ -20,6 +21,7 @@ pub struct Output {
     /// Only the text report is announced by lines before it.
     announces: bool,
     live: Option<LiveLine>,
+    intervals: Option<IntervalStream>,
     /// Characters of the live line that stand on the terminal; a pipe keeps what it got, as tools expect.
     shown: usize,
     error: Option<io::Error>,
@@ -45,17 +47,29 @@ impl Output {
             Eta::Never => false,
             Eta::Auto => io::stdout().is_terminal(),
         };
+        let intervals = program.interval_report.as_ref();
+        let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A document on standard output must not be torn by a live line.
-        let live = wanted && (program.formats.normal || !to_stdout);
+        let live = wanted && (program.formats.normal || !to_stdout) && !intervals_to_stdout;
         Ok(Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
             announces: program.formats.normal,
             live: live.then(|| LiveLine::new(program.eta_interval, program.eta_newline)),
+            intervals: None,
             shown: 0,
             error: None,
         })
+    }
+
+    /// Opens the interval report, if one is wanted.
+    ///
+    /// # Errors
+    /// Its file cannot be created.
+    pub fn open_intervals(&mut self, program: &Program) -> Result<(), Stop> {
+        self.intervals = program.interval_report.as_ref().map(IntervalStream::open).transpose()?;
+        Ok(())
     }
 
     /// True when a live line is wanted.
@@ -75,6 +89,22 @@ impl Output {
         self.clear_live_line();
         let written = self.stream.write_all(text.as_bytes());
         self.remember(written);
+    }
+
+    /// The lines of an interval of the interval report, if one is wanted. That they cannot be written is told once.
+    pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
+        if self.intervals.is_none() {
+            return;
+        }
+        self.clear_live_line();
+        if let Some(Err(lost)) = self.intervals.as_mut().map(|intervals| intervals.write(plan, result)) {
+            self.tell(Severity::Error, "output-error", &format!("fio: {lost}\n"));
+        }
+    }
+
+    /// True when an interval report was wanted and could not be written to its end.
+    pub fn lost_intervals(&self) -> bool {
+        self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
     /// A line beside the report.
@@ -106,6 +136,7 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
+            Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
                     self.show(&line);

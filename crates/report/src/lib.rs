@@ -8,6 +8,7 @@ mod ctime;
 mod debug;
 mod errors;
 mod eta;
+mod interval;
 mod json;
 mod live;
 pub mod logs;
@@ -24,6 +25,7 @@ use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
+pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use logs::LogWriter;
 pub use model::RunReport;
