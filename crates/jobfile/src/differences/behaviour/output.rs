@@ -16,4 +16,10 @@ pub(super) const ROWS: &[Row] = &[
         ferrio: "it has `0.00%`",
         why: "readers expect a number",
     },
+    Row {
+        id: "interval-report",
+        fio: "there is no such option; figures of intervals are for averages of logs only, each figure in a file of its own",
+        ferrio: "`--interval-report=TIME` tells all figures of each job and interval, as lines of JSON: see `interval_report.md`",
+        why: "a dashboard can follow a run",
+    },
 ];
