@@ -2,8 +2,9 @@
 //!
 //! All lines of an interval are one write, so that whoever follows the file or the pipe sees whole lines.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::SystemTime;
 
 use ferrio_plan::Plan;
@@ -31,14 +32,17 @@ pub struct LostIntervals {
 }
 
 impl IntervalStream {
-    /// Opens the stream; a file is emptied.
+    /// Opens the stream; a file is emptied. `report` is the path of what the report goes to.
     ///
     /// # Errors
-    /// The file cannot be created.
-    pub fn open(wanted: &Intervals) -> Result<Self, Stop> {
+    /// The file cannot be created, or is that of the report.
+    pub fn open(wanted: &Intervals, report: &str) -> Result<Self, Stop> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
             IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
             IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
+            IntervalsTo::File(name) if are_the_same(name, report) => {
+                return Err(Stop::IntervalsInReport(name.clone()));
+            }
             IntervalsTo::File(name) => {
                 let file =
                     File::create(name).map_err(|error| Stop::OpenIntervals { name: name.clone(), error })?;
@@ -65,6 +69,15 @@ impl IntervalStream {
     pub fn is_lost(&self) -> bool {
         self.stream.is_none()
     }
+}
+
+/// True if both paths lead to one file or pipe. A terminal or /dev/null takes what comes.
+fn are_the_same(one: &str, other: &str) -> bool {
+    let identity = |path| {
+        let about = fs::metadata(path).ok().filter(|about| !about.file_type().is_char_device())?;
+        Some((about.dev(), about.ino()))
+    };
+    identity(one).is_some_and(|file| Some(file) == identity(other))
 }
 
 #[cfg(test)]
@@ -98,7 +111,7 @@ mod tests {
     #[test]
     fn a_failed_write_is_told_once_and_ends_the_interval_report() {
         let (plan, result) = run();
-        let mut stream = IntervalStream::open(&to("/dev/full")).unwrap();
+        let mut stream = IntervalStream::open(&to("/dev/full"), "/dev/full").unwrap();
         let told = stream.write(&plan, &result).unwrap_err().to_string();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
         assert_eq!(told, wanted);
@@ -111,15 +124,35 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x").display().to_string();
         std::fs::write(&file, "of an earlier run\n").unwrap();
-        let mut stream = IntervalStream::open(&to(&file)).unwrap();
+        let mut stream = IntervalStream::open(&to(&file), "/nonexistent").unwrap();
         stream.write(&plan, &result).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"), "{text}");
+        assert!(
+            text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_file_of_the_report_is_known_by_any_name_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::fs::write(&file, "report\n").unwrap();
+        std::os::unix::fs::symlink(&file, &other).unwrap();
+        let told = IntervalStream::open(&to(&other), &file).err().unwrap().to_string();
+        assert_eq!(
+            told,
+            format!(
+                "the interval report and the report would both go to {other}; give each a file of its own"
+            )
+        );
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "report\n");
     }
 
     #[test]
     fn a_file_that_cannot_be_created_is_told_at_once() {
-        let told = IntervalStream::open(&to("/nonexistent/x")).err().unwrap().to_string();
+        let told = IntervalStream::open(&to("/nonexistent/x"), "/dev/null").err().unwrap().to_string();
         assert_eq!(told, "cannot create the interval report /nonexistent/x: No such file or directory");
     }
 }

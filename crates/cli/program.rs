@@ -148,9 +148,6 @@ pub enum ProgramError {
          or the intervals one with --interval-report=TIME:FILE"
     )]
     IntervalsInReport,
-    /// Lines of `--interval-report` and the report in one file.
-    #[error("--interval-report and --output write to the same file, {0}; give each a file of its own")]
-    IntervalsInOutput(String),
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -159,7 +156,7 @@ pub enum ProgramError {
 impl ProgramError {
     /// Of options that exclude each other, the one to point at.
     pub fn blames(&self) -> Option<&'static str> {
-        matches!(self, Self::IntervalsInReport | Self::IntervalsInOutput(_)).then_some("interval-report")
+        matches!(self, Self::IntervalsInReport).then_some("interval-report")
     }
 }
 
@@ -175,13 +172,11 @@ impl Program {
 
     /// The options may exclude each other.
     fn agrees(&self) -> Result<(), ProgramError> {
-        match self.interval_report.as_ref().map(|intervals| &intervals.to) {
-            Some(IntervalsTo::StandardOutput) if self.output.is_none() => Err(ProgramError::IntervalsInReport),
-            Some(IntervalsTo::File(name)) if self.output.as_ref() == Some(name) => {
-                Err(ProgramError::IntervalsInOutput(name.clone()))
-            }
-            _ => Ok(()),
+        let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
+        if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
+            return Err(ProgramError::IntervalsInReport);
         }
+        Ok(())
     }
 
     /// Reads the program options among `items`, each for itself.
@@ -425,7 +420,6 @@ mod tests {
         assert_eq!(to(&["--interval-report=1s:-", "--output=f"]), IntervalsTo::StandardOutput);
         assert_eq!(to(&["--interval-report=1s:g", "--output=f"]), IntervalsTo::File("g".to_owned()));
         assert!(refusal(&["--interval-report=1s:-"]).contains("give the report a file with --output=FILE"));
-        assert!(refusal(&["-o", "f", "--interval-report=1s:f"]).contains("write to the same file, f"));
     }
 
     #[test]

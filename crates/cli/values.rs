@@ -77,7 +77,9 @@ fn intervals(text: &str) -> Result<Intervals, String> {
     let to = match to {
         None => IntervalsTo::StandardError,
         Some("-") => IntervalsTo::StandardOutput,
-        Some("") => return Err("behind the colon a file name is expected, or - for standard output".to_owned()),
+        Some("") => {
+            return Err("behind the colon a file name is expected, or - for standard output".to_owned());
+        }
         Some(name) => IntervalsTo::File(name.to_owned()),
     };
     Ok(Intervals { every, to })
@@ -136,7 +138,11 @@ mod tests {
         assert_eq!(intervals("0:f").unwrap_err(), "too short, the least is 10ms");
         assert!(intervals("1s:").unwrap_err().starts_with("behind the colon a file name is expected"));
         for text in ["", ":f", "f", "-", "1.5s:f"] {
-            assert_eq!(intervals(text).unwrap_err(), "a number with d, h, m, s, ms or us is expected", "{text}");
+            assert_eq!(
+                intervals(text).unwrap_err(),
+                "a number with d, h, m, s, ms or us is expected",
+                "{text}"
+            );
         }
     }
 

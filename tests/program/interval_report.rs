@@ -153,7 +153,8 @@ fn after_a_ramp_the_lines_begin_anew() {
 #[test]
 fn an_asynchronous_engine_says_how_much_is_in_flight() {
     let place = Place::new();
-    let words = ["--name=a", "--ioengine=io_uring", "--filename=f", "--size=64k", "--rw=randrw", "--iodepth=4"];
+    let words =
+        ["--name=a", "--ioengine=io_uring", "--filename=f", "--size=64k", "--rw=randrw", "--iodepth=4"];
     let words = [&words[..], &["--time_based", "--runtime=60ms", "--slat_percentiles=1"]].concat();
     let (lines, report) = lines_and_report(&place, &words, 0);
     assert_adds_up(&of(&lines, 1), &report["jobs"][0]);
@@ -190,7 +191,8 @@ fn ctrl_c_leaves_whole_lines_that_add_up() {
     let place = Place::new();
     let file = place.beside("lines");
     let option = format!("--interval-report=10ms:{}", file.display());
-    let endless = ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=2000", "--time_based", "--runtime=1h"];
+    let endless =
+        ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=2000", "--time_based", "--runtime=1h"];
     let later = ["--name=b", "--stonewall", "--ioengine=null", "--size=1m"];
     let words = [&["--output-format=json", &option], &endless[..], &later].concat();
     let mut running = place.ferrio(&words).start();
@@ -206,7 +208,8 @@ fn ctrl_c_leaves_whole_lines_that_add_up() {
 
 #[track_caller]
 fn assert_lost(run: &Run, name: &str, reason: &str) {
-    let told = format!("fio: cannot write the interval report to {name}: {reason}; the run goes on without it\n");
+    let told =
+        format!("fio: cannot write the interval report to {name}: {reason}; the run goes on without it\n");
     assert_eq!(run.stderr.matches(&told).count(), 1, "{}", run.stderr);
 }
 
@@ -226,7 +229,8 @@ fn a_closed_pipe_costs_the_interval_report_and_not_the_run() {
     let report = place.beside("report").display().to_string();
     let script = "mkfifo p; exec 3<>p; exec 1>p; exec 3>&-; exec \"$0\" \"$@\"";
     let output = format!("--output={report}");
-    let words = [&["-c", script, FERRIO, "--output-format=json", "--interval-report=10ms:-", &output], &PACED[..]];
+    let words =
+        [&["-c", script, FERRIO, "--output-format=json", "--interval-report=10ms:-", &output], &PACED[..]];
     let run = place.program("bash", &words.concat()).run().ended_with(1);
     assert_lost(&run, "standard output", "Broken pipe");
     assert!(number(&json_file(&PathBuf::from(report)), "/jobs/0/read/total_ios") >= 200);
@@ -260,7 +264,8 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
     refused("--interval-report=5ms", "too short, the least is 10ms");
     refused("--interval-report=often:f", "a number with d, h, m, s, ms or us is expected");
     refused("--interval-report=1s:", "behind the colon a file name is expected");
-    let words = [&["--interval-report=1s:f", "--output=f"], &PACED[..]].concat();
-    let run = place.ferrio(&words).run().ended_with(1);
-    assert!(run.stderr.contains("--interval-report and --output write to the same file, f"), "{}", run.stderr);
+    for words in [&["--interval-report=1s:./f", "--output=f"][..], &["--interval-report=1s:/dev/stdout"]] {
+        let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
+        assert!(run.stderr.contains("the interval report and the report would both go to"), "{}", run.stderr);
+    }
 }

@@ -167,7 +167,8 @@ impl CpuLine {
 /// Mean number of I/Os under way in `ns`: the sum of the latencies of those that completed, over the time. `None` if latencies are
 /// not measured.
 pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
-    let latencies = new.directions.iter().filter_map(|direction| direction.lat().or(direction.clat.as_deref()));
+    let latencies =
+        new.directions.iter().filter_map(|direction| direction.lat().or(direction.clat.as_deref()));
     let sums: Vec<f64> = latencies.map(|latency| latency.mean() * latency.count() as f64).collect();
     (!sums.is_empty()).then(|| if ns == 0 { 0.0 } else { sums.iter().sum::<f64>() / ns as f64 })
 }

@@ -33,11 +33,19 @@ impl Reader {
     }
 
     fn result(&self) -> JobResult {
-        let mut stats = JobStats { total_errors: self.errors, job_runtime_ms: self.ms, ..JobStats::default() };
+        let mut stats =
+            JobStats { total_errors: self.errors, job_runtime_ms: self.ms, ..JobStats::default() };
         stats.directions[0] = self.recorder.finish(self.ms);
         stats.usage.user_us = self.ms * 100;
         let measured = Duration::from_millis(self.ms);
-        JobResult { start_ms: self.start_ms, pid: 7, stats, measured, in_flight: Some(3), ..JobResult::default() }
+        JobResult {
+            start_ms: self.start_ms,
+            pid: 7,
+            stats,
+            measured,
+            in_flight: Some(3),
+            ..JobResult::default()
+        }
     }
 }
 
@@ -77,7 +85,9 @@ fn text(report: &mut IntervalReport, plan: &Plan, result: &RunResult) -> String 
 
 fn lines(report: &mut IntervalReport, plan: &Plan, result: &RunResult) -> Vec<Value> {
     let text = text(report, plan, result);
-    text.split_inclusive('\n').map(|line| serde_json::from_str(line.strip_suffix('\n').unwrap()).unwrap()).collect()
+    text.split_inclusive('\n')
+        .map(|line| serde_json::from_str(line.strip_suffix('\n').unwrap()).unwrap())
+        .collect()
 }
 
 #[test]
@@ -97,7 +107,10 @@ fn each_line_has_the_figures_of_its_interval_alone_and_their_sum_is_the_whole() 
         let state = if at == 3 { JobState::Reaped } else { JobState::Running };
         let lines = lines(&mut report, &plan, &look(100 * (at as u64 + 1), vec![(state, job.reads(ms, us))]));
         let line = &lines[0];
-        assert_eq!((line["interval"].as_u64(), line["length_ms"].as_f64()), (Some(at as u64 + 1), Some(ms as f64)));
+        assert_eq!(
+            (line["interval"].as_u64(), line["length_ms"].as_f64()),
+            (Some(at as u64 + 1), Some(ms as f64))
+        );
         let read = &line["read"];
         assert_eq!(read["total_ios"], us.len());
         let iops = us.len() as f64 * 1000.0 / ms as f64;
@@ -120,11 +133,12 @@ fn each_line_has_the_figures_of_its_interval_alone_and_their_sum_is_the_whole() 
 fn a_job_has_lines_from_its_first_io_to_its_end_once() {
     let (plan, mut a, mut b) = (plan(&["a", "b"]), Reader::new(false), Reader::new(false));
     let mut report = IntervalReport::new();
-    let mut shown = |ms, first: (JobState, JobResult), second: (JobState, JobResult)| -> Vec<(String, String)> {
-        let word = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
-        let lines = lines(&mut report, &plan, &look(ms, vec![first, second]));
-        lines.iter().map(|line| (word(line, "jobname"), word(line, "state"))).collect()
-    };
+    let mut shown =
+        |ms, first: (JobState, JobResult), second: (JobState, JobResult)| -> Vec<(String, String)> {
+            let word = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+            let lines = lines(&mut report, &plan, &look(ms, vec![first, second]));
+            lines.iter().map(|line| (word(line, "jobname"), word(line, "state"))).collect()
+        };
     let is = |name: &str, state: &str| (name.to_owned(), state.to_owned());
     let waiting = || (JobState::NotCreated, JobResult::default());
     assert_eq!(shown(1, (JobState::SettingUp, JobResult::default()), waiting()), []);
@@ -144,7 +158,8 @@ fn the_end_of_the_run_gives_the_last_lines_of_those_who_had_none() {
     let running = (JobState::Running, a.reads(10, &[5]));
     lines(&mut report, &plan, &look(10, vec![running, waiting(), waiting()]));
     let failed = JobResult { error: Some(JobError::new(2, "open(f)")), ..JobResult::default() };
-    let ended = look(15, vec![(JobState::Reaped, a.reads(5, &[7, 7])), (JobState::Failed, failed), waiting()]);
+    let ended =
+        look(15, vec![(JobState::Reaped, a.reads(5, &[7, 7])), (JobState::Failed, failed), waiting()]);
     let over = RunResult { progress: None, ..ended };
     let lines = lines(&mut report, &plan, &over);
     assert_eq!(lines.len(), 2, "a job that never began has no line");
@@ -200,9 +215,13 @@ fn a_job_that_did_not_answer_is_marked_and_its_latencies_come_with_its_next_answ
     assert_eq!((&line["fresh"], &line["read"]["total_ios"]), (&false.into(), &2.into()));
     assert_eq!((&line["read"]["lat_ns"]["N"], line["read"]["lat_ns"].get("percentile")), (&0.into(), None));
     assert!(["iodepth_mean", "in_flight", "usr_cpu"].iter().all(|&key| line.get(key).is_none()), "{line}");
-    let third = lines(&mut report, &plan, &look(300, vec![(JobState::Running, job.reads(100, &[100, 100, 200]))]));
+    let third =
+        lines(&mut report, &plan, &look(300, vec![(JobState::Running, job.reads(100, &[100, 100, 200]))]));
     let line = &third[0];
-    assert_eq!((&line["fresh"], &line["read"]["total_ios"], &line["restarted"]), (&true.into(), &1.into(), &false.into()));
+    assert_eq!(
+        (&line["fresh"], &line["read"]["total_ios"], &line["restarted"]),
+        (&true.into(), &1.into(), &false.into())
+    );
     assert_eq!((&line["length_ms"], &line["read"]["lat_ns"]["N"]), (&100.0.into(), &3.into()));
     assert_eq!((&line["iodepth_mean"], &line["usr_cpu"]), (&0.002.into(), &10.0.into()));
 }
