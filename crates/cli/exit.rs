@@ -47,6 +47,9 @@ pub enum Stop {
         /// Why.
         error: io::Error,
     },
+    /// The file for the interval report is that of the report.
+    #[error("the interval report and the report would both go to {0}; give each a file of its own")]
+    IntervalsInReport(String),
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]
     OpenIntervals {
@@ -110,7 +113,10 @@ impl Stop {
             Stop::NoJobs | Stop::NoJobsIn(_) => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
             Stop::Command(_) => "invalid-command",
-            Stop::OpenOutput { .. } | Stop::OpenIntervals { .. } | Stop::WriteOutput { .. } => "output-error",
+            Stop::OpenOutput { .. }
+            | Stop::OpenIntervals { .. }
+            | Stop::IntervalsInReport(_)
+            | Stop::WriteOutput { .. } => "output-error",
         }
     }
 }
@@ -185,6 +191,7 @@ mod tests {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal,
+            progress: None,
         };
         (Plan { jobs, ..Plan::default() }, result)
     }

@@ -123,10 +123,10 @@ mod tests {
         let (plan, result) = run();
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x").display().to_string();
-        std::fs::write(&file, "of an earlier run\n").unwrap();
+        fs::write(&file, "of an earlier run\n").unwrap();
         let mut stream = IntervalStream::open(&to(&file), "/nonexistent").unwrap();
         stream.write(&plan, &result).unwrap();
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
         assert!(
             text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"),
             "{text}"
@@ -137,8 +137,8 @@ mod tests {
     fn the_file_of_the_report_is_known_by_any_name_and_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
-        std::fs::create_dir(dir.path().join("d")).unwrap();
-        std::fs::write(&file, "report\n").unwrap();
+        fs::create_dir(dir.path().join("d")).unwrap();
+        fs::write(&file, "report\n").unwrap();
         std::os::unix::fs::symlink(&file, &other).unwrap();
         let told = IntervalStream::open(&to(&other), &file).err().unwrap().to_string();
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
                 "the interval report and the report would both go to {other}; give each a file of its own"
             )
         );
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "report\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "report\n");
     }
 
     #[test]

@@ -67,18 +67,19 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
     let mut output = Output::open(&program, *messages)?;
+    output.open_intervals(&program)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
-    output.open_intervals(&program)?;
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
         interval: program.interval_report.as_ref().map(|wanted| wanted.every),
+        ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);

@@ -66,9 +66,11 @@ impl Output {
     /// Opens the interval report, if one is wanted.
     ///
     /// # Errors
-    /// Its file cannot be created.
+    /// Its file cannot be created, or is that of the report.
     pub fn open_intervals(&mut self, program: &Program) -> Result<(), Stop> {
-        self.intervals = program.interval_report.as_ref().map(IntervalStream::open).transpose()?;
+        let report = program.output.as_deref().unwrap_or("/dev/stdout");
+        let open = |wanted| IntervalStream::open(wanted, report);
+        self.intervals = program.interval_report.as_ref().map(open).transpose()?;
         Ok(())
     }
 
@@ -136,6 +138,8 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
+            // Nobody asked for them.
+            Event::Interim(_) => {}
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {

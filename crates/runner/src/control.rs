@@ -22,12 +22,19 @@ const STATES: [JobState; 10] = [
     JobState::Failed,
 ];
 
+/// The job shall end after the I/Os in flight.
+const STOP: u8 = 1;
+/// The worker shall tell its figures so far.
+const FIGURES: u8 = 2;
+
 /// Shared part of one job.
 #[derive(Debug, Default)]
 pub struct JobControl {
     /// Number of the job, from 1.
     number: u32,
-    /// Set once to end the job after the I/Os in flight.
+    /// What main wants of the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O tells that nothing is wanted.
+    wanted: AtomicU8,
+    /// [`STOP`] once more, for work that knows nothing of jobs.
     stop: AtomicBool,
     state: AtomicU8,
     /// Files the worker has open.
@@ -35,6 +42,10 @@ pub struct JobControl {
     measuring_since: AtomicU64,
     /// Clock ticks when the job began to do I/O; 0 before.
     pub running_since: AtomicU64,
+    /// Thread id of the worker, 0 before there is one.
+    pub pid: AtomicU32,
+    /// When its I/O (or the part after its ramp) began, ms since 1970; 0 before.
+    pub start_ms: AtomicU64,
     /// Counters of what is measured; they start again at the end of a ramp.
     pub live: LiveCounters,
     /// What was done in the ramp, once it is over.
@@ -50,12 +61,29 @@ impl JobControl {
     /// Asks the job to end.
     pub fn request_stop(&self) {
         self.stop.store(true, Relaxed);
+        self.wanted.fetch_or(STOP, Relaxed);
     }
 
     /// True once the job shall end.
     #[inline]
     pub fn stop_requested(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.wanted.load(Relaxed) & STOP != 0
+    }
+
+    /// Asks the worker for its figures so far.
+    pub fn request_figures(&self) {
+        self.wanted.fetch_or(FIGURES, Relaxed);
+    }
+
+    /// True if the figures are asked for. They are not any more then.
+    pub fn take_figures_request(&self) -> bool {
+        self.wanted.fetch_and(!FIGURES, Relaxed) & FIGURES != 0
+    }
+
+    /// True when main wants anything of the worker.
+    #[inline]
+    pub fn wants_something(&self) -> bool {
+        self.wanted.load(Relaxed) != 0
     }
 
     /// What [`Self::request_stop`] sets, for work that knows nothing of jobs.
@@ -133,6 +161,20 @@ mod tests {
             control.set_state(state);
             assert_eq!(control.state(), state);
         }
+    }
+
+    #[test]
+    fn figures_are_told_once_per_request_and_a_stop_request_stays() {
+        let control = JobControl::default();
+        assert!(!control.wants_something());
+        control.request_figures();
+        assert!(control.wants_something() && !control.stop_requested());
+        assert!(control.take_figures_request() && !control.take_figures_request());
+        assert!(!control.wants_something());
+        control.request_stop();
+        control.request_figures();
+        assert!(control.take_figures_request() && control.stop_requested() && control.wants_something());
+        assert!(control.stop_flag().load(Relaxed));
     }
 
     #[test]

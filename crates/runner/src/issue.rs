@@ -12,6 +12,7 @@ mod attend;
 mod between;
 mod complete;
 mod failing;
+mod figures;
 mod files;
 mod offloaded;
 mod paced;
@@ -21,6 +22,7 @@ mod verifying;
 mod watch;
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
 use ferrio_plan::{Direction, JobSpec, SteadyFigure};
@@ -96,6 +98,8 @@ pub(crate) struct Issuer<'a, E> {
     verification: Option<Box<Verification>>,
     /// Ticks spent in read-back phases.
     verify_ticks: u64,
+    /// When the read-back phase began that runs now; `u64::MAX` outside of one.
+    verify_began: u64,
     /// Bytes moved by them.
     verify_bytes: u64,
     /// Present when I/Os are due at times of a schedule.
@@ -205,6 +209,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             content: prepares.then_some(content),
             verification,
             verify_ticks: 0,
+            verify_began: u64::MAX,
             verify_bytes: 0,
             paced,
             watched,
@@ -252,7 +257,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
         self.settle_attention();
         let control = self.context.control;
-        control.running_since.store(self.now, std::sync::atomic::Ordering::Relaxed);
+        control.running_since.store(self.now, Relaxed);
         if self.timing.in_ramp() {
             control.set_state(JobState::Ramp);
         } else {
@@ -263,7 +268,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
     /// From now on the job is measured.
     fn begin_measuring(&mut self) {
         logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs);
-        self.context.control.begin_measuring(self.now);
+        let control = self.context.control;
+        if let Some(start_ms) = self.restarted_ms() {
+            control.start_ms.store(start_ms, Relaxed);
+        }
+        control.begin_measuring(self.now);
         self.begin_window();
     }
 
@@ -297,37 +306,14 @@ impl<'a, E: Engine> Issuer<'a, E> {
             - self.verify_bytes
     }
 
+    /// Clock ticks when measuring began.
+    pub(crate) fn measuring_since(&self) -> u64 {
+        self.timing.measuring_since()
+    }
+
     /// When measuring began anew, ms since 1970.
     pub(crate) fn restarted_ms(&self) -> Option<u64> {
         self.timing.restarted_ms()
-    }
-
-    /// The job's figures.
-    pub(crate) fn into_stats(mut self) -> JobStats {
-        if let Some(log) = &mut self.log {
-            log.flush();
-        }
-        self.record_recent();
-        let end = self.clock.now();
-        let run_ms = self.timing.loop_ns(&self.clock).div_ceil(1_000_000);
-        let verify_ms = self.clock.ns(self.verify_ticks).div_ceil(1_000_000);
-        let reads = self.spec.rw.does(Direction::Read);
-        let read_ms = if reads { run_ms + verify_ms } else { verify_ms };
-        let usage = self.used();
-        let [read, write, trim] = self.directions;
-        self.stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
-        self.stats.job_runtime_ms = self.timing.measured_ns(&self.clock, end) / 1_000_000;
-        self.stats.usage = usage.since(&self.timing.usage_before());
-        if self.synchronous {
-            let ios = self.stats.total_ios() + self.stats.sync.ios;
-            self.stats.depth.record(1, ios);
-            // fio's null engine at depth 1 counts no calls: there is nothing that could be batched.
-            if !self.spec.engine.is_diskless() {
-                self.stats.submit.add_small(ios);
-                self.stats.complete.add_small(ios);
-            }
-        }
-        self.stats
     }
 
     /// What the job's threads used since they began.

@@ -88,9 +88,9 @@ impl<'a> Monitor<'a> {
         wake.max(Duration::from_millis(1))
     }
 
-    /// How steady jobs were that have a steady state, by their indices.
-    pub(crate) fn steady_states(&mut self) -> Vec<(usize, SteadyResult)> {
-        self.steady.take().map_or_else(Vec::new, |steady| steady.results().collect())
+    /// How steady jobs are that have a steady state, by their indices.
+    pub(crate) fn steady_states(&self) -> impl Iterator<Item = (usize, SteadyResult)> {
+        self.steady.iter().flat_map(SteadyWatch::results)
     }
 
     /// A job ended: its samples go into its figures.
@@ -107,10 +107,14 @@ impl<'a> Monitor<'a> {
         if let Some(logs) = self.logs.as_ref().filter(|_| job.logs) {
             let _ = logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
         }
-        for (direction, stats) in stats.directions.iter_mut().enumerate() {
-            stats.bw = job.bw.stats[direction];
-            stats.iops = job.iops.stats[direction];
-        }
+        job.put_samples(stats);
+    }
+
+    /// Puts the samples so far into the figures of a job that runs.
+    pub(crate) fn put_samples(&mut self, index: usize, stats: &mut JobStats) {
+        let job = &mut self.jobs[index];
+        job.measured_since(self.controls[index].measuring_since());
+        job.put_samples(stats);
     }
 
     /// What the live line needs.
@@ -136,6 +140,13 @@ impl<'a> Monitor<'a> {
 }
 
 impl Watched {
+    fn put_samples(&self, stats: &mut JobStats) {
+        for (direction, stats) in stats.directions.iter_mut().enumerate() {
+            stats.bw = self.bw.stats[direction];
+            stats.iops = self.iops.stats[direction];
+        }
+    }
+
     /// The job is measured since then: what was sampled before belongs to its ramp.
     fn measured_since(&mut self, ticks: u64) {
         if ticks != self.since {

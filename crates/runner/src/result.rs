@@ -25,7 +25,7 @@ pub struct RunResult {
 }
 
 /// One job's outcome.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JobResult {
     /// When its I/O (or the part after its ramp) began, ms since 1970; 0 if it never did.
     pub start_ms: u64,

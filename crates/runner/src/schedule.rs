@@ -2,6 +2,9 @@
 //!
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
+mod interim;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool,
@@ -28,8 +31,9 @@ use crate::ramp::SharedRamp;
 use crate::result::{JobError, JobResult, RunResult};
 use crate::signals::Watch;
 use crate::trigger::Trigger;
-use crate::worker::{Context, Message};
+use crate::worker::{Context, Message, Snapshot};
 use crate::{layout, place, registry};
+use interim::Interim;
 
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
@@ -46,11 +50,18 @@ pub struct RunOptions {
     pub logs: Option<LogSender>,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
+    /// Send [`Event::Interim`] each time that much of the run has passed.
+    pub status_interval: Option<Duration>,
+    /// Send [`Event::Interval`] each time that much of the run has passed.
+    pub interval: Option<Duration>,
+    /// Send [`Event::Interim`] when this file appears, and remove it.
+    pub status_file: Option<PathBuf>,
 }
 
 /// Runs the plan to its end. `observer` is told what happens, on the calling thread.
 ///
-/// SIGINT and SIGTERM end the run early and stay blocked in the calling thread afterwards, so that the report can be written.
+/// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
+/// calling thread afterwards, so that the report can be written.
 pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
     let (sender, messages) = sync_channel(QUEUE);
     let stop = Arc::new(AtomicBool::new(false));
@@ -89,23 +100,27 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         logs: options.logs.clone(),
         progress: options.progress,
         last_progress: Instant::now(),
+        interim: Interim::new(options),
+        disks: Disks::default(),
+        started: SystemTime::now(),
         began: Instant::now(),
     };
     run.set_up();
-    let disks = Disks::find(plan);
-    let started = SystemTime::now();
+    run.disks = Disks::find(plan);
+    run.started = SystemTime::now();
     run.began = Instant::now();
     std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let elapsed = run.began.elapsed();
     if let Some(line) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Note(line));
     }
-    let Run { jobs, signal, mut monitor, .. } = run;
+    let Run { jobs, signal, monitor, disks, started, .. } = run;
     let mut jobs: Vec<JobResult> = jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect();
     for (index, steady) in monitor.steady_states() {
         jobs[index].steadystate = Some(steady);
     }
-    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal, progress: None }
+    let disks = disks.usage(elapsed.as_millis() as u64);
+    RunResult { jobs, disks, started, elapsed, signal, progress: None }
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.
@@ -129,6 +144,10 @@ struct Job {
     result: Option<JobResult>,
     layout: Option<LayoutContent>,
     entropy: [u64; SEEDS],
+    /// The figures that it told last while it ran.
+    latest: Option<Box<Snapshot>>,
+    /// Main waits for its figures.
+    asked: bool,
 }
 
 struct Run<'a, 'o> {
@@ -154,6 +173,9 @@ struct Run<'a, 'o> {
     logs: Option<LogSender>,
     progress: bool,
     last_progress: Instant,
+    interim: Interim,
+    disks: Disks,
+    started: SystemTime,
     began: Instant,
 }
 
@@ -241,6 +263,7 @@ impl<'a> Run<'a, '_> {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
         }
+        let wake = wake.min(self.see_to_reports());
         // Main holds a sender itself, so the only error is that time is up.
         if let Ok(message) = messages.recv_timeout(wake) {
             self.handle(message);
@@ -248,6 +271,8 @@ impl<'a> Run<'a, '_> {
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
         }
+        // The last job may have ended, and this be the last look.
+        self.report_if_complete();
     }
 
     /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
@@ -366,11 +391,15 @@ impl<'a> Run<'a, '_> {
                     self.end_others(index);
                 }
             }
+            Message::Figures { index, snapshot } => self.told(index, snapshot),
+            Message::ReportWanted => self.interim.want_status(),
             Message::Signal(signal) => self.terminate(signal),
         }
     }
 
     fn ended(&mut self, index: usize, mut result: JobResult) {
+        self.answered(index);
+        self.jobs[index].latest = None;
         self.monitor.ended(index, &mut result.stats);
         self.flows.ended(index, Instant::now());
         let state = if result.error.is_some() { JobState::Failed } else { JobState::Reaped };

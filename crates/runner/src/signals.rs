@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM end the run gracefully: they are blocked in all threads and waited for by one, which ends with the run.
+//! SIGINT and SIGTERM end the run gracefully, SIGUSR1 asks for a report: they are blocked in all threads and waited for by one, which
+//! ends with the run.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Blocks both signals in the calling thread (threads started later inherit that); each arrival sets `stop`, which file layout
-    /// looks at, and is sent as a message.
+    /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
+    /// ends the run sets `stop`, which file layout looks at.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -32,6 +33,7 @@ impl Watch {
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGINT);
         signals.add(Signal::SIGTERM);
+        signals.add(Signal::SIGUSR1);
         signals.thread_block()?;
         // A write beyond the limit of file sizes shall fail with EFBIG, which the report can tell, instead of killing the program.
         let mut limit = SigSet::empty();
@@ -42,10 +44,14 @@ impl Watch {
         let thread = thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
             while let Ok(signal) = signals.wait() {
                 // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-                if ends.load(Acquire) || messages.send(Message::Signal(signal as i32)).is_err() {
+                let ends_run = signal != Signal::SIGUSR1;
+                let message = if ends_run { Message::Signal(signal as i32) } else { Message::ReportWanted };
+                if ends.load(Acquire) || messages.send(message).is_err() {
                     return;
                 }
-                stop.store(true, Release);
+                if ends_run {
+                    stop.store(true, Release);
+                }
             }
         })?;
         Ok(Watch { thread: Some(thread), over })

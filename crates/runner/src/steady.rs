@@ -106,11 +106,11 @@ impl SteadyWatch {
         Duration::from_nanos(clock.between(now, self.due))
     }
 
-    /// What came out for each of the jobs; for a group with its last one.
-    pub(crate) fn results(self) -> impl Iterator<Item = (usize, SteadyResult)> {
-        self.groups.into_iter().filter_map(|group| {
-            let checks = group.window.into_iter().collect();
-            Some((*group.jobs.last()?, SteadyResult { checks, ..group.result }))
+    /// What came out so far for each of the jobs; for a group with its last one.
+    pub(crate) fn results(&self) -> impl Iterator<Item = (usize, SteadyResult)> {
+        self.groups.iter().filter_map(|group| {
+            let checks = group.window.iter().copied().collect();
+            Some((*group.jobs.last()?, SteadyResult { checks, ..group.result.clone() }))
         })
     }
 

@@ -20,11 +20,15 @@ pub(crate) struct Timing {
     every_turn: bool,
     /// Start of the job, end of its ramp, or begin of the window that decides a search.
     measuring_since: u64,
+    /// When the I/O loop (or a final sync) began that runs now; [`IDLE`] outside of it.
     loop_began: u64,
     loop_ticks: u64,
     usage_before: Usage,
     restarted_ms: Option<u64>,
 }
+
+/// No loop is running.
+const IDLE: u64 = u64::MAX;
 
 /// What happened when the next milestone was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +55,7 @@ impl Timing {
             attention: ramp_end.min(deadline),
             every_turn: false,
             measuring_since: now,
-            loop_began: now,
+            loop_began: IDLE,
             loop_ticks: 0,
             usage_before: usage,
             restarted_ms: None,
@@ -112,7 +116,9 @@ impl Timing {
     /// Measuring begins anew at `now`; the run time does not.
     pub(crate) fn restart(&mut self, now: u64, usage: Usage) {
         self.measuring_since = now;
-        self.loop_began = now;
+        if self.loop_began != IDLE {
+            self.loop_began = now;
+        }
         self.loop_ticks = 0;
         self.usage_before = usage;
         self.restarted_ms = Some(wall_ms());
@@ -131,11 +137,12 @@ impl Timing {
     /// It ends; the time since it began counts as run time.
     pub(crate) fn loop_ended(&mut self, now: u64) {
         self.loop_ticks += now.saturating_sub(self.loop_began);
+        self.loop_began = IDLE;
     }
 
-    /// Time in the I/O loop, ns.
-    pub(crate) fn loop_ns(&self, clock: &Clock) -> u64 {
-        clock.ns(self.loop_ticks)
+    /// Time in the I/O loop until `now`, ns.
+    pub(crate) fn loop_ns(&self, clock: &Clock, now: u64) -> u64 {
+        clock.ns(self.loop_ticks + now.saturating_sub(self.loop_began))
     }
 
     /// Ticks at which the job started, or its ramp ended.
@@ -188,8 +195,11 @@ mod tests {
         assert_eq!(timing.reached(1110, Usage::default()), Milestone::RampEnded);
         assert_eq!(timing.next_milestone(), 1160);
         assert_eq!(timing.reached(1160, Usage::default()), Milestone::TimeIsUp);
+        assert_eq!(timing.loop_ns(&clock, 1163), 53, "the loop that runs counts");
         timing.loop_ended(1165);
-        assert_eq!(timing.loop_ns(&clock), 55);
+        assert_eq!([1165, 1200].map(|now| timing.loop_ns(&clock, now)), [55; 2]);
+        timing.restart(1300, Usage::default());
+        assert_eq!(timing.loop_ns(&clock, 1400), 0, "no loop runs");
         assert!(timing.is_over(1160) && !timing.is_over(1159));
     }
 

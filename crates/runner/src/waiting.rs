@@ -1,5 +1,5 @@
 //! Waiting for a point in time: asleep, busy, or asleep while it is far and busy for the last stretch that a sleep would overshoot.
-//! Each way returns early when the job shall stop.
+//! Each way returns early when main wants something of the job: that it stops, or its figures.
 //!
 //! What a busy stretch costs is bounded: how late sleeps end is learnt while the job runs, and the stretch is that long, 5 to 200 us,
 //! plus at most 10 us. A job whose I/Os are due at smaller distances keeps its CPU busy all the time.
@@ -13,7 +13,7 @@ use crate::control::JobControl;
 
 /// What is nearer than this is spun where a sleep may end late: a sleep would take twice as long.
 const SHORT_NS: u64 = 70_000;
-/// Longest sleep, so that a stop request is seen soon.
+/// Longest sleep, so that a request is seen soon.
 const SLICE_NS: u64 = 20_000_000;
 /// Sleeps are taken to end this late at first.
 const FIRST_GUESS_NS: u64 = 60_000;
@@ -60,12 +60,12 @@ impl Waiter {
         }
     }
 
-    /// Returns when the clock shows `ticks`, or earlier when the job shall stop.
+    /// Returns when the clock shows `ticks`, or earlier when main wants something.
     pub(crate) fn until(&mut self, ticks: u64, control: &JobControl) {
         loop {
             let now = self.clock.now();
             let left = self.clock.between(now, ticks);
-            if left == 0 || control.stop_requested() {
+            if left == 0 || control.wants_something() {
                 return;
             }
             match self.sleep_for(left) {
@@ -79,11 +79,11 @@ impl Waiter {
     }
 }
 
-/// Returns when the clock shows `ticks`, a little later, or earlier when the job shall stop; leaves the CPU alone meanwhile.
+/// Returns when the clock shows `ticks`, a little later, or earlier when main wants something; leaves the CPU alone meanwhile.
 pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
     loop {
         let left = clock.between(clock.now(), ticks);
-        if left == 0 || control.stop_requested() {
+        if left == 0 || control.wants_something() {
             return;
         }
         if left > SHORT_NS {
@@ -96,7 +96,7 @@ pub(crate) fn sleep_until(clock: &Clock, ticks: u64, control: &JobControl) {
 
 /// Keeps the CPU busy until the clock shows `ticks`.
 pub(crate) fn spin_until(clock: &Clock, ticks: u64, control: &JobControl) {
-    while clock.now() < ticks && !control.stop_requested() {
+    while clock.now() < ticks && !control.wants_something() {
         std::hint::spin_loop();
     }
 }
@@ -133,10 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_request_ends_a_wait() {
-        let control = JobControl::default();
-        control.request_stop();
-        waiter().until(u64::MAX, &control);
+    fn a_request_ends_a_wait() {
+        for request in [JobControl::request_stop, JobControl::request_figures] {
+            let control = JobControl::default();
+            request(&control);
+            waiter().until(u64::MAX, &control);
+            sleep_until(&Clock::monotonic(), u64::MAX, &control);
+            spin_until(&Clock::monotonic(), u64::MAX, &control);
+        }
     }
 
     #[test]

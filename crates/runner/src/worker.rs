@@ -48,8 +48,28 @@ pub(crate) enum Message {
         /// False when it failed before it could open its files.
         set_up: bool,
     },
-    /// A signal arrived.
+    /// Figures of a job that runs, for whom they were asked.
+    Figures {
+        /// Which job.
+        index: usize,
+        /// Its figures.
+        snapshot: Box<Snapshot>,
+    },
+    /// A signal arrived that ends the run.
     Signal(i32),
+    /// A signal arrived that asks for a report.
+    ReportWanted,
+}
+
+/// What a job has come to at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    /// Its figures so far.
+    pub(crate) result: JobResult,
+    /// Clock ticks when they began.
+    pub(crate) since: u64,
+    /// Clock ticks when they were taken.
+    pub(crate) taken: u64,
 }
 
 /// What a worker needs to know.
@@ -109,6 +129,7 @@ pub(crate) fn run_with<E: Engine>(
     let layout = context.layout.take();
     let context = context;
     let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
+    context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
     let outcome = catch_unwind(AssertUnwindSafe(|| work(&context, open, layout, &mut result, &mut reached)));
     let failure = match outcome {
@@ -204,6 +225,7 @@ fn work<E: Engine>(
         flow.join();
     }
     result.start_ms = wall_ms();
+    control.start_ms.store(result.start_ms, Relaxed);
     let outcome = passes(&mut issuer, &mut note);
     // The error of the I/O itself matters more than that of its log.
     let outcome = outcome.and(issuer.end_recording());
@@ -214,7 +236,15 @@ fn work<E: Engine>(
     result.latency_depth = issuer.searched_depth();
     issuer.search_note().into_iter().for_each(|line| context.note(line));
     let files = issuer.take_files();
+    let since = issuer.measuring_since();
+    result.measured = issuer.measured();
     result.stats = issuer.into_stats();
+    if spec.life.runs_commands() {
+        // The command after the I/O may take long, and reports meanwhile show the job as it ended.
+        let taken = context.clock.now();
+        let snapshot = Box::new(Snapshot { result: result.clone(), since, taken });
+        let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
+    }
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
     hooks::postrun(context);
     drop(files);

@@ -145,19 +145,19 @@ impl DirectionRecorder {
         self.clat.as_ref().map_or((0, 0), |clat| clat.total())
     }
 
-    /// The figures; `run_ms` is the time in the I/O loop.
+    /// The figures so far; `run_ms` is the time in the I/O loop.
     #[must_use]
-    pub fn finish(self, run_ms: u64) -> DirectionStats {
-        let fold = |recorder: Option<Box<Recorder>>| recorder.map(|r| Box::new(r.finish()));
+    pub fn finish(&self, run_ms: u64) -> DirectionStats {
+        let fold = |recorder: &Option<Box<Recorder>>| recorder.as_ref().map(|r| Box::new(r.finish()));
         DirectionStats {
             ios: self.ios,
             bytes: self.bytes,
             short: self.short,
             runtime_ms: if self.bytes > 0 { run_ms } else { 0 },
-            slat: fold(self.slat),
-            clat: fold(self.clat),
-            total: fold(self.total),
-            response: fold(self.response),
+            slat: fold(&self.slat),
+            clat: fold(&self.clat),
+            total: fold(&self.total),
+            response: fold(&self.response),
             lat_is_clat: self.lat_is_clat,
             ..DirectionStats::default()
         }

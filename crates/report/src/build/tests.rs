@@ -44,6 +44,7 @@ fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
+        progress: None,
     };
     RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options())
 }

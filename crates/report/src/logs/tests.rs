@@ -40,6 +40,7 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::ZERO,
         signal: None,
+        progress: None,
     };
     let problems = logs.finish(&mut result);
     (told, problems, result)

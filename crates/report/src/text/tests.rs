@@ -97,6 +97,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(1020),
         signal: None,
+        progress: None,
     };
     (plan, result)
 }
@@ -174,6 +175,7 @@ fn rated() -> (Plan, RunResult) {
             started: SystemTime::UNIX_EPOCH,
             elapsed,
             signal: None,
+            progress: None,
         },
     )
 }
@@ -274,6 +276,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_secs(2),
         signal: None,
+        progress: None,
     };
     let text = crate::text_report(&plan, &result, &options(false));
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()

@@ -113,7 +113,7 @@ impl<E: Engine> Issuer<'_, E> {
         let began = self.clock.now();
         let spun = began.saturating_add(self.clock.ticks(between.spin));
         let over = began.saturating_add(self.clock.ticks(between.time));
-        while self.failure.is_none() && !self.context.control.stop_requested() {
+        while self.failure.is_none() && !self.stopped() {
             let stop = self.timing.next_milestone();
             waiting::spin_until(&self.clock, spun.min(stop), self.context.control);
             between.waiter.until(over.min(stop), self.context.control);
@@ -137,10 +137,10 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     /// Runs an empty loop; run time and stop requests cut it.
-    fn burn(&self, cycles: u32) {
+    fn burn(&mut self, cycles: u32) {
         let over = if self.timing.in_ramp() { u64::MAX } else { self.timing.next_milestone() };
         let mut left = cycles;
-        while left > 0 && !self.context.control.stop_requested() && self.clock.now() < over {
+        while left > 0 && !self.stopped() && self.clock.now() < over {
             let turns = left.min(CYCLES);
             (0..turns).for_each(|turn| {
                 black_box(turn);

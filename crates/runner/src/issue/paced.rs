@@ -120,7 +120,7 @@ impl<E: Engine> Issuer<'_, E> {
             let milestone = self.timing.next_milestone();
             self.reap_until(due.min(milestone));
             self.now = self.clock.now();
-            if self.failure.is_some() || self.context.control.stop_requested() {
+            if self.failure.is_some() || self.stopped() {
                 return false;
             }
             // At the end of the ramp the schedule starts again.
@@ -130,10 +130,10 @@ impl<E: Engine> Issuer<'_, E> {
         }
     }
 
-    /// Takes what completes until the clock shows `ticks`, the job fails or shall stop.
+    /// Takes what completes until the clock shows `ticks`, the job fails or main wants something.
     fn reap_until(&mut self, ticks: u64) {
         let control: &JobControl = self.context.control;
-        while self.failure.is_none() && !control.stop_requested() {
+        while self.failure.is_none() && !control.wants_something() {
             if !self.retry.is_empty() {
                 self.submit_retry();
                 continue;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 impl<E: Engine> Issuer<'_, E> {
     pub(super) fn issue_until_done(&mut self) {
-        while self.failure.is_none() && !self.context.control.stop_requested() {
+        while self.failure.is_none() && !self.stopped() {
             match self.next_turn() {
                 Turn::Issue => {}
                 Turn::Again => continue,

@@ -26,14 +26,14 @@ impl<E: Engine> Issuer<'_, E> {
         if let Some(paced) = &mut self.paced {
             paced.forget();
         }
-        let began = self.clock.now();
-        self.now = began;
+        self.now = self.clock.now();
+        self.verify_began = self.now;
         let before = self.moved_bytes();
         self.read_back();
         self.drain();
         self.verify_bytes += self.moved_bytes() - before;
-        // The part of the phase that was ramp is not measured.
-        self.verify_ticks += self.clock.now().saturating_sub(began.max(self.timing.measuring_since()));
+        self.verify_ticks += self.verifying_ticks(self.clock.now());
+        self.verify_began = u64::MAX;
         if let Some(verification) = &mut self.verification {
             verification.end_phase();
         }
@@ -44,7 +44,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     pub(super) fn read_back(&mut self) {
-        while self.failure.is_none() && !self.context.control.stop_requested() {
+        while self.failure.is_none() && !self.stopped() {
             match self.next_turn() {
                 Turn::Issue => {}
                 Turn::Again => continue,

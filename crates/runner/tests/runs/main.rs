@@ -4,5 +4,6 @@
 mod commands;
 mod ending;
 mod errors;
+mod interim;
 mod schedule;
 mod support;
