@@ -241,8 +241,10 @@ impl Run<'_, '_> {
         let mut result = std::mem::take(&mut latest.result);
         result.stale = job.asked || stale;
         if result.stale {
-            result.measured = Duration::from_nanos(self.clock.between(since, now));
             result.in_ramp = control.state() == JobState::Ramp;
+            if control.state() != JobState::Finishing {
+                result.measured = Duration::from_nanos(self.clock.between(since, now));
+            }
             let ms = self.clock.between(latest.taken, now) / 1_000_000;
             latest.taken += self.clock.ticks(Duration::from_millis(ms));
             bring_up_to_date(&mut result, control, ms);
