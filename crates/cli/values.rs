@@ -42,7 +42,7 @@ pub fn parser(name: &str) -> ValueParser {
 /// Words of `--output-format`.
 pub const FORMATS: [&str; 4] = ["normal", "json", "json+", "terse"];
 
-/// Shortest interval of `--interval-report`: a line takes some ten microseconds of a worker and of the main thread.
+/// Shortest interval of `--interval-report`: in shorter ones the work for the lines would show in the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// None of the formats.

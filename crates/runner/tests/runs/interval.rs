@@ -1,11 +1,14 @@
 //! What the ticks of the interval report tell of a running job besides its figures.
 
+use std::fs::File;
 use std::time::Duration;
 
-use ferrio_plan::JobSpec;
+use ferrio_plan::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_runner::{Event, JobResult, RunOptions, Trigger, run};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 
-use crate::support::{endless, plan, timed};
+use crate::support::{disk, endless, file, plan, timed};
 
 /// Runs a job with a tick every few ms until one of them has shown what `look` waits for. The last state of the job.
 fn until(spec: JobSpec, look: &mut dyn FnMut(&JobResult) -> bool) -> JobResult {
@@ -75,4 +78,27 @@ fn figures_of_a_ramp_are_told_as_such_and_count_for_themselves() {
         after
     });
     assert!(!last.in_ramp && last.start_ms > 0);
+}
+
+#[test]
+fn a_job_that_the_kernel_keeps_is_told_to_be_stale() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("fifo");
+    mkfifo(&fifo, Mode::S_IRWXU).unwrap();
+    // Both ends, so that opening blocks nobody and reading does.
+    let mut ends = Some(File::options().read(true).write(true).open(&fifo).unwrap());
+    let mut blocked = disk("blocked", ReadWrite::Read, &fifo);
+    blocked.engine = EngineKind::Psync;
+    blocked.files = vec![file(&fifo, FileKind::Char, 16384)];
+    let mut before = Duration::ZERO;
+    let last = until(blocked, &mut |job| {
+        let grew = job.stale && before > Duration::ZERO && job.measured > before;
+        before = job.measured;
+        if grew {
+            // The read ends with the last writer.
+            ends = None;
+        }
+        grew
+    });
+    assert!(!last.stale && last.measured >= before);
 }
