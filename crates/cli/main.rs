@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, ReportOptions};
+use ferrio_report::LogWriter;
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -33,6 +33,8 @@ use output::Output;
 use program::{FIO_VERSION, Program};
 
 fn main() -> ExitCode {
+    // From the first moment on: until the run takes it, the signal waits.
+    ferrio_runner::hold_report_signal();
     let mut messages = Messages::default();
     let outcome = run(&mut messages);
     exit::code(outcome, messages)
@@ -79,6 +81,8 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         logs: logs.as_ref().map(LogWriter::sender),
         trigger: program.trigger.clone(),
         interval: program.interval_report.as_ref().map(|wanted| wanted.every),
+        status_interval: program.status_interval,
+        status_file: Some(output::status_file()),
         ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
@@ -87,11 +91,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    output.write(&ferrio_report::report(
-        &plan,
-        &result,
-        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
-    ));
+    output.report(&plan, &result);
     let lost = output.lost_intervals();
     output.close()?;
     Ok(exit::status(&plan, &result).max(u8::from(lost)))

@@ -157,9 +157,6 @@ pub const OPTIONS: &[Entry] = &[
         "TIME",
         Group::Report,
         "Report what was measured so far each time TIME has passed",
-    )
-    .refused(
-        "is not implemented yet; log_avg_msec with write_bw_log and write_iops_log shows a run over time",
     ),
     value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together")
         .optional()

@@ -1,23 +1,30 @@
 //! Where things are printed: the report on standard output or into a file, everything else on standard error.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::Severity;
 use ferrio_plan::Plan;
-use ferrio_report::{LiveLine, job_failed_line, laying_out_line, starting_line, terminating_line};
+use ferrio_report::{
+    Formats, LiveLine, ReportOptions, TerseVersion, job_failed_line, laying_out_line, starting_line,
+    terminating_line,
+};
 use ferrio_runner::{Event, RunResult};
 
 use crate::exit::Stop;
 use crate::intervals::IntervalStream;
 use crate::messages::Messages;
-use crate::program::{Eta, IntervalsTo, Program};
+use crate::program::{Eta, FIO_VERSION, IntervalsTo, Program};
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
+    formats: Formats,
+    terse_version: TerseVersion,
     /// Only the text report is announced by lines before it.
     announces: bool,
     live: Option<LiveLine>,
@@ -55,6 +62,8 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
+            formats: program.formats,
+            terse_version: program.terse_version,
             announces: program.formats.normal,
             live: live.then(|| LiveLine::new(program.eta_interval, program.eta_newline)),
             intervals: None,
@@ -109,6 +118,14 @@ impl Output {
         self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
+    /// The report in all formats, of a run that is over or goes on. Nothing of it waits in a buffer.
+    pub fn report(&mut self, plan: &Plan, result: &RunResult) {
+        let options = ReportOptions::new(self.formats, self.terse_version, FIO_VERSION);
+        self.write(&ferrio_report::report(plan, result, &options));
+        let flushed = self.stream.flush();
+        self.remember(flushed);
+    }
+
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
         self.note_as(Severity::Note, "note", line);
@@ -138,8 +155,7 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
-            // Nobody asked for them.
-            Event::Interim(_) => {}
+            Event::Interim(result) => self.report(plan, result),
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
@@ -195,6 +211,12 @@ impl Output {
             self.error.get_or_insert(error);
         }
     }
+}
+
+/// The file that asks for a report of the run so far when it appears.
+pub fn status_file() -> PathBuf {
+    let dir = ["TMPDIR", "TEMP"].into_iter().filter_map(env::var_os).find(|dir| !dir.is_empty());
+    Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
 }
 
 fn names_a_job(plan: &Plan, line: &str) -> bool {

@@ -56,6 +56,8 @@ pub struct Program {
     pub eta_interval: Duration,
     /// What each job did in each interval.
     pub interval_report: Option<Intervals>,
+    /// Time between two reports of the run so far, if there are any.
+    pub status_interval: Option<Duration>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Read everything, run nothing.
@@ -215,6 +217,7 @@ impl Program {
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
+            status_interval: matches.get_one("status-interval").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
             interval_report: matches.get_one("interval-report").cloned(),
             readonly: matches.get_flag("readonly"),
@@ -409,6 +412,9 @@ mod tests {
         let program = read(&["--eta-newline=500ms", "--eta-interval=2"]).unwrap();
         assert_eq!(program.eta_newline, Some(Duration::from_millis(500)));
         assert_eq!(program.eta_interval, Duration::from_secs(2));
+        let interval = |word: &str| read(&[word]).unwrap().status_interval;
+        assert_eq!(interval("--status-interval=5"), Some(Duration::from_secs(5)));
+        assert_eq!(interval("--status-interval=1ms"), Some(Duration::from_millis(1)));
         assert!(refusal(&["--eta-interval=100ms"]).contains("too short, the least is 250ms"));
         assert!(refusal(&["--eta-newline=soon"]).contains("a number with d, h, m, s, ms or us is expected"));
     }

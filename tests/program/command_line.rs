@@ -213,7 +213,6 @@ fn merge_blktrace_only_makes_the_jobs_and_runs_none() {
 fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
     let place = Place::new();
     let refused = [
-        ("--status-interval=1", "log_avg_msec"),
         ("--bandwidth-log", "write_bw_log"),
         ("--latency-log=x", "is deprecated; use write_lat_log"),
         ("--idle-prof=system", "not implemented yet"),

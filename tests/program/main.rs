@@ -18,6 +18,7 @@ mod differential;
 mod engines;
 mod failures;
 mod files;
+mod interim;
 mod interval_report;
 mod iolog;
 mod lifecycle;

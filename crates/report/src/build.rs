@@ -11,6 +11,7 @@ use ferrio_stats::{DirectionStats, JobStats, Latency};
 use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
+use crate::eta::remaining;
 use crate::model::{
     DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
     LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
@@ -38,9 +39,10 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(&entries);
         let elapsed = seconds_rounded_up(result.elapsed);
+        let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs = entries
             .iter()
-            .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
+            .map(|entry| job_report(entry, &groups, times, options.formats.json_plus))
             .collect();
         RunReport {
             version: options.version.clone(),
@@ -145,7 +147,23 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     group.bw = per_second(group.bytes, group.runtime_max);
 }
 
-fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: bool) -> JobReport {
+/// What is the same for all jobs, seconds.
+#[derive(Clone, Copy)]
+struct Times {
+    elapsed: u64,
+    eta: u64,
+}
+
+/// Seconds that the run will still take: like fio's, those of the whole run, not of one job.
+fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
+    match &result.progress {
+        Some(progress) => remaining(plan, progress).unwrap_or(ETA_UNKNOWN),
+        None if elapsed < ETA_AFTER_SECONDS => ETA_UNKNOWN,
+        None => 0,
+    }
+}
+
+fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, bins: bool) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
     let last = entry.last();
@@ -168,8 +186,8 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         groupid: first.group,
         job_start: start,
         error: error.map_or(stats.first_error, |error| error.errno),
-        eta: if elapsed < ETA_AFTER_SECONDS { ETA_UNKNOWN } else { 0 },
-        elapsed,
+        eta: times.eta,
+        elapsed: times.elapsed,
         job_options: echo(&last.options),
         directions: DirectionReports {
             read: direction(0),

@@ -36,4 +36,5 @@ mod worker;
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
+pub use signals::hold_report_signal;
 pub use trigger::Trigger;

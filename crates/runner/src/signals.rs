@@ -13,6 +13,15 @@ use nix::sys::signal::{SigSet, Signal};
 
 use crate::worker::Message;
 
+/// Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives before the run begins asks for a report as well, instead of
+/// ending the program. To be called first of all, on the main thread.
+pub fn hold_report_signal() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGUSR1);
+    // The kernel refuses no mask of known signals.
+    let _ = signals.thread_block();
+}
+
 /// The thread that waits for signals; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Formats, TerseVersion};
 use ferrio_plan::PlannedJob;
-use ferrio_runner::JobError;
+use ferrio_runner::{JobError, JobProgress, JobState, Progress};
 use ferrio_stats::DirectionRecorder;
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::SystemTime;
@@ -247,4 +247,34 @@ fn directions_are_reported_alone_as_one_or_both_ways() {
     assert_eq!(keys, owned(&["read", "write", "trim", "sync", "mixed"]));
     assert_eq!(shown, owned(&["read 100", "write 300", "trim 0", "mixed 400"]));
     assert_eq!(groups, owned(&[read, write, "-", "1638400 in 20-40"]));
+}
+
+#[test]
+fn an_interim_report_estimates_what_the_run_still_takes() {
+    let eta = |seconds: u64, running: bool| {
+        let mut spec = JobSpec::bare("a");
+        spec.limits.runtime = Duration::from_secs(10);
+        spec.limits.size = 1 << 40;
+        let elapsed = Duration::from_secs(seconds);
+        let job = JobProgress {
+            state: JobState::Running,
+            elapsed,
+            bytes: [4096, 0, 0],
+            ios: [1, 0, 0],
+            open_files: 1,
+        };
+        let result = RunResult {
+            jobs: vec![done(reading(1, 1))],
+            disks: Vec::new(),
+            started: SystemTime::UNIX_EPOCH,
+            elapsed,
+            signal: None,
+            progress: running.then(|| Progress { elapsed, jobs: vec![job] }),
+        };
+        let jobs = vec![PlannedJob { spec, setup_error: None }];
+        let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options());
+        (report.jobs[0].eta, report.jobs[0].elapsed)
+    };
+    assert_eq!([eta(2, true), eta(4, true)], [(ETA_UNKNOWN, 2), (6, 4)]);
+    assert_eq!([eta(2, false), eta(4, false)], [(ETA_UNKNOWN, 2), (0, 4)]);
 }

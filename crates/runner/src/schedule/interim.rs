@@ -18,8 +18,8 @@ use crate::worker::Snapshot;
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
 const PATIENCE: Duration = Duration::from_millis(100);
-/// but at least this long: on a busy machine a job needs some time to get a CPU.
-const LEAST_PATIENCE: Duration = Duration::from_millis(20);
+/// but at least this long: a job that sleeps looks every 20 ms, and on a busy machine it needs some time to get a CPU.
+const LEAST_PATIENCE: Duration = Duration::from_millis(50);
 /// Time between two looks for the status file.
 const FILE_LOOK: Duration = Duration::from_millis(250);
 

@@ -38,7 +38,7 @@ fn figures_are_waited_for_half_of_the_interval_within_bounds() {
         |every| Interim::new(&RunOptions { status_interval: every, ..RunOptions::default() }).patience;
     assert_eq!(
         [Some(MS(1)), Some(MS(120)), Some(MS(9000)), None].map(patience),
-        [MS(20), MS(60), PATIENCE, PATIENCE]
+        [MS(50), MS(60), PATIENCE, PATIENCE]
     );
 }
 

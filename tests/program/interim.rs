@@ -1,0 +1,202 @@
+//! Reports of a run that goes on: `--status-interval`, SIGUSR1 and the status file. The last report is that of the whole run.
+//!
+//! Runs go on until the reports that a test waits for are there. How soon a job answers depends on the machine; that it does is what
+//! is tested.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use serde_json::{Deserializer, Value};
+
+use crate::support::{Place, Running, number};
+
+const ENDLESS: [&str; 4] = ["--ioengine=null", "--size=1g", "--time_based", "--runtime=1h"];
+const HEADING: &str = "\nRun status group 0 (all jobs):\n";
+
+fn with<'a>(words: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    words.iter().chain(more).copied().collect()
+}
+
+/// The whole documents of a stream; one that is still being written does not count.
+fn documents(text: &str) -> Vec<Value> {
+    Deserializer::from_str(text).into_iter().map_while(Result::ok).collect()
+}
+
+fn written(file: &Path) -> Vec<Value> {
+    documents(&fs::read_to_string(file).unwrap_or_default())
+}
+
+fn text(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_default()
+}
+
+/// Ends the run. All documents in `file`, of which there is nothing else.
+fn end(running: Running, file: &Path) -> Vec<Value> {
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    let all: Result<Vec<Value>, _> = Deserializer::from_str(&text(file)).into_iter().collect();
+    all.unwrap_or_else(|error| panic!("{error}:\n{}", text(file)))
+}
+
+/// I/Os of the reads and their latencies.
+fn reads(document: &Value, job: usize) -> (u64, u64) {
+    let figure = |name| number(document, &format!("/jobs/{job}/read/{name}"));
+    (figure("total_ios"), figure("clat_ns/N"))
+}
+
+/// Documents come until one is there with a latency for each I/O of each job, and two more.
+fn grows(words: &[&str], jobs: usize) {
+    let place = Place::new();
+    let out = place.beside("out");
+    let words = with(&["--output-format=json", "--status-interval=20ms", "--output=../out"], words);
+    let mut running = place.ferrio(&words).start();
+    let answered = |document: &Value| {
+        (0..jobs).map(|job| reads(document, job)).all(|(ios, latencies)| ios > 0 && ios == latencies)
+    };
+    running.until("three reports", || {
+        let all = written(&out);
+        all.len() > 2 && all.iter().any(answered)
+    });
+    let all = end(running, &out);
+    for (earlier, later) in all.iter().zip(&all[1..]) {
+        assert!(earlier["timestamp_ms"].as_u64() <= later["timestamp_ms"].as_u64());
+        assert!(number(earlier, "/jobs/0/elapsed") <= number(later, "/jobs/0/elapsed"));
+        for job in 0..jobs {
+            let (before, after) = (reads(earlier, job), reads(later, job));
+            assert!(before.0 <= after.0 && before.1 <= after.1, "{before:?} {after:?}");
+            for figure in ["job_runtime", "read/runtime", "read/io_bytes", "read/bw_samples"] {
+                let figure = format!("/jobs/{job}/{figure}");
+                assert!(number(earlier, &figure) <= number(later, &figure), "{figure}");
+            }
+        }
+    }
+    assert!(answered(all.last().unwrap()));
+    assert_eq!(all[0]["jobs"][0]["eta"], 2_147_483_647);
+}
+
+#[test]
+fn interim_documents_are_whole_and_grow_up_to_the_last_one() {
+    grows(&with(&["--name=a", "--rw=randread"], &ENDLESS), 1);
+}
+
+#[test]
+fn jobs_that_wait_most_of_the_time_and_jobs_of_a_file_are_in_them_too() {
+    let thinks = with(&["--name=thinks", "--thinktime=1h"], &ENDLESS);
+    let limited = with(&["--name=limited", "--rate_iops=5"], &ENDLESS);
+    let file =
+        ["--name=file", "--ioengine=psync", "--filename=f", "--size=64k", "--time_based", "--runtime=1h"];
+    let deep = with(&["--name=deep", "--iodepth=1"], &ENDLESS);
+    grows(&[thinks, limited, file.to_vec(), deep].concat(), 4);
+}
+
+#[test]
+fn a_job_in_a_call_that_does_not_return_holds_no_report_back() {
+    let place = Place::new();
+    let (fifo, out) = (place.work().join("fifo"), place.beside("out"));
+    mkfifo(&fifo, Mode::S_IRWXU).unwrap();
+    // Opening blocks nobody then, and reading does until this end is closed.
+    let writer = File::options().read(true).write(true).open(&fifo).unwrap();
+    let words = ["--output-format=json", "--status-interval=10ms", "--output=../out"];
+    let blocked = ["--name=blocked", "--ioengine=psync", "--filename=fifo", "--rw=read", "--size=4k"];
+    let jobs = with(&["--name=a", "--numjobs=3"], &ENDLESS);
+    let mut running = place.ferrio(&[&words[..], &blocked, &jobs].concat()).start();
+    running.until("three reports", || {
+        let all = written(&out);
+        all.iter().filter(|document| (1..4).all(|job| reads(document, job).0 > 0)).count() > 2
+    });
+    drop(writer);
+    let all = end(running, &out);
+    assert!(all.iter().all(|document| document["jobs"].as_array().unwrap().len() == 4));
+    assert_eq!(reads(&all[0], 0).1, 0);
+}
+
+#[test]
+fn each_sigusr1_prints_one_report_and_the_last_one_still_follows() {
+    let place = Place::new();
+    let out = place.beside("out");
+    let words = with(&["--output=../out", "--name=a", "--thinktime=1ms", "--rw=randrw"], &ENDLESS);
+    let later = with(&["--name=later", "--stonewall"], &ENDLESS);
+    let mut running = place.ferrio(&with(&words, &later)).start();
+    running.until("the start", || text(&out).contains("Starting"));
+    for reports in 1..=2 {
+        running.signal(Signal::SIGUSR1);
+        running.until("a report", || text(&out).matches(HEADING).count() == reports);
+    }
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    let text = text(&out);
+    assert_eq!(text.matches(HEADING).count(), 3);
+    assert_eq!(text.matches("\na: (groupid=0, jobs=1): err= 0: pid=").count(), 3, "{text}");
+    assert!(!text.contains("\nlater: (groupid=1, jobs=1)"), "a job that did not start is not in the text");
+}
+
+#[test]
+fn the_status_file_is_removed_and_prints_one_report() {
+    let place = Place::new();
+    let (out, file) = (place.beside("out"), place.work().join("fio-dump-status"));
+    let later = with(&["--name=later", "--stonewall"], &ENDLESS);
+    let words = with(&["--output-format=json", "--output=../out", "--name=a"], &with(&ENDLESS, &later));
+    let dir = place.work().display().to_string();
+    let mut running = place.ferrio(&words).env("TMPDIR", &dir).env("TEMP", "/nowhere").start();
+    File::create(&file).unwrap();
+    running.until("the report", || !file.exists() && written(&out).len() == 1);
+    let all = end(running, &out);
+    assert_eq!(all.len(), 2);
+    for document in &all {
+        assert_eq!(document["jobs"][1]["jobname"], "later");
+        assert_eq!((reads(document, 1), number(document, "/jobs/1/job_start")), ((0, 0), 0));
+        assert!(reads(document, 0).0 > 0);
+    }
+}
+
+#[test]
+fn a_group_is_one_entry_of_every_report_in_every_format() {
+    let place = Place::new();
+    let out = place.beside("out");
+    let group = ["--name=a", "--numjobs=4", "--group_reporting", "--rate_iops=1000"];
+    let words = ["--output-format=normal,json,terse", "--status-interval=20ms", "--output=../out"];
+    let mut running = place.ferrio(&[&words[..], &group, &ENDLESS].concat()).start();
+    running.until("two reports", || text(&out).matches(HEADING).count() >= 2);
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    let text = text(&out);
+    let reports = text.matches(HEADING).count();
+    assert_eq!(text.matches("\n3;fio-").count(), reports);
+    assert_eq!(text.matches("\n  \"jobs\" : [\n").count(), reports);
+    let entries = text.matches("\na: (groupid=0, jobs=4): err= 0: pid=").count();
+    // Before the first I/O there is no entry.
+    assert!(entries >= 2 && entries <= reports, "{text}");
+    for line in text.lines().filter(|line| line.starts_with("3;fio-")) {
+        assert_eq!(line.split(';').count(), 130, "{line}");
+    }
+}
+
+#[test]
+fn sigusr1_is_taken_from_the_first_moment_to_the_last() {
+    let place = Place::new();
+    let file = place.work().join("f");
+    let layout =
+        ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g", "--fallocate=none"];
+    let mut running = place.ferrio(&layout).start();
+    running.until("layout", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.signal(Signal::SIGUSR1);
+    running.signal(Signal::SIGINT);
+    let run = running.wait().ended_with(128);
+    assert!(!documents(&run.stdout).is_empty());
+
+    let short =
+        ["--output-format=json", "--status-interval=1ms", "--name=a", "--ioengine=null", "--size=64m"];
+    let mut running = place.ferrio(&short).start();
+    // Again and again, also while the last report is written and after it.
+    let pid = running.pid();
+    running.until("some reports", || {
+        let _ = nix::sys::signal::kill(pid, Signal::SIGUSR1);
+        true
+    });
+    let run = running.wait().succeeded();
+    let all: Vec<Value> = Deserializer::from_str(&run.stdout).into_iter().map(Result::unwrap).collect();
+    assert_eq!(reads(all.last().unwrap(), 0), (16384, 16384));
+}
