@@ -3,10 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use ferrio_plan::{EngineKind, FileKind, JobSpec, ReadWrite};
+use ferrio_plan::JobSpec;
 use ferrio_runner::{Event, JobState, RunOptions, RunResult, Trigger, run};
 
-use crate::support::{bytes, disk, endless, file, null, plan, timed};
+use crate::support::{bytes, endless, null, plan, timed};
 
 /// Runs the jobs with a report every few ms, each of which is shown to `look`, until it has found `wanted` of them good. Then the run
 /// is ended.
@@ -63,30 +63,6 @@ fn each_report_has_a_latency_for_every_io_and_none_takes_anything_back() {
         assert!(bytes(&result.jobs[job]) > 0);
     }
     assert!(result.progress.is_none());
-}
-
-#[test]
-fn a_job_that_the_kernel_keeps_does_not_hold_reports_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let fifo = dir.path().join("fifo");
-    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    // Both ends, so that opening blocks nobody and reading does.
-    let ends = std::fs::File::options().read(true).write(true).open(&fifo).unwrap();
-    let mut blocked = disk("blocked", ReadWrite::Read, &fifo);
-    blocked.engine = EngineKind::Psync;
-    blocked.files = vec![file(&fifo, FileKind::Char, 16384)];
-    let mut reports = 0;
-    let mut ends = Some(ends);
-    watched(vec![endless("a"), blocked], 10, &mut |result| {
-        reports += 1;
-        assert_eq!(bytes(&result.jobs[1]), 0);
-        if reports == 10 {
-            // The read ends with the last writer.
-            ends = None;
-        }
-        true
-    });
-    assert!(reports >= 10);
 }
 
 #[test]
