@@ -83,7 +83,6 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         interval: program.interval_report.as_ref().map(|wanted| wanted.every),
         status_interval: program.status_interval,
         status_file: Some(output::status_file()),
-        ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);

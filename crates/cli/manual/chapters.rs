@@ -107,8 +107,16 @@ pub const BACK: &[Chapter] = &[
         ],
     },
     Chapter {
+        heading: "SIGNALS",
+        paragraphs: &[
+            Item("INT, TERM", "All jobs end, and the report is written."),
+            Item("USR1", "A report of the run so far is written, as by --status-interval."),
+        ],
+    },
+    Chapter {
         heading: "ENVIRONMENT",
         paragraphs: &[
+            Item("TMPDIR, TEMP", "The directory of fio-dump-status, the first one that is set; else /tmp."),
             Item("NO_COLOR", "If it is set to anything, text on a terminal has no colours."),
             Item("TERM", "Colours are not used on a terminal that is called dumb."),
         ],
@@ -121,6 +129,10 @@ pub const BACK: &[Chapter] = &[
                 "The files of a job that names none, in the current directory or the job's directory.",
             ),
             Item("PREFIX_bw.N.log", "Logs of job N: bw, iops, lat, clat and slat."),
+            Item(
+                "fio-dump-status",
+                "Asks for a report of the run so far when it appears in the directory for temporary files, and is removed.",
+            ),
             Item("/proc/diskstats, /sys/block", "Where the report's lines on disk utilisation come from."),
         ],
     },

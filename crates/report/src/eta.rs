@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{Direction, JobSpec, Plan};
+use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::build::ETA_AFTER_SECONDS;
@@ -49,31 +49,33 @@ pub(crate) const fn has_ended(state: JobState) -> bool {
 fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     let elapsed = seconds(job.elapsed);
     match job.state {
-        JobState::Running | JobState::Verifying => running_remaining(spec, job, elapsed, ended),
+        JobState::Running | JobState::Verifying => running_remaining(spec, job, ended),
         JobState::Ramp => not_running_remaining(spec).saturating_sub(elapsed),
         JobState::NotCreated | JobState::Initialized | JobState::SettingUp => not_running_remaining(spec),
         JobState::Fsyncing | JobState::Finishing | JobState::Reaped | JobState::Failed => 0,
     }
 }
 
-/// From the share done so far. The limit counts the time of jobs that have ended, as fio's does.
-fn running_remaining(spec: &JobSpec, job: &JobProgress, elapsed: u64, ended: u64) -> u64 {
+/// From the share done so far. The limit counts the time of jobs that have ended, as fio's does. The run time begins after the ramp,
+/// and what was moved in the ramp counts for the size.
+fn running_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     let runtime = spec.limits.runtime.as_secs();
+    let (elapsed, measured) = (seconds(job.elapsed), seconds(job.measured));
     let moved: u64 = job.bytes.iter().sum();
-    let mut done = match expected_bytes(spec) {
+    let done = match expected_bytes(spec) {
         0 => 1.0,
         expected => (moved as f64 / expected as f64).min(1.0),
     };
-    if spec.limits.time_based && runtime > 0 {
-        done = done.min(elapsed as f64 / runtime as f64);
-    }
-    let eta = if done == 0.0 {
+    let mut eta = if done == 0.0 {
         runtime
     } else {
         // The small addition keeps a quotient that is whole but for rounding from losing a second.
         ((elapsed as f64 / done + 1e-6) as u64).saturating_sub(elapsed)
     };
-    if runtime == 0 { eta } else { eta.min((runtime + ended).saturating_sub(elapsed)) }
+    if spec.limits.time_based {
+        eta = eta.max(runtime.saturating_sub(measured));
+    }
+    if runtime == 0 { eta } else { eta.min((runtime + ended).saturating_sub(measured)) }
 }
 
 /// From the settings: the run time or the bytes at the limited rate, whichever is shorter.
@@ -88,9 +90,21 @@ fn not_running_remaining(spec: &JobSpec) -> u64 {
     by_time.into_iter().chain(by_rate).min().unwrap_or(0)
 }
 
+/// What the job will move. What it writes it reads back if it verifies.
 fn expected_bytes(spec: &JobSpec) -> u64 {
     let limits = &spec.limits;
-    limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops))
+    let once = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops));
+    let reads_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
+    let written_percent = match spec.rw {
+        ReadWrite::Write | ReadWrite::RandWrite => 100,
+        ReadWrite::Mixed | ReadWrite::RandMixed => 100 - spec.rwmixread.min(100),
+        _ => 0,
+    };
+    if !reads_back {
+        return once;
+    }
+    let again = u128::from(once) * u128::from(written_percent) / 100;
+    once.saturating_add(u64::try_from(again).unwrap_or(u64::MAX))
 }
 
 /// `00m:02s`, with hours and days only when there are any.
@@ -110,12 +124,14 @@ pub(crate) fn clock_text(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::PlannedJob;
+    use ferrio_plan::{PlannedJob, Verify};
+    use ferrio_verify::Method;
 
     fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
         JobProgress {
             state,
             elapsed: Duration::from_secs(seconds),
+            measured: Duration::from_secs(seconds),
             bytes: [bytes, 0, 0],
             ios: [0; 3],
             open_files: 1,
@@ -197,6 +213,43 @@ mod tests {
         assert_eq!(remaining_of(std::slice::from_ref(&spec), 3, &[job(JobState::Ramp, 3, 9)]), Some(12));
         spec.limits.startdelay = (Duration::from_secs(7), Duration::from_secs(7));
         assert_eq!(remaining_of(&[spec], 3, &[job(JobState::Initialized, 0, 0)]), Some(22));
+    }
+
+    #[test]
+    fn the_run_time_begins_after_the_ramp() {
+        let mut spec = spec(1 << 40, 10);
+        spec.limits.time_based = true;
+        let measured = Duration::from_secs(2);
+        let job = JobProgress { measured, ..job(JobState::Running, 6, 9) };
+        assert_eq!(remaining_of(std::slice::from_ref(&spec), 6, &[job]), Some(8));
+        spec.limits.size = 18;
+        assert_eq!(remaining_of(std::slice::from_ref(&spec), 6, &[job]), Some(8));
+        spec.limits.time_based = false;
+        spec.limits.runtime = Duration::ZERO;
+        assert_eq!(remaining_of(&[spec], 6, &[job]), Some(6), "half of it in all six seconds");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_by_a_job_that_verifies() {
+        let left = |rw, rwmixread, read_back| {
+            let mut spec = spec(400, 0);
+            (spec.rw, spec.rwmixread) = (rw, rwmixread);
+            spec.verify = Some(Verify {
+                method: Method::Null,
+                interval: 4096,
+                offset: 0,
+                pattern: None,
+                fatal: false,
+                read_back,
+                header_seed: None,
+                write_sequence: None,
+            });
+            remaining_of(&[spec], 4, &[job(JobState::Running, 4, 200)]).unwrap()
+        };
+        assert_eq!(left(ReadWrite::Write, 50, true), 12);
+        assert_eq!(left(ReadWrite::RandMixed, 75, true), 6);
+        assert_eq!(left(ReadWrite::Read, 50, true), 4);
+        assert_eq!(left(ReadWrite::RandWrite, 50, false), 4);
     }
 
     #[test]

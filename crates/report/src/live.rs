@@ -11,7 +11,7 @@ use ferrio_runner::{JobProgress, JobState, Progress};
 use crate::eta;
 use crate::num::{Prefixes, Unit, num, num_of_kilo, percent};
 
-/// Figures of the live line when it is rewritten: four, whatever the jobs say.
+/// Figures of the rates: four, whatever the jobs say.
 const FIGURES: u8 = 4;
 
 /// Composes the live line of one run.
@@ -29,10 +29,12 @@ pub struct LiveLine {
     newline_due: bool,
 }
 
-/// Sums over all jobs at one moment.
+/// Sums over all jobs at one moment, what was done in ramps included.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     elapsed: Duration,
+    /// A job moved bytes, ramps apart.
+    moved: bool,
     bytes: [u64; 3],
     ios: [u64; 3],
 }
@@ -42,7 +44,14 @@ impl Look {
         let sum = |counters: fn(&JobProgress) -> &[u64; 3]| {
             [0, 1, 2].map(|direction| progress.jobs.iter().map(|job| counters(job)[direction]).sum())
         };
-        Look { elapsed: progress.elapsed, bytes: sum(|job| &job.bytes), ios: sum(|job| &job.ios) }
+        let moves =
+            |job: &JobProgress| job.state != JobState::Ramp && job.bytes.iter().any(|&bytes| bytes > 0);
+        Look {
+            elapsed: progress.elapsed,
+            moved: progress.jobs.iter().any(moves),
+            bytes: sum(|job| &job.bytes),
+            ios: sum(|job| &job.ios),
+        }
     }
 }
 
@@ -71,13 +80,14 @@ impl LiveLine {
         }
         let look = Look::of(progress);
         let (line, complete) = self.compose(plan, progress, &look, since);
-        let text =
-            format!("{}{line:length$}\r", if self.newline_due { "\n" } else { "" }, length = self.length);
+        // The newline before a line counts as a part of it, as fio pads them.
+        let line = if self.newline_due { format!("\n{line}") } else { line };
+        let text = format!("{line:length$}\r", length = self.length);
         if complete {
             self.length = line.len();
         }
         self.mark_newline(progress.elapsed);
-        if look.bytes.iter().any(|&bytes| bytes > 0) {
+        if look.moved {
             self.from = look;
         }
         Some(text)
@@ -106,7 +116,7 @@ impl LiveLine {
             .filter(|(_, job)| job.state != JobState::Ramp)
             .map(|(_, job)| job.open_files)
             .sum();
-        let mut line = format!("Jobs: {} (f={files}){}", running.len(), limits(&running));
+        let mut line = format!("Jobs: {} (f={files}){}", running.len(), limits(plan, &running));
         let remaining = eta::remaining(plan, progress).filter(|_| !running.is_empty());
         let Some(remaining) = remaining else {
             return (line, false);
@@ -143,8 +153,8 @@ const fn is_running(state: JobState) -> bool {
     )
 }
 
-/// The sum of the rate limits of all running jobs, lowest and highest allowed rate.
-fn limits(running: &[(&JobSpec, &JobProgress)]) -> String {
+/// The sum of the rate limits of all running jobs, lowest and highest allowed rate. The last job of all says with how many figures.
+fn limits(plan: &Plan, running: &[(&JobSpec, &JobProgress)]) -> String {
     let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
         let of_job = |spec: &JobSpec| -> u64 {
             Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| limit(spec, d)).sum()
@@ -156,7 +166,8 @@ fn limits(running: &[(&JobSpec, &JobProgress)]) -> String {
     let least_bytes = sum(|spec, direction| spec.rates.min_bytes[direction]);
     let least_iops = sum(|spec, direction| spec.rates.min_iops[direction]);
     if bytes > 0 || least_bytes > 0 {
-        let text = |rate| num(rate, FIGURES, Prefixes::Binary, Unit::BytesPerSecond);
+        let figures = plan.jobs.last().map_or(FIGURES, |job| job.spec.units.significant_figures);
+        let text = |rate| num(rate, figures, Prefixes::Binary, Unit::BytesPerSecond);
         format!(", {}-{}", text(least_bytes), text(bytes))
     } else if iops > 0 || least_iops > 0 {
         format!(", {least_iops}-{iops} IOPS")
@@ -204,6 +215,9 @@ fn workload_letter(spec: &JobSpec) -> char {
 
 /// Both rate brackets, or nothing when nothing moved.
 fn rates(from: &Look, to: &Look, since: Duration) -> String {
+    if !to.moved {
+        return String::new();
+    }
     let ms = since.as_millis().max(1);
     let rate = |from: u64, to: u64| {
         u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)

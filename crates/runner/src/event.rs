@@ -112,6 +112,8 @@ pub struct JobProgress {
     pub state: JobState,
     /// Since the job began to do I/O, zero before.
     pub elapsed: Duration,
+    /// Since it began to be measured, at its start or the end of its ramp; zero before.
+    pub measured: Duration,
     /// Bytes done per direction, ramp included.
     pub bytes: [u64; 3],
     /// I/Os done per direction, ramp included.

@@ -121,15 +121,15 @@ impl<'a> Monitor<'a> {
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
         let now = self.clock.now();
         let jobs = self.jobs.iter().zip(self.controls).map(|(job, control)| {
-            let since = control.running_since.load(Relaxed);
-            let running = if since == 0 {
-                Duration::ZERO
-            } else {
-                Duration::from_nanos(self.clock.between(since, now))
+            let passed = |since| match since {
+                0 => Duration::ZERO,
+                since => Duration::from_nanos(self.clock.between(since, now)),
             };
+            let elapsed = job.ran.unwrap_or_else(|| passed(control.running_since.load(Relaxed)));
             JobProgress {
                 state: control.state(),
-                elapsed: job.ran.unwrap_or(running),
+                elapsed,
+                measured: passed(control.measuring_since()).min(elapsed),
                 bytes: sum(control.ramp.bytes(), control.live.bytes()),
                 ios: sum(control.ramp.ios(), control.live.ios()),
                 open_files: control.open_files.load(Relaxed),

@@ -259,6 +259,7 @@ fn an_interim_report_estimates_what_the_run_still_takes() {
         let job = JobProgress {
             state: JobState::Running,
             elapsed,
+            measured: elapsed,
             bytes: [4096, 0, 0],
             ios: [1, 0, 0],
             open_files: 1,

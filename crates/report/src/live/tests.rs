@@ -28,6 +28,7 @@ fn job(state: JobState, ms: u64, read_ios: u64, write_ios: u64) -> JobProgress {
     JobProgress {
         state,
         elapsed: Duration::from_millis(ms),
+        measured: Duration::from_millis(ms),
         bytes: [read_ios * 4096, write_ios * 4096, 0],
         ios: [read_ios, write_ios, 0],
         open_files: 1,
@@ -83,10 +84,41 @@ fn a_line_comes_once_per_interval_and_never_after_the_end() {
 #[test]
 fn while_nothing_moves_every_look_after_the_first_second_prints() {
     let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
-    let mut printed = |ms, ios| live.update(&plan, &look(ms, &[job(JobState::Ramp, ms, ios, 0)]));
-    assert_eq!(printed(1000, 0).unwrap(), "Jobs: 1 (f=0)\r");
-    assert!(printed(1250, 0).is_some() && printed(1500, 9).is_some());
-    assert!(printed(1750, 9).is_none(), "from the first bytes on the interval counts");
+    let mut printed = |ms, state, ios| live.update(&plan, &look(ms, &[job(state, ms, ios, 0)]));
+    use JobState::{Ramp, Running};
+    assert_eq!(printed(1000, Ramp, 0).unwrap(), "Jobs: 1 (f=0)\r");
+    assert!(printed(1250, Ramp, 0).is_some() && printed(1500, Ramp, 7).is_some(), "a ramp is no progress");
+    assert!(printed(1750, Running, 9).is_some());
+    assert!(printed(2000, Running, 9).is_none(), "from the first bytes on the interval counts");
+}
+
+#[test]
+fn after_a_ramp_rates_are_those_since_the_start() {
+    let mut ramping = timed("a", ReadWrite::Read, 9);
+    ramping.limits.ramp_time = Duration::from_secs(4);
+    let (plan, mut live) = (plan(vec![ramping]), live());
+    let mut line = |ms, state, measured| {
+        let job = JobProgress { measured: Duration::from_millis(measured), ..job(state, ms, ms / 10, 0) };
+        live.update(&plan, &look(ms, &[job])).unwrap()
+    };
+    assert_eq!(line(4000, JobState::Ramp, 0), "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:09s]\r");
+    let first = "Jobs: 1 (f=1): [R(1)][38.5%][r=400KiB/s][r=100 IOPS][eta 00m:08s]\r";
+    assert_eq!(line(5000, JobState::Running, 1000), first);
+    let second = "Jobs: 1 (f=1): [R(1)][46.2%][r=400KiB/s][r=100 IOPS][eta 00m:07s]\r";
+    assert_eq!(line(6000, JobState::Running, 2000), second);
+}
+
+#[test]
+fn jobs_that_set_up_their_files_lower_the_percentage() {
+    let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 10); 3]), live());
+    let jobs = [
+        job(JobState::Running, 5000, 1000, 0),
+        job(JobState::Verifying, 5000, 1000, 0),
+        job(JobState::SettingUp, 0, 0, 0),
+    ];
+    let line = live.update(&plan, &look(5000, &jobs)).unwrap();
+    // A third of the way, and two run while one sets up.
+    assert_eq!(line, "Jobs: 2 (f=2): [R(1),V(1),I(1)][16.7%][r=1600KiB/s][r=400 IOPS][eta 00m:10s]\r");
 }
 
 #[test]
@@ -116,6 +148,22 @@ fn a_newline_leaves_a_line_standing() {
 }
 
 #[test]
+fn a_newline_is_a_part_of_the_line_when_the_next_one_is_padded() {
+    let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
+    let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(500)));
+    let [.., before, with_newline, after] = [1000, 2000, 3000, 4000, 5000]
+        .map(|ms| live.update(&plan, &look(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap());
+    assert!(before.starts_with("\nJobs: 1 (f=1): [R(1)][5.0%]") && before.ends_with("s]\r"), "{before:?}");
+    assert!(with_newline.starts_with("\nJobs") && with_newline.ends_with("s]\r"), "{with_newline:?}");
+    assert!(after.ends_with("s]\r"), "{after:?}");
+    let mut live = LiveLine::new(Duration::from_secs(1), None);
+    live.newline_due = true;
+    live.update(&plan, &look(4000, &[job(JobState::Running, 4000, 4000, 0)]));
+    let padded = live.update(&plan, &look(5000, &[job(JobState::Running, 5000, 8000, 0)])).unwrap();
+    assert!(padded.ends_with("s] \r"), "{padded:?}");
+}
+
+#[test]
 fn rate_limits_in_ios_are_plain_integers() {
     let mut spec = timed("a", ReadWrite::Mixed, 9);
     spec.rates.iops.0 = [100, 200, 400];
@@ -134,6 +182,8 @@ fn minimum_rates_stand_before_the_limits() {
     spec.rates.min_bytes.0 = [1024, 1024, 0];
     spec.rates.bytes.0 = [8192, 8192, 0];
     assert_eq!(line(&spec), "Jobs: 1 (f=1), 2048B/s-16.0KiB/s\r");
+    spec.units.significant_figures = 5;
+    assert_eq!(line(&spec), "Jobs: 1 (f=1), 2048B/s-16384B/s\r");
 }
 
 #[test]

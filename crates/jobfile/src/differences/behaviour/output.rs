@@ -22,4 +22,16 @@ pub(super) const ROWS: &[Row] = &[
         ferrio: "`--interval-report=TIME` tells all figures of each job and interval, as lines of JSON: see `interval_report.md`",
         why: "a dashboard can follow a run",
     },
+    Row {
+        id: "interim-log-rates",
+        fio: "with a bandwidth or IOPS log of every I/O, reports of a running job have the rates of its I/Os in the lines `bw` and `iops`",
+        ferrio: "while the job runs they have the samples of every half second; the last report has the rates of the I/Os",
+        why: "the rows of the log are on their way to the disk and not looked at again before the end",
+    },
+    Row {
+        id: "eta-of-jobs-to-come",
+        fio: "in the first three seconds the live line of a run with jobs behind a stonewall estimates `49710d:06h:28m:14s`",
+        ferrio: "nothing is estimated before three seconds have passed",
+        why: "it is the sum of two numbers that stand for unknown",
+    },
 ];
