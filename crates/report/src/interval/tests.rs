@@ -65,7 +65,10 @@ fn plan(names: &[&str]) -> Plan {
 fn look(ms: u64, jobs: Vec<(JobState, JobResult)>) -> RunResult {
     let elapsed = Duration::from_millis(ms);
     let (states, jobs): (Vec<_>, _) = jobs.into_iter().unzip();
-    let progress = |state| JobProgress { state, elapsed, bytes: [0; 3], ios: [0; 3], open_files: 0 };
+    let progress = |state| {
+        let (bytes, ios, open_files) = ([0; 3], [0; 3], 0);
+        JobProgress { state, elapsed, measured: elapsed, bytes, ios, open_files }
+    };
     let progress = Progress { elapsed, jobs: states.into_iter().map(progress).collect() };
     RunResult {
         jobs,
