@@ -63,6 +63,17 @@ pub enum Stop {
         /// Why.
         error: ferrio_report::InflateError,
     },
+    /// The file for the interval report is that of the report.
+    #[error("the interval report and the report would both go to {0}; give each a file of its own")]
+    IntervalsInReport(String),
+    /// The file for the interval report cannot be created.
+    #[error("cannot create the interval report {name}: {}", reason(.error))]
+    OpenIntervals {
+        /// As given.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The report could not be written.
     #[error("cannot write to {name}: {}", reason(.error))]
     WriteOutput {
@@ -118,7 +129,10 @@ impl Stop {
             Stop::NoJobs | Stop::NoJobsIn(_) => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
             Stop::Command(_) => "invalid-command",
-            Stop::OpenOutput { .. } | Stop::WriteOutput { .. } => "output-error",
+            Stop::OpenOutput { .. }
+            | Stop::OpenIntervals { .. }
+            | Stop::IntervalsInReport(_)
+            | Stop::WriteOutput { .. } => "output-error",
             Stop::OpenLog { .. } | Stop::Log { .. } => "unreadable-log",
         }
     }

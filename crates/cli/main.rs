@@ -9,6 +9,7 @@ mod check;
 mod commands;
 mod completions;
 mod exit;
+mod intervals;
 mod job_arguments;
 mod jobs;
 mod manual;
@@ -68,6 +69,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
     let mut output = Output::open(&program, *messages)?;
+    output.open_intervals(&program)?;
     plan.notes.iter().for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     if program.merge_blktrace_only {
@@ -81,16 +83,18 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         total_bandwidth: program.bandwidth_log.is_some(),
         trigger: program.trigger.clone(),
         idleness: program.idle_prof.is_some(),
+        interval: program.interval_report.as_ref().map(|wanted| wanted.every),
         status_interval: program.status_interval,
         status_file: Some(output::status_file()),
-        ..RunOptions::default()
     };
     let mut result = ferrio_runner::run(&plan, &options, &mut |event| output.observe(&plan, &event));
     drop(options);
+    output.write_interval(&plan, &result);
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
     output.report(&plan, &result);
+    let lost = output.lost_intervals();
     output.close()?;
-    Ok(exit::status(&plan, &result))
+    Ok(exit::status(&plan, &result).max(u8::from(lost)))
 }

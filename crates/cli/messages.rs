@@ -163,7 +163,7 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
     // By themselves the options show which of them are wrong, and all of those that are.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { value, origin, .. } => {
-            let error = Program::read(std::slice::from_ref(item)).err()?;
+            let error = Program::read_each(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
                 // No value would make it better.
                 _ if matches!(error, ProgramError::Refused(..)) => origin.name_origin(),
@@ -176,7 +176,16 @@ pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
     });
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
-        diagnostics.push(option(error, Origin::Builtin));
+        // Each for itself is right.
+        let place = error.blames().and_then(|blamed| {
+            items.iter().rev().find_map(|item| match item {
+                Item::Program { name, value: Some(value), origin } if name == blamed => {
+                    Some(origin.value_origin(value))
+                }
+                _ => None,
+            })
+        });
+        diagnostics.push(option(error, place.unwrap_or(Origin::Builtin)));
     }
     problems(diagnostics)
 }
@@ -295,6 +304,13 @@ mod tests {
         let unknown: Vec<&str> =
             ferrio_report::doubt_codes().filter(|code| !ferrio_jobfile::codes::is_known(code)).collect();
         assert_eq!(unknown, [""; 0]);
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_told_with_the_place_of_one() {
+        let wrong = wrong(&["--readonly", "--interval-report=1s:-"]);
+        assert_eq!((wrong.len(), wrong[0].code), (1, "invalid-program-option"));
+        assert!(matches!(wrong[0].origin, Origin::Argument { .. }), "{:?}", wrong[0].origin);
     }
 
     #[test]

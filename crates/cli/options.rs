@@ -169,6 +169,12 @@ pub const OPTIONS: &[Entry] = &[
         .refused("is deprecated; use write_lat_log in the jobs"),
     value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
     own(
+        "interval-report",
+        "TIME[:FILE|-]",
+        Group::Report,
+        "What each job did in each TIME as lines of JSON, on standard error or into FILE; - is standard output",
+    ),
+    own(
         MESSAGE_FORMAT,
         "FORMAT",
         Group::Report,

@@ -14,8 +14,9 @@ use ferrio_report::{
 use ferrio_runner::{Event, RunResult};
 
 use crate::exit::Stop;
+use crate::intervals::IntervalStream;
 use crate::messages::Messages;
-use crate::program::{Eta, Program};
+use crate::program::{Eta, IntervalsTo, Program};
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
@@ -29,6 +30,7 @@ pub struct Output {
     /// Only the text report is announced by lines before it.
     announces: bool,
     live: Option<LiveLine>,
+    intervals: Option<IntervalStream>,
     /// Characters of the live line that stand on the terminal; a pipe keeps what it got, as tools expect.
     shown: usize,
     error: Option<io::Error>,
@@ -54,8 +56,10 @@ impl Output {
             Eta::Never => false,
             Eta::Auto => io::stdout().is_terminal(),
         };
+        let intervals = program.interval_report.as_ref();
+        let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A document on standard output must not be torn by a live line.
-        let live = wanted && (program.formats.normal || !to_stdout);
+        let live = wanted && (program.formats.normal || !to_stdout) && !intervals_to_stdout;
         Ok(Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
@@ -64,9 +68,21 @@ impl Output {
             setting: Setting::default(),
             announces: program.formats.normal,
             live: live.then(|| LiveLine::new(program.eta_interval, program.eta_newline)),
+            intervals: None,
             shown: 0,
             error: None,
         })
+    }
+
+    /// Opens the interval report, if one is wanted.
+    ///
+    /// # Errors
+    /// Its file cannot be created, or is that of the report.
+    pub fn open_intervals(&mut self, program: &Program) -> Result<(), Stop> {
+        let report = program.output.as_deref().unwrap_or("/dev/stdout");
+        let open = |wanted| IntervalStream::open(wanted, report);
+        self.intervals = program.interval_report.as_ref().map(open).transpose()?;
+        Ok(())
     }
 
     /// True when a live line is wanted.
@@ -91,6 +107,22 @@ impl Output {
     /// Says where the jobs run, for all reports.
     pub fn describe(&mut self, setting: Setting) {
         self.setting = setting;
+    }
+
+    /// The lines of an interval of the interval report, if one is wanted. That they cannot be written is told once.
+    pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
+        if self.intervals.is_none() {
+            return;
+        }
+        self.clear_live_line();
+        if let Some(Err(lost)) = self.intervals.as_mut().map(|intervals| intervals.write(plan, result)) {
+            self.tell(Severity::Error, "output-error", &format!("fio: {lost}\n"));
+        }
+    }
+
+    /// True when an interval report was wanted and could not be written to its end.
+    pub fn lost_intervals(&self) -> bool {
+        self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
     /// The report of a run that is over, and behind it, beside the report, what speaks against its figures.
@@ -140,8 +172,7 @@ impl Output {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
             Event::Interim(result) => drop(self.report_so_far(plan, result)),
-            // Nobody asks for them.
-            Event::Interval(_) => {}
+            Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
                     self.show(&line);

@@ -60,6 +60,8 @@ pub struct Program {
     pub idle_prof: Option<IdleProf>,
     /// Prefix of the logs of the bandwidth of all jobs together, if they are wanted.
     pub bandwidth_log: Option<String>,
+    /// What each job did in each interval.
+    pub interval_report: Option<Intervals>,
     /// Time between two reports of the run so far, if there are any.
     pub status_interval: Option<Duration>,
     /// Refuse jobs that write or trim.
@@ -108,6 +110,26 @@ pub enum IdleProf {
     Calibrate,
 }
 
+/// `--interval-report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intervals {
+    /// Length of an interval.
+    pub every: Duration,
+    /// Where the lines go.
+    pub to: IntervalsTo,
+}
+
+/// Where the lines of the interval report go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IntervalsTo {
+    /// Standard output; the report is somewhere else then.
+    StandardOutput,
+    /// Standard error.
+    StandardError,
+    /// A file of this name.
+    File(String),
+}
+
 /// A question about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -143,17 +165,48 @@ pub enum ProgramError {
     /// `--profile` of something that is no profile.
     #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
     NoProfile(String),
+    /// Lines of `--interval-report` on standard output, and the report there too.
+    #[error(
+        "--interval-report writes to standard output, where the report goes; give the report a file with --output=FILE, \
+         or the intervals one with --interval-report=TIME:FILE"
+    )]
+    IntervalsInReport,
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
+}
+
+impl ProgramError {
+    /// Of options that exclude each other, the one to point at.
+    pub fn blames(&self) -> Option<&'static str> {
+        matches!(self, Self::IntervalsInReport).then_some("interval-report")
+    }
 }
 
 impl Program {
     /// Reads the program options among `items`, in order.
     ///
     /// # Errors
-    /// A wrong value, an option that is not implemented, or a request for help.
+    /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item]) -> Result<Self, ProgramError> {
+        let program = Self::read_each(items)?;
+        program.agrees().map(|()| program)
+    }
+
+    /// The options may exclude each other.
+    fn agrees(&self) -> Result<(), ProgramError> {
+        let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
+        if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
+            return Err(ProgramError::IntervalsInReport);
+        }
+        Ok(())
+    }
+
+    /// Reads the program options among `items`, each for itself.
+    ///
+    /// # Errors
+    /// A wrong value, an option that is not implemented, or a request for help.
+    pub fn read_each(items: &[Item]) -> Result<Self, ProgramError> {
         let typed = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None, .. } => Some(format!("--{name}")),
@@ -190,6 +243,7 @@ impl Program {
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
+            interval_report: matches.get_one("interval-report").cloned(),
             readonly: matches.get_flag("readonly"),
             parse_only: matches.get_flag("parse-only"),
             showcmd: matches.get_flag("showcmd"),
@@ -422,6 +476,15 @@ mod tests {
         assert_eq!(interval("--status-interval=1ms"), Some(Duration::from_millis(1)));
         assert!(refusal(&["--eta-interval=100ms"]).contains("too short, the least is 250ms"));
         assert!(refusal(&["--eta-newline=soon"]).contains("a number with d, h, m, s, ms or us is expected"));
+    }
+
+    #[test]
+    fn lines_of_intervals_never_stand_among_those_of_the_report() {
+        let to = |words: &[&str]| read(words).unwrap().interval_report.unwrap().to;
+        assert_eq!(to(&["--interval-report=1s"]), IntervalsTo::StandardError);
+        assert_eq!(to(&["--interval-report=1s:-", "--output=f"]), IntervalsTo::StandardOutput);
+        assert_eq!(to(&["--interval-report=1s:g", "--output=f"]), IntervalsTo::File("g".to_owned()));
+        assert!(refusal(&["--interval-report=1s:-"]).contains("give the report a file with --output=FILE"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_jobfile::{Reading, nearest};
 use ferrio_report::{Formats, TerseVersion};
 
-use crate::program::{Eta, IdleProf, MESSAGE_FORMAT};
+use crate::program::{Eta, IdleProf, Intervals, IntervalsTo, MESSAGE_FORMAT};
 
 /// How the value of the option called `name` is read; text as it stands for most.
 pub fn parser(name: &str) -> ValueParser {
@@ -23,6 +23,7 @@ pub fn parser(name: &str) -> ValueParser {
             ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(1)))
         }
         "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
+        "interval-report" => ValueParser::new(intervals),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
@@ -49,6 +50,9 @@ pub fn parser(name: &str) -> ValueParser {
 /// Words of `--output-format`.
 pub const FORMATS: [&str; 4] = ["normal", "json", "json+", "terse"];
 
+/// Shortest interval of `--interval-report`: in shorter ones the work for the lines would show in the figures.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+
 /// None of the formats.
 pub const NO_FORMAT: Formats = Formats { normal: false, json: false, json_plus: false, terse: false };
 
@@ -72,6 +76,21 @@ pub fn formats(text: &str) -> Result<Formats, String> {
         return Err(format!("a format is expected: {}", FORMATS.join(", ")));
     }
     Ok(formats)
+}
+
+/// `1s`, `500ms:FILE`, `1s:-`: how long intervals are and where their lines go. A file name may have colons of its own.
+fn intervals(text: &str) -> Result<Intervals, String> {
+    let (time, to) = text.split_once(':').map_or((text, None), |(time, to)| (time, Some(to)));
+    let every = time_of_at_least(time, SHORTEST_INTERVAL)?;
+    let to = match to {
+        None => IntervalsTo::StandardError,
+        Some("-") => IntervalsTo::StandardOutput,
+        Some("") => {
+            return Err("behind the colon a file name is expected, or - for standard output".to_owned());
+        }
+        Some(name) => IntervalsTo::File(name.to_owned()),
+    };
+    Ok(Intervals { every, to })
 }
 
 fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
@@ -117,6 +136,25 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_has_a_time_and_perhaps_a_place_for_its_lines() {
+        let of = |ms, to| Ok(Intervals { every: Duration::from_millis(ms), to });
+        assert_eq!(intervals("1s"), of(1000, IntervalsTo::StandardError));
+        assert_eq!(intervals("2"), of(2000, IntervalsTo::StandardError));
+        assert_eq!(intervals("10ms:-"), of(10, IntervalsTo::StandardOutput));
+        assert_eq!(intervals("1m:C:/a b:-"), of(60_000, IntervalsTo::File("C:/a b:-".to_owned())));
+        assert_eq!(intervals("9ms").unwrap_err(), "too short, the least is 10ms");
+        assert_eq!(intervals("0:f").unwrap_err(), "too short, the least is 10ms");
+        assert!(intervals("1s:").unwrap_err().starts_with("behind the colon a file name is expected"));
+        for text in ["", ":f", "f", "-", "1.5s:f"] {
+            assert_eq!(
+                intervals(text).unwrap_err(),
+                "a number with d, h, m, s, ms or us is expected",
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn times_have_units() {
         let us = |text| time(text).map(|time| time.as_micros());
         assert_eq!((us("2"), us("500ms"), us("7us")), (Some(2_000_000), Some(500_000), Some(7)));
@@ -134,6 +172,7 @@ mod tests {
         #[test]
         fn no_time_makes_the_parser_panic(text in ".{0,24}") {
             let _ = time(&text);
+            let _ = intervals(&text);
         }
 
         #[test]

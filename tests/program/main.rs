@@ -22,6 +22,7 @@ mod engines;
 mod failures;
 mod files;
 mod interim;
+mod interval_report;
 mod iolog;
 mod json_document;
 mod lifecycle;

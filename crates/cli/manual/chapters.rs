@@ -98,7 +98,10 @@ pub const BACK: &[Chapter] = &[
         heading: "EXIT STATUS",
         paragraphs: &[
             Item("0", "All jobs ended well, or a question was answered."),
-            Item("1", "The command line or a job file is wrong; nothing was run. Or one job failed."),
+            Item(
+                "1",
+                "The command line or a job file is wrong; nothing was run. Or one job failed, or a report could not be written.",
+            ),
             Item("N", "N jobs failed, up to 127."),
             Item("128 + N", "A signal ended the run early; N jobs failed."),
         ],

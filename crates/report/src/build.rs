@@ -204,7 +204,7 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
     let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
     let ios = stats.total_ios();
     JobReport {
-        jobname: cut(&first.name, NAME_BYTES).to_owned(),
+        jobname: report_name(first).to_owned(),
         groupid: first.group,
         job_start: start,
         error: error.map_or(stats.first_error, |error| error.errno),
@@ -431,6 +431,11 @@ fn cpu_idleness(idleness: &Idleness, each_cpu: bool) -> CpuIdleness {
 
 fn echo(options: &OptionEcho) -> Pairs<String, String> {
     Pairs(options.clone())
+}
+
+/// A job's name as reports show it.
+pub(crate) fn report_name(spec: &JobSpec) -> &str {
+    cut(&spec.name, NAME_BYTES)
 }
 
 /// The longest start of `text` that fits into `bytes` bytes without splitting a character.

@@ -57,6 +57,14 @@ pub struct JobResult {
     pub error: Option<JobError>,
     /// Figures.
     pub stats: JobStats,
+    /// How long the figures cover: from the start of its I/O, or of the part after its ramp, to the moment they were taken.
+    pub measured: Duration,
+    /// It runs, and the figures are those of its ramp.
+    pub in_ramp: bool,
+    /// It runs and did not answer: I/Os, bytes and times are what can be seen from outside, all else is what it told last.
+    pub stale: bool,
+    /// I/Os issued and not completed when a running job told its figures; none where each I/O is one call that waits.
+    pub in_flight: Option<u64>,
     /// The depth that the search for `latency_target` came to.
     pub latency_depth: Option<u32>,
     /// How steady it was; for a group that reports as one, with its last job.

@@ -237,7 +237,7 @@ fn work<E: Engine>(
     issuer.search_note().into_iter().for_each(|line| context.note(line));
     let files = issuer.take_files();
     let since = issuer.measuring_since();
-    result.stats = issuer.into_stats();
+    (result.stats, result.measured) = issuer.into_stats();
     if spec.life.runs_commands() {
         // The command after the I/O may take long, and reports meanwhile show the job as it ended.
         let taken = context.clock.now();

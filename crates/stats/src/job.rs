@@ -1,5 +1,7 @@
 //! All figures of one job (one clone), or of several merged into one report entry.
 
+mod since;
+
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
 use crate::priority::{PriorityRecorder, PriorityStats};

@@ -7,6 +7,8 @@
 //! Sums have room: one recorder counts 2^64 ns in all (584 years of latency: 52 days with 4096 I/Os in flight), merged ones
 //! 2^128 ns, and squares of hour-long latencies add up 10^13 times.
 
+mod since;
+
 use hdrhistogram::Histogram;
 
 /// Largest value with a bucket of its own: 2^62 ns, 146 years.

@@ -4,6 +4,7 @@
 //! path. Where a job waits it looks there too. A worker that the kernel keeps in a call answers when it comes back.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use ferrio_engine::Engine;
 use ferrio_plan::Direction;
@@ -26,11 +27,14 @@ impl<E: Engine> Issuer<'_, E> {
     fn heed(&mut self) -> bool {
         let control = self.context.control;
         if control.take_figures_request() {
-            let stats = self.figures();
+            let (stats, measured) = self.figures();
             let result = JobResult {
                 start_ms: control.start_ms.load(Relaxed),
                 pid: control.pid.load(Relaxed),
                 stats,
+                measured,
+                in_ramp: self.timing.in_ramp(),
+                in_flight: (!self.synchronous).then(|| self.in_flight().0.iter().sum()),
                 latency_depth: self.searched_depth(),
                 ..JobResult::default()
             };
@@ -41,16 +45,16 @@ impl<E: Engine> Issuer<'_, E> {
         control.stop_requested()
     }
 
-    /// The job's figures.
-    pub(crate) fn into_stats(mut self) -> JobStats {
+    /// The job's figures and the time that they cover.
+    pub(crate) fn into_stats(mut self) -> (JobStats, Duration) {
         if let Some(log) = &mut self.log {
             log.flush();
         }
         self.figures()
     }
 
-    /// The figures so far. The time of the loop or the read-back phase that runs counts up to now.
-    fn figures(&mut self) -> JobStats {
+    /// The figures so far and the time that they cover. The time of the loop or the read-back phase that runs counts up to now.
+    fn figures(&mut self) -> (JobStats, Duration) {
         self.record_recent();
         let now = self.clock.now();
         let run_ms = self.timing.loop_ns(&self.clock, now).div_ceil(1_000_000);
@@ -62,7 +66,8 @@ impl<E: Engine> Issuer<'_, E> {
         let mut stats = self.stats.clone();
         let [read, write, trim] = &self.directions;
         stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
-        stats.job_runtime_ms = self.timing.measured_ns(&self.clock, now) / 1_000_000;
+        let measured_ns = self.timing.measured_ns(&self.clock, now);
+        stats.job_runtime_ms = measured_ns / 1_000_000;
         stats.usage = usage.since(&self.timing.usage_before());
         stats.wear = self.blocks.as_ref().map(|blocks| blocks.wear());
         if self.synchronous {
@@ -74,7 +79,7 @@ impl<E: Engine> Issuer<'_, E> {
                 stats.complete.add_small(ios);
             }
         }
-        stats
+        (stats, Duration::from_nanos(measured_ns))
     }
 
     /// Ticks in the read-back phase that runs; the part of it that was ramp is not measured.

@@ -241,7 +241,12 @@ impl Run<'_, '_> {
             **latest = Snapshot { since, taken: since, result: JobResult::default() };
         }
         let mut result = std::mem::take(&mut latest.result);
-        if job.asked || stale {
+        result.stale = job.asked || stale;
+        if result.stale {
+            result.in_ramp = control.state() == JobState::Ramp;
+            if control.state() != JobState::Finishing {
+                result.measured = Duration::from_nanos(self.clock.between(since, now));
+            }
             let ms = self.clock.between(latest.taken, now) / 1_000_000;
             latest.taken += self.clock.ticks(Duration::from_millis(ms));
             bring_up_to_date(&mut result, control, ms);

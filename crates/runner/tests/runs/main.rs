@@ -5,5 +5,6 @@ mod commands;
 mod ending;
 mod errors;
 mod interim;
+mod interval;
 mod schedule;
 mod support;

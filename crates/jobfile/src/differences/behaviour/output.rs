@@ -87,6 +87,12 @@ pub(super) const ROWS: &[Row] = &[
         why: "the log of submissions of a synchronous engine is empty; half a log is not a whole one",
     },
     Row {
+        id: "interval-report",
+        fio: "there is no such option; figures of intervals are for averages of logs only, each figure in a file of its own",
+        ferrio: "`--interval-report=TIME` tells all figures of each job and interval, as lines of JSON: see `interval_report.md`",
+        why: "a dashboard can follow a run",
+    },
+    Row {
         id: "interim-log-rates",
         fio: "with a bandwidth or IOPS log of every I/O, reports of a running job have the rates of its I/Os in the lines `bw` and `iops`",
         ferrio: "while the job runs they have the samples of every half second; the last report has the rates of the I/Os",

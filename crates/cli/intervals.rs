@@ -1,0 +1,151 @@
+//! Where the lines of `--interval-report` are written while the jobs run.
+//!
+//! All lines of an interval are one write, so that whoever follows the file or the pipe sees whole lines.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::time::SystemTime;
+
+use ferrio_plan::Plan;
+use ferrio_report::IntervalReport;
+use ferrio_runner::RunResult;
+
+use crate::exit::{Stop, reason};
+use crate::program::{Intervals, IntervalsTo};
+
+/// The interval report and its stream.
+pub struct IntervalStream {
+    report: IntervalReport,
+    /// File name, `standard output` or `standard error`.
+    name: String,
+    /// Until a write fails.
+    stream: Option<Box<dyn Write>>,
+}
+
+/// The lines cannot be written any more.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the interval report to {name}: {}; the run goes on without it", reason(.error))]
+pub struct LostIntervals {
+    name: String,
+    error: io::Error,
+}
+
+impl IntervalStream {
+    /// Opens the stream; a file is emptied. `report` is the path of what the report goes to.
+    ///
+    /// # Errors
+    /// The file cannot be created, or is that of the report.
+    pub fn open(wanted: &Intervals, report: &str) -> Result<Self, Stop> {
+        let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
+            IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
+            IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
+            IntervalsTo::File(name) if are_the_same(name, report) => {
+                return Err(Stop::IntervalsInReport(name.clone()));
+            }
+            IntervalsTo::File(name) => {
+                let file =
+                    File::create(name).map_err(|error| Stop::OpenIntervals { name: name.clone(), error })?;
+                (name, Box::new(file))
+            }
+        };
+        Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })
+    }
+
+    /// Writes the lines of the interval that ends with `result`; nothing once a write has failed.
+    ///
+    /// # Errors
+    /// This write failed.
+    pub fn write(&mut self, plan: &Plan, result: &RunResult) -> Result<(), LostIntervals> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        let lines = self.report.lines(plan, result, SystemTime::now());
+        stream.write_all(&lines).and_then(|()| stream.flush()).map_err(|error| {
+            self.stream = None;
+            LostIntervals { name: self.name.clone(), error }
+        })
+    }
+
+    /// True once a write has failed.
+    pub fn is_lost(&self) -> bool {
+        self.stream.is_none()
+    }
+}
+
+/// True if both paths lead to one file or pipe. A terminal or /dev/null takes what comes.
+fn are_the_same(one: &str, other: &str) -> bool {
+    let identity = |path| {
+        let about = fs::metadata(path).ok().filter(|about| !about.file_type().is_char_device())?;
+        Some((about.dev(), about.ino()))
+    };
+    identity(one).is_some_and(|file| Some(file) == identity(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_runner::{JobError, JobResult};
+
+    use super::*;
+
+    /// A run of one job that failed.
+    fn run() -> (Plan, RunResult) {
+        let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
+        let job = JobResult { error: Some(JobError::new(5, "io_u error")), ..JobResult::default() };
+        let result = RunResult { jobs: vec![job], elapsed: Duration::from_millis(7), ..RunResult::default() };
+        (Plan { jobs, ..Plan::default() }, result)
+    }
+
+    fn to(name: &str) -> Intervals {
+        Intervals { every: Duration::from_secs(1), to: IntervalsTo::File(name.to_owned()) }
+    }
+
+    #[test]
+    fn a_failed_write_is_told_once_and_ends_the_interval_report() {
+        let (plan, result) = run();
+        let mut stream = IntervalStream::open(&to("/dev/full"), "/dev/full").unwrap();
+        let told = stream.write(&plan, &result).unwrap_err().to_string();
+        let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
+        assert_eq!(told, wanted);
+        assert!(stream.is_lost() && stream.write(&plan, &result).is_ok());
+    }
+
+    #[test]
+    fn a_file_has_what_was_written_at_once_and_nothing_of_earlier_runs() {
+        let (plan, result) = run();
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x").display().to_string();
+        fs::write(&file, "of an earlier run\n").unwrap();
+        let mut stream = IntervalStream::open(&to(&file), "/nonexistent").unwrap();
+        stream.write(&plan, &result).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_file_of_the_report_is_known_by_any_name_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
+        fs::create_dir(dir.path().join("d")).unwrap();
+        fs::write(&file, "report\n").unwrap();
+        std::os::unix::fs::symlink(&file, &other).unwrap();
+        let told = IntervalStream::open(&to(&other), &file).err().unwrap().to_string();
+        assert_eq!(
+            told,
+            format!(
+                "the interval report and the report would both go to {other}; give each a file of its own"
+            )
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), "report\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_told_at_once() {
+        let told = IntervalStream::open(&to("/nonexistent/x"), "/dev/null").err().unwrap().to_string();
+        assert_eq!(told, "cannot create the interval report /nonexistent/x: No such file or directory");
+    }
+}

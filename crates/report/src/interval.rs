@@ -1,0 +1,152 @@
+//! `--interval-report`: what each job did in each interval, one JSON object per line.
+//!
+//! The state machine keeps the figures that each running job had at the last line and shows the differences. Time and figures come
+//! with each call; nothing here reads a clock or writes to a file. What belongs into a line stands in [`line`].
+
+mod line;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ferrio_plan::{Direction, JobSpec, Plan};
+use ferrio_runner::{JobResult, JobState, RunResult};
+use ferrio_stats::JobStats;
+
+use crate::build::report_name;
+use line::{CpuLine, DirectionLine, FORMAT_VERSION, IntervalLine, SyncLine, mean_depth};
+
+/// The interval report of one run.
+#[derive(Debug, Default)]
+pub struct IntervalReport {
+    interval: u64,
+    /// Per job of the plan.
+    jobs: Vec<Shown>,
+}
+
+/// What the lines so far have shown of a job.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    start_ms: u64,
+    /// Time that the figures cover.
+    measured: Duration,
+    /// The same at the last fresh line.
+    fresh_until: Duration,
+    stats: JobStats,
+    total_errors: u64,
+    /// The last line was written.
+    ended: bool,
+}
+
+impl IntervalReport {
+    /// Nothing has been shown yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lines of the interval that ends with `result`, each with its newline; `now` is the time of day.
+    ///
+    /// Jobs that have not begun their I/O have no line, nor have those whose end was shown before. A result without
+    /// [`RunResult::progress`] is the end of the run: it gives the last lines of all jobs that have not had them.
+    pub fn lines(&mut self, plan: &Plan, result: &RunResult, now: SystemTime) -> Vec<u8> {
+        self.interval += 1;
+        self.jobs.resize_with(plan.jobs.len(), Shown::default);
+        let timestamp_ms = now.duration_since(UNIX_EPOCH).map_or(0, whole_ms);
+        let mut out = Vec::new();
+        for (index, (planned, job)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
+            let shown = &mut self.jobs[index];
+            let begun = job.start_ms > 0 || job.error.is_some();
+            if shown.ended || !begun {
+                continue;
+            }
+            let state = state(result, index, job);
+            let line = IntervalLine {
+                interval: self.interval,
+                time_ms: whole_ms(result.elapsed),
+                timestamp_ms,
+                ..shown.line(&planned.spec, job, state)
+            };
+            line.write_to(&mut out);
+            if shown.ended {
+                // Figures are large and not needed any more.
+                *shown = Shown { ended: true, ..Shown::default() };
+            }
+        }
+        out
+    }
+}
+
+impl Shown {
+    /// The line of a job, but for what is the same for all jobs. From here on it has been shown.
+    fn line<'a>(&mut self, spec: &'a JobSpec, job: &JobResult, state: JobState) -> IntervalLine<'a> {
+        let continued = if self.start_ms == 0 || self.start_ms == job.start_ms {
+            job.stats.since(&self.stats)
+        } else {
+            None
+        };
+        let restarted = continued.is_none();
+        if restarted {
+            (self.measured, self.fresh_until) = (Duration::ZERO, Duration::ZERO);
+        }
+        let new = continued.unwrap_or_else(|| job.stats.clone());
+        let length = job.measured.saturating_sub(self.measured);
+        let fresh_length = job.measured.saturating_sub(self.fresh_until).as_nanos();
+        let direction = |direction: Direction| {
+            let at = direction as usize;
+            let was_done = job.stats.directions[at].ios > 0;
+            DirectionLine::new(direction, spec, was_done, &new.directions[at], length.as_nanos())
+        };
+        let fresh = !job.stale;
+        let line = IntervalLine {
+            version: FORMAT_VERSION,
+            interval: 0,
+            time_ms: 0,
+            timestamp_ms: 0,
+            length_ms: length.as_nanos() as f64 / 1e6,
+            jobname: report_name(spec),
+            job_number: spec.number,
+            groupid: spec.group,
+            state: state.word(),
+            restarted,
+            fresh,
+            read: direction(Direction::Read),
+            write: direction(Direction::Write),
+            trim: direction(Direction::Trim),
+            sync: SyncLine::new(spec, job.stats.sync.ios > 0, &new.sync),
+            iodepth_mean: mean_depth(&new, fresh_length).filter(|_| fresh),
+            in_flight: job.in_flight.filter(|_| fresh),
+            error: job.error.as_ref().map_or(0, |error| error.errno),
+            // They are counted from the start of the job, whatever begins anew.
+            total_err: job.stats.total_errors.saturating_sub(self.total_errors),
+            first_error: job.stats.first_error,
+            cpu: fresh.then(|| CpuLine::new(&new, fresh_length)),
+        };
+        self.start_ms = job.start_ms;
+        self.measured = job.measured;
+        if fresh {
+            self.fresh_until = job.measured;
+        }
+        self.total_errors = self.total_errors.max(job.stats.total_errors);
+        self.ended = matches!(state, JobState::Reaped | JobState::Failed);
+        self.stats = job.stats.clone();
+        line
+    }
+}
+
+/// What a job is doing; a ramp lasts as long as the figures are those of the ramp.
+fn state(result: &RunResult, index: usize, job: &JobResult) -> JobState {
+    let at_this_moment = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
+    match at_this_moment.map(|job| job.state) {
+        _ if job.in_ramp => JobState::Ramp,
+        Some(JobState::Ramp) => JobState::Running,
+        Some(state) => state,
+        None if job.error.is_some() => JobState::Failed,
+        None => JobState::Reaped,
+    }
+}
+
+fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;
