@@ -25,6 +25,7 @@ mod offload;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;
+mod report_trees;
 mod response;
 mod restraints;
 mod rules;

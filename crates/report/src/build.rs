@@ -4,8 +4,8 @@ mod steady;
 
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
-use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
+use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
+use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult, tolerated_error};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
@@ -201,8 +201,11 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
         text: TextFigures {
             jobs: entry.jobs.len(),
             pid: first_result.pid,
-            error_message: error.map(error_message),
-            units: first.units,
+            error_message: match error {
+                Some(error) => Some(error_message(error)),
+                None => (stats.first_error != 0).then(|| error_message(&tolerated_error(stats.first_error))),
+            },
+            units: Units { kb_base: group.map_or(first.units, |group| group.units).kb_base, ..first.units },
             percentile_precision: last.measure.percentile_precision,
             terse_percentiles: terse_percentiles(last),
         },
@@ -390,7 +393,7 @@ fn cut(text: &str, bytes: usize) -> &str {
 }
 
 fn seconds_rounded_up(time: Duration) -> u64 {
-    u64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u64::MAX)
+    u64::try_from(time.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
 }
 
 fn finite(value: f64) -> f64 {

@@ -34,6 +34,7 @@ mod waiting;
 mod worker;
 
 pub use event::{Event, JobProgress, JobState, Progress};
+pub use issue::tolerated_error;
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use trigger::Trigger;
