@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -250,6 +251,15 @@ pub fn json_file(path: &Path) -> Value {
 #[track_caller]
 fn document(text: &str, whose: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{whose}: no JSON: {error}\n{text}"))
+}
+
+/// Does the same with each of several things, all at once: programs that are waited for mostly sleep.
+pub fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) + Sync) {
+    let ends = thread::scope(|scope| {
+        let threads: Vec<_> = things.iter().map(|thing| scope.spawn(|| work(thing))).collect();
+        threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    ends.into_iter().for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
 }
 
 /// A number of a report, by its path.

@@ -7,30 +7,27 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::support::{Place, same};
+use crate::support::{Place, at_once, same};
 use mask::masked;
 
-/// Reports of both programs on a job file, masked and line by line.
+/// Compares the reports of both programs on a job file, masked and line by line.
 #[track_caller]
 fn compare(job: &str) {
-    compare_words(job, &[]);
-}
-
-#[track_caller]
-fn compare_words(job: &str, words: &[&str]) {
-    let fio = masked(&as_of_3_42(&report(job, words, true)));
-    let ferrio = masked(&without_own_lines(&report(job, words, false)));
+    let fio = masked(&as_of_3_42(&report(job, true)));
+    let ferrio = masked(&without_own_lines(&report(job, false)));
     assert!(fio.iter().any(|line| line.starts_with("Run status group")), "fio reports nothing on\n{job}");
     same!("fio": fio, "ferrio": ferrio, "the text report on\n{job}");
 }
 
+fn compare_all(jobs: &[&str]) {
+    at_once(jobs, |job| compare(job));
+}
+
 /// What a program writes to `--output` on a job file.
-fn report(job: &str, words: &[&str], fio: bool) -> String {
+fn report(job: &str, fio: bool) -> String {
     let place = Place::new();
-    let job = place.job(job);
     let report = place.beside("report");
-    let output = format!("--output={}", report.display());
-    let words: Vec<&str> = [output.as_str(), job.as_str()].iter().chain(words).copied().collect();
+    let words = [format!("--output={}", report.display()), place.job(job)];
     let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
     program.run().succeeded();
     fs::read_to_string(report).unwrap()
@@ -85,19 +82,19 @@ fn duration(ns: u64) -> String {
 
 #[test]
 fn reads_of_the_null_engine_have_fios_lines() {
-    compare("[a]\nioengine=null\nrw=read\nsize=1m\n");
-    compare(
+    compare_all(&[
+        "[a]\nioengine=null\nrw=read\nsize=1m\n",
         "[long-name-of-a-job]\nioengine=null\nrw=randread\nsize=1m\nbs=512-64k\nrandrepeat=0\nrandseed=7\n",
-    );
+    ]);
 }
 
 #[test]
 fn writes_and_mixes_of_the_null_engine_have_fios_lines() {
-    compare("[a]\nioengine=null\nrw=write\nsize=1m\nbs=10k\ndescription=ten \"at\" a time\n");
-    compare("[a]\nioengine=null\nrw=randrw\nsize=1m\niodepth=8\nrandrepeat=0\nrandseed=7\n");
-    compare(
+    compare_all(&[
+        "[a]\nioengine=null\nrw=write\nsize=1m\nbs=10k\ndescription=ten \"at\" a time\n",
+        "[a]\nioengine=null\nrw=randrw\nsize=1m\niodepth=8\nrandrepeat=0\nrandseed=7\n",
         "[a]\nioengine=null\nrw=rw\nsize=1m\nnumber_ios=96\nbs=4k,16k,64k\niodepth=32\niodepth_batch=8\n",
-    );
+    ]);
 }
 
 #[test]
@@ -109,29 +106,26 @@ fn trims_of_the_null_engine_have_fios_lines() {
 
 #[test]
 fn one_synchronous_job_has_fios_lines() {
-    compare("[one]\nrw=randread\nsize=256k\n");
-    compare("[one]\nioengine=mmap\nrw=write\nsize=256k\n");
+    compare_all(&["[one]\nrw=randread\nsize=256k\n", "[one]\nioengine=mmap\nrw=write\nsize=256k\n"]);
 }
 
 #[test]
 fn a_queue_has_fios_lines_on_depth_and_submission() {
-    compare("[deep]\nioengine=io_uring\niodepth=8\ndirect=1\nrw=read\nsize=256k\nbs=8k\n");
-    compare(
+    compare_all(&[
+        "[deep]\nioengine=io_uring\niodepth=8\ndirect=1\nrw=read\nsize=256k\nbs=8k\n",
         "[deep]\nioengine=libaio\niodepth=4\niodepth_batch=4\niodepth_batch_complete_min=4\niodepth_batch_complete_max=4\ndirect=1\nrw=write\nsize=256k\n",
-    );
+    ]);
 }
 
 #[test]
 fn groups_clones_and_descriptions_have_fios_lines() {
-    compare(
+    compare_all(&[
         "[global]\nsize=128k\n[first]\nrw=write\nnumjobs=3\ndescription=three writers\n\
          [second]\nstonewall\nrw=read\nbs=4k-16k\nrandrepeat=0\nrandseed=3\n",
-    );
-    compare("[global]\nioengine=null\nsize=128k\ngroup_reporting\nthread\n[sum]\nrw=rw\nnumjobs=3\n");
-    compare(
+        "[global]\nioengine=null\nsize=128k\ngroup_reporting\nthread\n[sum]\nrw=rw\nnumjobs=3\n",
         "[global]\nioengine=null\nsize=1m\ngroup_reporting\n[a]\nrw=read\ndescription=of the first\n[b]\nrw=write\ndescription=hidden\n\
          [c]\nnew_group\nrw=read\n[d]\nstonewall\nrw=trim\nthread\n",
-    );
+    ]);
 }
 
 #[test]
@@ -143,62 +137,59 @@ fn jobs_with_and_without_a_common_report_in_one_group_have_fios_lines() {
 
 #[test]
 fn jobs_without_io_have_fios_lines() {
-    compare("[made]\nrw=randrw\nsize=64k\ncreate_only=1\n");
-    compare(
+    compare_all(&[
+        "[made]\nrw=randrw\nsize=64k\ncreate_only=1\n",
         "[global]\nioengine=null\nsize=64k\n[made]\nnumber_ios=1\n[none]\nstonewall\nsize=4k\noffset=0\n",
-    );
+    ]);
 }
 
 #[test]
 fn syncs_have_fios_lines() {
-    compare("[syncs]\nrw=write\nsize=64k\nfsync=4\n");
-    compare("[syncs]\nrw=write\nsize=64k\nfsync=1\npercentile_list=50:99\nunified_rw_reporting=1\n");
-    compare("[syncs]\nrw=write\nsize=64k\nfsync=2\nclat_percentiles=0\n");
+    compare_all(&[
+        "[syncs]\nrw=write\nsize=64k\nfsync=4\n",
+        "[syncs]\nrw=write\nsize=64k\nfsync=1\npercentile_list=50:99\nunified_rw_reporting=1\n",
+        "[syncs]\nrw=write\nsize=64k\nfsync=2\nclat_percentiles=0\n",
+    ]);
 }
 
 #[test]
 fn a_job_that_is_not_measured_has_fios_lines() {
-    compare("[reduced]\nrw=read\nsize=64k\ngtod_reduce=1\n");
-    compare("[percentiles]\nrw=read\nsize=64k\nlat_percentiles=1\nclat_percentiles=0\n");
-    compare(
+    compare_all(&[
+        "[reduced]\nrw=read\nsize=64k\ngtod_reduce=1\n",
+        "[percentiles]\nrw=read\nsize=64k\nlat_percentiles=1\nclat_percentiles=0\n",
         "[lat]\nrw=read\nsize=64k\ndisable_lat=1\n[clat]\nrw=read\nsize=64k\ndisable_clat=1\n[bw]\nrw=read\nsize=64k\ndisable_bw=1\n",
-    );
+    ]);
 }
 
 #[test]
 fn directions_reported_as_one_have_fios_lines() {
-    compare("[unified]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=mixed\n");
-    compare(
+    compare_all(&[
+        "[unified]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=mixed\n",
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nnumjobs=2\ngroup_reporting\nunified_rw_reporting=both\n",
-    );
+    ]);
 }
 
 #[test]
 fn percentiles_of_every_latency_have_fios_lines() {
     let all = "slat_percentiles=1\nclat_percentiles=1\nlat_percentiles=1\n";
-    compare(
+    compare_all(&[
         &format!(
-            "[all]\nrw=read\nsize=256k\nioengine=libaio\niodepth=4\niodepth_batch_complete_min=4\n{all}"
-        )
-        .replace("rw=read", "direct=1\nrw=read"),
-    );
-    compare(&format!("[all]\nioengine=null\nrw=read\nsize=256k\n{all}percentile_list=50:99.5\n"));
-    compare(
+            "[all]\nrw=read\ndirect=1\nsize=256k\nioengine=libaio\niodepth=4\niodepth_batch_complete_min=4\n{all}"
+        ),
+        &format!("[all]\nioengine=null\nrw=read\nsize=256k\n{all}percentile_list=50:99.5\n"),
         "[digits]\nioengine=null\nsize=256k\npercentile_list=99.9999:1:50.5:20:30:40:60:70:75:80:85:90\n",
-    );
-    compare(
         "[whole]\nioengine=null\nsize=256k\npercentile_list=1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16:17:18:19:100\n",
-    );
-    compare("[none]\nioengine=null\nsize=256k\npercentile_list=0:50\n");
+        "[none]\nioengine=null\nsize=256k\npercentile_list=0:50\n",
+    ]);
 }
 
 #[test]
 fn units_and_figures_have_fios_lines() {
-    compare(
+    compare_all(&[
         "[global]\nioengine=null\nsize=1m\n[a]\nkb_base=1000\n[b]\nstonewall\nunit_base=1\nrw=write\nbs=10240\nsignificant_figures=6\n",
-    );
-    compare("[a]\nioengine=null\nsize=1000000\nkb_base=1000\nsignificant_figures=1\nbs=1000\n");
-    compare("[a]\nioengine=null\nsize=1234567\nsignificant_figures=10\nbs=1k\n");
+        "[a]\nioengine=null\nsize=1000000\nkb_base=1000\nsignificant_figures=1\nbs=1000\n",
+        "[a]\nioengine=null\nsize=1234567\nsignificant_figures=10\nbs=1k\n",
+    ]);
 }
 
 #[test]
@@ -210,16 +201,16 @@ fn samples_of_longer_jobs_have_fios_lines() {
 
 #[test]
 fn errors_that_are_ignored_have_fios_lines() {
-    compare(
+    compare_all(&[
         "[e]\nfilename=/dev/full\nsize=64k\nrw=write\nbs=4k\ncontinue_on_error=write\nignore_error=,ENOSPC\n",
-    );
-    compare("[none]\nioengine=null\nsize=64k\ncontinue_on_error=all\n");
+        "[none]\nioengine=null\nsize=64k\ncontinue_on_error=all\n",
+    ]);
 }
 
 #[test]
 fn latency_targets_have_fios_lines() {
-    compare(
+    compare_all(&[
         "[t]\nioengine=null\nsize=64k\nlatency_target=1500us\nlatency_window=2500ms\nlatency_percentile=99.5\n",
-    );
-    compare("[t]\nioengine=null\nsize=64k\nlatency_target=5s\nlatency_window=1us\n");
+        "[t]\nioengine=null\nsize=64k\nlatency_target=5s\nlatency_window=1us\n",
+    ]);
 }
