@@ -157,7 +157,8 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], elapsed: u64, bins: boo
     let unified = entry.unified();
     let replaced = unified == UnifiedReporting::Mixed;
     let mixed = (unified != UnifiedReporting::None).then(|| {
-        let group = group.and_then(|group| group.mixed);
+        // Beside the directions it is held against the reads of the group, as fio does.
+        let group = group.and_then(|group| if replaced { group.mixed } else { group.directions[0] });
         direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, bins)
     });
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);

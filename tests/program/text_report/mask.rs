@@ -132,7 +132,8 @@ fn is_share(line: &str) -> bool {
     units.iter().any(|unit| line.starts_with(&format!("  lat ({unit})   : ")))
 }
 
-/// One line for the whole distribution: its units and labels ascend, five to a line, and it is about everything.
+/// One line for the whole distribution: its units and labels ascend, five to a line, and it is about nearly everything (failed I/Os have
+/// no latency).
 fn distribution(lines: &[&str]) -> String {
     const LABELS: [&str; 12] =
         ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
@@ -150,6 +151,6 @@ fn distribution(lines: &[&str]) -> String {
             sum += percent.strip_suffix('%').unwrap().parse::<f64>().unwrap();
         }
     }
-    assert!(places.is_sorted() && (99.0..=101.0).contains(&sum), "{sum}% in {lines:#?}");
+    assert!(places.is_sorted() && (90.0..=101.0).contains(&sum), "{sum}% in {lines:#?}");
     "  lat (T)   : ...".to_owned()
 }
