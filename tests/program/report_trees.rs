@@ -4,8 +4,8 @@
 mod differences;
 mod tree;
 
-use crate::support::Place;
-use differences::comparable;
+use crate::support::{Place, same};
+use differences::{comparable, layout};
 use tree::places;
 
 /// Counts of a job that ends when its time is over.
@@ -254,4 +254,16 @@ fn the_extended_form() {
         "json+",
         &[],
     );
+}
+
+#[test]
+fn documents_are_laid_out_as_fios() {
+    let jobs = [
+        "[global]\nsize=64k\n[a]\nrw=write\nfsync=8\ndescription=a \"quoted\" back\\slash and \u{e9}\n[b]\nioengine=null\ncontinue_on_error=all\n",
+        "[a]\nioengine=null\nsize=1g\nnumber_ios=220\nthinktime=5ms\npercentile_list=50\nsteadystate=iops_slope:0.1%\nsteadystate_duration=2\n",
+    ];
+    for job in jobs {
+        let [fio, ferrio] = [true, false].map(|fio| layout(&report(job, "json", fio)));
+        same!("fio": fio, "ferrio": ferrio, "the layout of the document on\n{job}");
+    }
 }

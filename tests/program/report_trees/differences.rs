@@ -37,20 +37,49 @@ const NEWER: [&str; 4] = [
 /// Keys that only ferrio has: `docs/differences.md` and `docs/response_time.md` tell of them.
 const OWN: [&str; 2] = ["^/ferrio(/|$)", "/response_ns(/|$)"];
 
+/// The lines of a document as they are written, with `#` for the whole part of a number and for each decimal and without the comma at the end, that only lines in
+/// front of others have.
+pub fn layout(document: &str) -> Vec<String> {
+    static ABSENT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new("^ +\"(job_start|latency_target_ns|latency_window_us|(read|write)_sectors)\" : ").unwrap()
+    });
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"( : |^ {12})-?\d+").unwrap());
+    static DIGITS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.\d{6}$").unwrap());
+    static TEXT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("^  (\"fio version\"|\"time\") : .*").unwrap());
+    let own = document
+        .find("\n  \"ferrio\" : {")
+        .map_or(document.to_owned(), |at| format!("{}\n}}\n", &document[..at]));
+    own.lines()
+        .filter(|line| !ABSENT.is_match(line))
+        .map(|line| NUMBER.replace(line.trim_end_matches(','), "$1#").into_owned())
+        .map(|line| DIGITS.replace(&line, ".######").into_owned())
+        .map(|line| TEXT.replace(&line, "  $1 : TEXT").into_owned())
+        .collect()
+}
+
 fn set(patterns: &[&str]) -> RegexSet {
     RegexSet::new(patterns).unwrap()
 }
 
 /// A document without the places that only one of the two has, and with nothing but the type where time is measured or `loose` matches.
+/// All is compared of a direction without I/O.
 pub fn comparable(places: Vec<(String, Value)>, loose: &[&str]) -> Vec<String> {
     static ABSENT: LazyLock<RegexSet> = LazyLock::new(|| set(&[NEWER.as_slice(), OWN.as_slice()].concat()));
     static TIME: LazyLock<RegexSet> = LazyLock::new(|| set(&TIMES));
     let loose = set(loose);
+    let idle: Vec<String> = places
+        .iter()
+        // 3.33 counts most syncs elsewhere.
+        .filter(|(path, value)| *value == Value::Whole(0) && !path.ends_with("/sync/total_ios"))
+        .filter_map(|(path, _)| path.strip_suffix("total_ios").map(str::to_owned))
+        .collect();
+    let is_idle = |path: &str| idle.iter().any(|direction| path.starts_with(direction));
     places
         .into_iter()
         .filter(|(path, value)| !ABSENT.is_match(path) && !is_unsaid(path, value))
         .map(|(path, value)| {
-            if TIME.is_match(&path) || loose.is_match(&path) {
+            if loose.is_match(&path) || TIME.is_match(&path) && !is_idle(&path) {
                 format!("{path}: {}", value.kind())
             } else {
                 format!("{path}: {} {value}", value.kind())
