@@ -152,6 +152,16 @@ fn jobs_without_io_have_fios_lines() {
 }
 
 #[test]
+fn lines_before_the_run_are_fios() {
+    compare_all(&[
+        "[files]\nrw=read\nsize=3m\nbs=128k\nnrfiles=3\n[one]\nrw=write\nsize=2m\nbs=1m\n",
+        "[global]\nioengine=null\nsize=64k\n[a]\nthread\nnumjobs=2\n[b]\nnumjobs=3\n[c]\nthread\nnew_group\n",
+        "[s]\nioengine=null\nsize=1m\nrw=read\nbs=8k,64k\nbs_is_seq_rand=1\n[t]\nioengine=null\nrw=write\nbsrange=4k-16k,8k-8k\nsize=64k\nrandrepeat=0\nrandseed=5\n",
+        "[z]\nioengine=null\nrw=write\nsize=1m\nzonemode=strided\nzonesize=64k\nzonerange=64k\nzoneskip=64k\nbs=9999\n",
+    ]);
+}
+
+#[test]
 fn names_and_descriptions_are_cut_where_fio_cuts_them() {
     let (name, description) = ("n".repeat(200), "d".repeat(300));
     compare(&format!("[{name}]\nioengine=null\nsize=64k\ndescription={description}\n"));
