@@ -235,7 +235,16 @@ fn parts(words: &[&str], output_to: Option<&str>, fio: bool) -> Vec<&'static str
                 .or_else(|| bins.into_iter().find(|bins| line.contains(bins)))
         }
     };
-    printed.lines().filter_map(part).collect()
+    // Empty lines of a document belong to empty objects.
+    let mut in_document = false;
+    let is_shown = |found: &&str| {
+        in_document = *found == "{" || in_document && *found != "}";
+        !(in_document && found.is_empty())
+    };
+    let mut parts: Vec<&str> = printed.lines().filter_map(part).filter(is_shown).collect();
+    // Which latencies have bins is compared elsewhere.
+    parts.dedup();
+    parts
 }
 
 #[test]

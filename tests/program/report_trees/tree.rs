@@ -10,6 +10,8 @@ pub enum Value {
     Whole(i128),
     Fraction(f64),
     Text(String),
+    Switch(bool),
+    Nothing,
     /// An object or an array begins here.
     Object,
     Array(usize),
@@ -22,6 +24,8 @@ impl Value {
             Value::Whole(_) => "integer",
             Value::Fraction(_) => "fraction",
             Value::Text(_) => "string",
+            Value::Switch(_) => "boolean",
+            Value::Nothing => "null",
             Value::Object => "object",
             Value::Array(_) => "array",
         }
@@ -34,6 +38,8 @@ impl fmt::Display for Value {
             Value::Whole(value) => write!(f, "{value}"),
             Value::Fraction(value) => write!(f, "{value:.6}"),
             Value::Text(value) => write!(f, "{value:?}"),
+            Value::Switch(value) => write!(f, "{value}"),
+            Value::Nothing => f.write_str("null"),
             Value::Object => f.write_str("{}"),
             Value::Array(length) => write!(f, "[{length}]"),
         }
@@ -77,7 +83,7 @@ impl<'de> serde::de::Visitor<'de> for Place<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what a report has: numbers, strings, objects and arrays")
+        f.write_str("JSON")
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<(), E> {
@@ -90,6 +96,14 @@ impl<'de> serde::de::Visitor<'de> for Place<'_> {
 
     fn visit_f64<E>(self, value: f64) -> Result<(), E> {
         self.is(Value::Fraction(value))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.is(Value::Switch(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.is(Value::Nothing)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
