@@ -33,6 +33,7 @@ mod own_jobs;
 mod parsing_like_fio;
 mod priorities;
 mod reference;
+mod report_trees;
 mod response;
 mod restraints;
 mod rules;

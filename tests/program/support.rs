@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -16,6 +17,10 @@ use tempfile::TempDir;
 
 /// No program of these tests runs longer than this.
 const DEADLINE: Duration = Duration::from_secs(60);
+
+/// fio 3.33 sometimes does nothing and never ends: after this long it is started anew, a few times.
+const FIO_HANGS: Duration = Duration::from_secs(20);
+const FIO_STARTS: u32 = 3;
 
 /// The program under test.
 pub const FERRIO: &str = env!("CARGO_BIN_EXE_ferrio");
@@ -83,7 +88,7 @@ impl Place {
 
     /// Real fio with these arguments.
     pub fn fio<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
-        self.program(installed("fio"), arguments)
+        Invocation { may_hang: true, ..self.program(installed("fio"), arguments) }
     }
 
     /// Any program with these arguments.
@@ -92,7 +97,7 @@ impl Place {
         command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.work()).stdin(Stdio::null());
         // A group of its own, so that whatever is left of it can be found.
         command.process_group(0).env_remove("NO_COLOR");
-        Invocation { place: self, command }
+        Invocation { place: self, command, may_hang: false }
     }
 }
 
@@ -109,6 +114,7 @@ pub fn installed(name: &str) -> PathBuf {
 pub struct Invocation<'a> {
     place: &'a Place,
     command: Command,
+    may_hang: bool,
 }
 
 impl Invocation<'_> {
@@ -122,10 +128,16 @@ impl Invocation<'_> {
         let path = self.place.beside("stdin");
         fs::write(&path, text).unwrap();
         self.command.stdin(File::open(path).unwrap());
+        // What one start has read is gone.
+        self.may_hang = false;
         self
     }
 
     pub fn start(mut self) -> Running {
+        self.spawn()
+    }
+
+    fn spawn(&mut self) -> Running {
         let shown = format!("{:?}", self.command);
         let output = TempDir::new_in(self.place.base.path()).unwrap();
         let file = |name| File::create(output.path().join(name)).unwrap();
@@ -135,7 +147,15 @@ impl Invocation<'_> {
     }
 
     /// Runs the program to its end.
-    pub fn run(self) -> Run {
+    pub fn run(mut self) -> Run {
+        let trials = if self.may_hang { FIO_STARTS } else { 1 };
+        for _ in 1..trials {
+            let mut running = self.spawn();
+            if running.ends_within(FIO_HANGS) {
+                return running.wait();
+            }
+            running.kill();
+        }
         self.start().wait()
     }
 }
@@ -184,11 +204,31 @@ impl Running {
         }
     }
 
+    fn ends_within(&mut self, time: Duration) -> bool {
+        while self.child.try_wait().unwrap().is_none() {
+            if self.began.elapsed() > time {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Ends the program and its children: fio's jobs are sessions of their own and would wait for ever.
+    fn kill(&mut self) {
+        let pid = self.pid();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let _ = killpg(pid, Signal::SIGKILL);
+        for child in children.split_ascii_whitespace().filter_map(|child| child.parse().ok()) {
+            let _ = kill(Pid::from_raw(child), Signal::SIGKILL);
+        }
+        let _ = self.child.wait();
+    }
+
     /// Between two looks at something that will happen.
     fn pause(&mut self, what: &str) {
         if self.began.elapsed() > DEADLINE {
-            let _ = killpg(self.pid(), Signal::SIGKILL);
-            let _ = self.child.wait();
+            self.kill();
             panic!("{} did not reach {what} within {DEADLINE:?}: {}", self.shown, self.told());
         }
         thread::sleep(Duration::from_millis(2));
@@ -264,6 +304,15 @@ pub fn json_file(path: &Path) -> Value {
 #[track_caller]
 fn document(text: &str, whose: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{whose}: no JSON: {error}\n{text}"))
+}
+
+/// Does the same with each of several things, all at once: programs that are waited for mostly sleep.
+pub fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) + Sync) {
+    let ends = thread::scope(|scope| {
+        let threads: Vec<_> = things.iter().map(|thing| scope.spawn(|| work(thing))).collect();
+        threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    ends.into_iter().for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
 }
 
 /// A number of a report, by its path.

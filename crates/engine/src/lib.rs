@@ -150,7 +150,8 @@ pub trait Engine: Sized {
         Ok(0)
     }
 
-    /// Appends at least `min` completions to `done` (waiting for them), at most `max`. `done` has room for `max`.
+    /// Appends at least `min` completions to `done` (waiting for them), at most `max`, or all there are at once: `done` has room for
+    /// what is in flight.
     ///
     /// # Errors
     /// An error of the waiting system call itself.

@@ -6,8 +6,8 @@ mod steady;
 
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
-use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult};
+use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
+use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
@@ -197,7 +197,8 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
     let unified = entry.unified();
     let replaced = unified == UnifiedReporting::Mixed;
     let mixed = (unified != UnifiedReporting::None).then(|| {
-        let group = group.and_then(|group| group.mixed);
+        // Beside the directions it is held against the reads of the group, as fio does.
+        let group = group.and_then(|group| if replaced { group.mixed } else { group.directions[0] });
         direction_report(&stats.mixed(), group.map_or(0, |group| group.bw), last, histograms)
     });
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
@@ -245,8 +246,11 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
         text: TextFigures {
             jobs: entry.jobs.len(),
             pid: first_result.pid,
-            error_message: error.map(error_message),
-            units: first.units,
+            error_message: match error {
+                Some(error) => Some(error_message(error)),
+                None => (stats.first_error != 0).then(|| error_message(&tolerated_error(stats.first_error))),
+            },
+            units: Units { kb_base: group.map_or(first.units, |group| group.units).kb_base, ..first.units },
             percentile_precision: last.measure.percentile_precision,
             terse_percentiles: terse_percentiles(last),
         },
@@ -445,7 +449,7 @@ fn cut(text: &str, bytes: usize) -> &str {
 }
 
 fn seconds_rounded_up(time: Duration) -> u64 {
-    u64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u64::MAX)
+    u64::try_from(time.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
 }
 
 fn finite(value: f64) -> f64 {

@@ -131,7 +131,7 @@ pub struct TextFigures {
     pub pid: u32,
     /// What the error was, with the place that noticed.
     pub error_message: Option<String>,
-    /// How numbers are printed: those of the first job.
+    /// How numbers are printed: those of the first job, with the `kb_base` of the group.
     pub units: Units,
     /// Digits after the point of percentile names.
     pub percentile_precision: u8,

@@ -115,7 +115,9 @@ fn directions<'a>(
                 .map(|(index, (_, direction))| (direction, group.and_then(|group| group.directions[index]))),
         );
     }
-    shown.extend(job.mixed.as_ref().map(|mixed| (mixed, group.and_then(|group| group.mixed))));
+    let group =
+        group.and_then(|group| if job.directions.replaced { group.mixed } else { group.directions[0] });
+    shown.extend(job.mixed.as_ref().map(|mixed| (mixed, group)));
     shown
 }
 

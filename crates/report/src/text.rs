@@ -45,8 +45,6 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     write!(out, "{}: (groupid={}, jobs={}): err={:>2}", job.jobname, job.groupid, text.jobs, job.error)?;
     if let Some(message) = &text.error_message {
         write!(out, " ({message})")?;
-    } else if job.error != 0 {
-        write!(out, " (error={})", strerror(job.error))?;
     }
     writeln!(out, ": pid={}: {time}", text.pid)?;
     if let Some(description) = &job.desc {

@@ -10,7 +10,8 @@ use nix::sys::stat::{major, minor};
 
 use crate::result::DiskUsage;
 
-const BLOCK_DEVICES: &str = "/sys/dev/block";
+/// Where the kernel shows all whole disks, partitions below them.
+const DISKS: &str = "/sys/block";
 
 /// Watches the disks of a run from the first reading to the last.
 #[derive(Debug, Default)]
@@ -39,11 +40,9 @@ impl Disks {
         for file in jobs.flat_map(|j| &j.spec.files) {
             if let Some(device) = device_of(&file.path, file.kind)
                 && seen.insert(device, ()).is_none()
+                && let Some(disk) = disk_of(Path::new(DISKS), device)
             {
-                let link = format!("{BLOCK_DEVICES}/{}:{}", major(device), minor(device));
-                if let Ok(path) = fs::canonicalize(link) {
-                    found.add(&whole_disk(&path));
-                }
+                found.add(&disk);
             }
         }
         found
@@ -111,6 +110,19 @@ fn device_of(path: &Path, kind: FileKind) -> Option<u64> {
     }
 }
 
+/// The disk below `disks` with this device number, also where it is that of one of its partitions.
+fn disk_of(disks: &Path, device: u64) -> Option<PathBuf> {
+    let number = format!("{}:{}", major(device), minor(device));
+    let has = |path: &Path| fs::read_to_string(path.join("dev")).is_ok_and(|dev| dev.trim() == number);
+    let below = |path: &Path| fs::read_dir(path).map(|entries| entries.flatten().map(|e| e.path()).collect());
+    let all: Vec<PathBuf> = below(disks).unwrap_or_default();
+    let partition_of = |disk: &&PathBuf| {
+        let parts: Vec<PathBuf> = below(disk.as_path()).unwrap_or_default();
+        parts.iter().any(|part| has(part))
+    };
+    all.iter().find(|disk| has(disk)).or_else(|| all.iter().find(partition_of)).cloned()
+}
+
 /// The disk a partition belongs to, or the device itself.
 fn whole_disk(path: &Path) -> PathBuf {
     if path.join("partition").exists()
@@ -134,6 +146,44 @@ fn read_counters(stat: &Path) -> Option<Counters> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A tree like the kernel's: disks with their numbers, partitions, and what they are stacked on.
+    fn tree(disks: &[(&str, &str)], slaves: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (name, number) in disks {
+            let disk = root.path().join(name);
+            fs::create_dir_all(disk.join("slaves")).unwrap();
+            fs::write(disk.join("dev"), format!("{number}\n")).unwrap();
+            fs::write(disk.join("stat"), " 1 2 3 4 5 6 7 8 9 10 11\n").unwrap();
+        }
+        for (disk, slave) in slaves {
+            let link = root.path().join(disk).join("slaves").join(slave.rsplit('/').next().unwrap());
+            std::os::unix::fs::symlink(root.path().join(slave), link).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_disk_is_found_by_its_number_or_by_that_of_a_partition() {
+        let root = tree(&[("vda", "254:0"), ("sdb", "8:16"), ("sdb/sdb1", "8:17")], &[]);
+        let found = |major, minor| {
+            let disk = disk_of(root.path(), nix::sys::stat::makedev(major, minor));
+            disk.map(|disk| disk.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned())
+        };
+        assert_eq!(found(254, 0).as_deref(), Some("vda"));
+        assert_eq!(found(8, 17).as_deref(), Some("sdb"));
+        assert_eq!(found(9, 0), None);
+    }
+
+    #[test]
+    fn a_stacked_device_brings_the_disks_below_it() {
+        let root =
+            tree(&[("sdb", "8:16"), ("sda", "8:0"), ("md0", "9:0")], &[("md0", "sdb"), ("md0", "sda")]);
+        let mut disks = Disks::default();
+        disks.add(&disk_of(root.path(), nix::sys::stat::makedev(9, 0)).unwrap());
+        let shown: Vec<_> = disks.disks.iter().map(|disk| (disk.name.as_str(), disk.slaves)).collect();
+        assert_eq!(shown, [("md0", 2), ("sda", 0), ("sdb", 0)]);
+    }
 
     #[test]
     fn differences_survive_the_wrap_of_the_time_fields() {

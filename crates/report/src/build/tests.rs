@@ -118,6 +118,35 @@ fn the_share_of_the_group_uses_whole_kibibytes_and_stops_at_100() {
 }
 
 #[test]
+fn beside_the_directions_the_sum_of_all_is_held_against_the_reads_of_the_group() {
+    let share = |unified| {
+        let mut stats = reading(100, 20);
+        stats.directions[1] = reading(300, 20).directions[0].clone();
+        stats.directions[1].bw.record(30_000);
+        let mut spec = JobSpec::bare("a");
+        spec.measure.unified = unified;
+        let report = report_of(vec![(spec, done(stats))], 40);
+        report.jobs[0].mixed.as_ref().unwrap().bw_agg
+    };
+    // 30000 KiB/s of 80000, and of 20000.
+    assert_eq!((share(UnifiedReporting::Mixed), share(UnifiedReporting::Both)), (37.5, 100.0));
+}
+
+#[test]
+fn an_entry_has_the_base_of_units_of_its_group_and_an_ignored_error_its_place() {
+    let mut second = JobSpec::bare("b");
+    second.units.kb_base = 1000;
+    let mut tolerant = reading(1, 1);
+    tolerant.first_error = 28;
+    let report = report_of(vec![(JobSpec::bare("a"), done(tolerant)), (second, done(reading(1, 1)))], 1);
+    let bases: Vec<u32> = report.jobs.iter().map(|job| job.text.units.kb_base).collect();
+    assert_eq!(bases, [1000, 1000]);
+    let message = report.jobs[0].text.error_message.as_ref().unwrap();
+    assert!(message.starts_with("file:failing.rs:"), "{message}");
+    assert!(message.ends_with(", func=xfer, error=No space left on device"), "{message}");
+}
+
+#[test]
 fn a_job_that_never_started_is_all_zeros() {
     let report = report_of(vec![(JobSpec::bare("a"), JobResult::default())], 0);
     let job = &report.jobs[0];
@@ -132,6 +161,7 @@ fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
     let job = |ms| report_of(vec![(JobSpec::bare("a"), done(reading(1, 1)))], ms).jobs.remove(0);
     let figures = [1000, 1001, 2000, 2001].map(|ms| (job(ms).elapsed, job(ms).eta));
     assert_eq!(figures, [(1, ETA_UNKNOWN), (2, ETA_UNKNOWN), (2, ETA_UNKNOWN), (3, 0)]);
+    assert_eq!(seconds_rounded_up(Duration::new(2, 1)), 3);
 }
 
 /// The read completion latency of 1 µs to 1 ms in a report, and its percentiles of 1, 50 and 99.

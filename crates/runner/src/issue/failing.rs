@@ -7,7 +7,14 @@ use ferrio_plan::IoPriority;
 use super::Issuer;
 use crate::failure::Failure;
 use crate::place::refused_priority;
+use crate::result::JobError;
 use crate::worker::Message;
+
+/// The error of a job that lived with all of its errors, as the report tells it.
+#[must_use]
+pub fn tolerated_error(errno: i32) -> JobError {
+    JobError::new(errno, "xfer")
+}
 
 impl<E: Engine> Issuer<'_, E> {
     /// The engine or the kernel refused a request.
