@@ -120,6 +120,11 @@ pub enum ProgramError {
     /// `--profile` of something that is no profile.
     #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
     NoProfile(String),
+    /// Formats that one stream cannot hold.
+    #[error(
+        "the format openmetrics stands alone, as nothing may follow its last line, `# EOF`: ask for it or for other formats"
+    )]
+    OneFormatOnly,
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -147,6 +152,10 @@ impl Program {
         if sections.iter().any(|name| name == "global") {
             return Err(ProgramError::GlobalSection);
         }
+        let formats = formats(items);
+        if !formats.fit_together() {
+            return Err(ProgramError::OneFormatOnly);
+        }
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.said().is_empty();
         // Lines of both would mix on a terminal.
@@ -158,7 +167,7 @@ impl Program {
         }
         Ok(Program {
             output: matches.get_one("output").cloned(),
-            formats: formats(items),
+            formats,
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
@@ -347,7 +356,19 @@ mod tests {
         assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..values::NO_FORMAT });
         assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
         assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
+        assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..values::NO_FORMAT });
+        assert_eq!(formats(&["-F", "openmetrics", "--minimal"]), terse);
         assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
+    }
+
+    #[test]
+    fn nothing_goes_together_with_openmetrics() {
+        for words in
+            [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
+        {
+            let Err(error @ ProgramError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
+            assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
+        }
     }
 
     #[test]

@@ -2,19 +2,21 @@
 
 mod steady;
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
+use nix::sys::utsname::uname;
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::model::{
-    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
-    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
-    TersePercentiles, TextFigures, ToleratedErrors,
+    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, HostReport,
+    JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport,
+    TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use steady::steady_report;
@@ -51,8 +53,16 @@ impl RunReport {
             jobs,
             disk_util: disks(&result.disks),
             groups,
+            host: host(),
         }
     }
+}
+
+/// What the kernel says of the machine.
+fn host() -> HostReport {
+    let Ok(names) = uname() else { return HostReport::default() };
+    let text = |name: &OsStr| name.to_string_lossy().into_owned();
+    HostReport { name: text(names.nodename()), kernel: text(names.release()) }
 }
 
 /// The jobs of one report entry with their figures summed up; never empty.

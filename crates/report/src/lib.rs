@@ -14,6 +14,7 @@ pub mod logs;
 pub mod model;
 mod notes;
 pub mod num;
+mod openmetrics;
 mod start;
 mod terse;
 mod text;
@@ -42,11 +43,21 @@ pub struct Formats {
     pub json_plus: bool,
     /// Lines of fields between semicolons.
     pub terse: bool,
+    /// One OpenMetrics text, which stands alone: nothing may follow its last line.
+    pub openmetrics: bool,
+}
+
+impl Formats {
+    /// True if one stream can hold a report in all of them.
+    #[must_use]
+    pub const fn fit_together(&self) -> bool {
+        !(self.openmetrics && (self.normal || self.json || self.terse))
+    }
 }
 
 impl Default for Formats {
     fn default() -> Self {
-        Formats { normal: true, json: false, json_plus: false, terse: false }
+        Formats { normal: true, json: false, json_plus: false, terse: false, openmetrics: false }
     }
 }
 
@@ -89,9 +100,16 @@ impl RunReport {
     pub fn to_json(&self) -> String {
         json::to_json(self)
     }
+
+    /// The OpenMetrics text, up to the line that ends it.
+    #[must_use]
+    pub fn to_openmetrics(&self) -> String {
+        openmetrics::to_openmetrics(self)
+    }
 }
 
-/// The report in all chosen formats: the terse lines first, then the JSON document, then the text.
+/// The report in all chosen formats: the terse lines first, then the JSON document, then the text; or the OpenMetrics text, which is
+/// never chosen with another one.
 #[must_use]
 pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
     let report = RunReport::new(plan, result, options);
@@ -104,6 +122,9 @@ pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Strin
     }
     if options.formats.normal {
         out.push_str(&report.to_text());
+    }
+    if options.formats.openmetrics {
+        out.push_str(&report.to_openmetrics());
     }
     out
 }

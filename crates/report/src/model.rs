@@ -28,6 +28,18 @@ pub struct RunReport {
     /// Summaries of the groups, text only.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,
+    /// Where the run was, not in fio's document.
+    #[serde(skip)]
+    pub host: HostReport,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostReport {
+    /// Its name, empty if it has none.
+    pub name: String,
+    /// Release of its kernel, empty if it does not say.
+    pub kernel: String,
 }
 
 /// One report entry.
