@@ -8,6 +8,7 @@ mod bad_input;
 mod buffers;
 mod check;
 mod choices;
+mod clients;
 mod command_line;
 mod command_line_answers;
 mod command_line_debug;
