@@ -107,7 +107,7 @@ fn prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document
     let place = Place::new();
     let job = place.job(
         "[global]\nioengine=null\nbs=4k\nsize=1m\nthinktime=100us\n\
-         [we\"ird\\ \u{e9} {x=\"1\"} # EOF]\nrw=randrw\nnumjobs=2\n\
+         [we\"ird\\ \u{e9} {x=\"1\"}, 1]\nrw=randrw\nnumjobs=2\n\
          [group]\nrw=randread\nnumjobs=3\ngroup_reporting\nnew_group\nlat_percentiles=1\npercentile_list=0.001:50:99.999:100\n\
          [alone]\nrw=read\nsize=64k\nnew_group\nclat_percentiles=0\n\
          [one]\nrw=rw\nunified_rw_reporting=1\nnew_group\n\
