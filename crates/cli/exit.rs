@@ -177,6 +177,7 @@ mod tests {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal,
+            clock: ferrio_stats::ClockSource::Tsc,
         };
         (Plan { jobs, ..Plan::default() }, result)
     }

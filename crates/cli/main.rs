@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ferrio_plan::PlanOptions;
-use ferrio_report::{LogWriter, ReportOptions};
+use ferrio_report::{LogWriter, ReportOptions, RunReport, Setting};
 use ferrio_runner::RunOptions;
 
 use exit::Stop;
@@ -71,6 +71,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
+    let setting = Setting::ask(&plan, env!("CARGO_PKG_VERSION"));
     let logs = LogWriter::start(&plan, &mut |note| output.note(&note));
     let options = RunOptions {
         progress: output.is_live(),
@@ -82,11 +83,10 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|note| output.note(note));
     }
-    output.write(&ferrio_report::report(
-        &plan,
-        &result,
-        &ReportOptions::new(program.formats, program.terse_version, FIO_VERSION),
-    ));
+    let options = ReportOptions::new(program.formats, program.terse_version, FIO_VERSION).within(&setting);
+    let report = RunReport::new(&plan, &result, &options);
+    output.write(&report.in_formats(&options));
+    output.warn(&report.ferrio.warnings);
     output.close()?;
     Ok(exit::status(&plan, &result))
 }

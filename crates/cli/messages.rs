@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_jobfile::{Diagnostic, Origin, Problems, Severity, Sources, diagnostics_json, diagnostics_render};
+use ferrio_report::model::Warning;
 
 use crate::arguments::{ArgumentError, Item, Mistake};
 use crate::program::{MESSAGE_FORMAT, Program, ProgramError};
@@ -39,6 +40,11 @@ impl Messages {
         self.print(&self.told(severity, code, line));
     }
 
+    /// Says why figures may mean something else than they seem to: one warning per doubt, without blank lines between them.
+    pub fn doubts(self, warnings: &[Warning]) {
+        self.print(&self.doubted(warnings));
+    }
+
     /// Says that something asked for by name does not exist.
     pub fn complain(self, line: &str) {
         self.tell(Severity::Error, "not-found", &format!("{line}\n"));
@@ -67,6 +73,22 @@ impl Messages {
         } else {
             diagnostics_render(diagnostics, sources, colour(&io::stderr()))
         }
+    }
+
+    fn doubted(self, warnings: &[Warning]) -> String {
+        if self.json {
+            let diagnostic = |warning: &Warning| {
+                Diagnostic::warning(&warning.message, Origin::Builtin).code(warning.code).help(&warning.help)
+            };
+            let diagnostics: Vec<Diagnostic> = warnings.iter().map(diagnostic).collect();
+            return diagnostics_json(&diagnostics, &Sources::default());
+        }
+        // Names of jobs may hold anything.
+        let clean = |text: &str| text.replace(char::is_control, " ");
+        let block = |warning: &Warning| {
+            format!("warning: {} [{}]\n  = {}\n", clean(&warning.message), warning.code, warning.help)
+        };
+        warnings.iter().map(block).collect()
     }
 
     fn told(self, severity: Severity, code: &'static str, line: &str) -> String {
@@ -245,6 +267,34 @@ mod tests {
         ];
         assert_eq!(told, want);
         assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
+    }
+
+    #[test]
+    fn doubts_are_one_block_for_people_and_an_object_each_for_programs() {
+        let warning = |message: &str, code| Warning {
+            code,
+            jobs: vec!["a".to_owned()],
+            count: 1,
+            message: message.to_owned(),
+            help: "run longer".to_owned(),
+        };
+        let doubts = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
+        let text = Messages { json: false }.doubted(&doubts);
+        let want = "warning: a ran for 3 ms only [short-run]\n  = run longer\nwarning: slow [rate-not-held]\n  = run longer\n";
+        assert_eq!(text, want);
+        let objects = Messages { json: true }.doubted(&doubts);
+        let objects: Vec<serde_json::Value> =
+            objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((objects.len(), &objects[1]["code"]), (2, &"rate-not-held".into()));
+        assert_eq!((&objects[0]["severity"], &objects[0]["help"]), (&"warning".into(), &"run longer".into()));
+        assert!(Messages::default().doubted(&[]).is_empty());
+    }
+
+    #[test]
+    fn every_doubt_is_in_the_table_of_codes() {
+        let unknown: Vec<&str> =
+            ferrio_report::doubt_codes().filter(|code| !ferrio_jobfile::codes::is_known(code)).collect();
+        assert_eq!(unknown, [""; 0]);
     }
 
     #[test]

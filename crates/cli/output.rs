@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use ferrio_jobfile::Severity;
 use ferrio_plan::Plan;
+use ferrio_report::model::Warning;
 use ferrio_report::{LiveLine, job_failed_line, laying_out_line, starting_line, terminating_line};
 use ferrio_runner::Event;
 
@@ -80,6 +81,15 @@ impl Output {
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
         self.note_as(Severity::Note, "note", line);
+    }
+
+    /// Says why figures of the report may mean something else than they seem to.
+    pub fn warn(&mut self, warnings: &[Warning]) {
+        self.clear_live_line();
+        // They go out behind the report also where both go to one terminal.
+        let flushed = self.stream.flush();
+        self.remember(flushed);
+        self.messages.doubts(warnings);
     }
 
     /// Shows what happens while the jobs run.

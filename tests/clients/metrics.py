@@ -47,7 +47,7 @@ def main(exposition, document):
     text = exposition.read_text()
     metrics = Exposition(text)
     document = json.loads(document.read_text())
-    check_families(metrics, text)
+    check_families(metrics, text, document)
     check_older_format(text, metrics)
     series = 0
     for entry, job in enumerate(document["jobs"]):
@@ -61,12 +61,12 @@ def main(exposition, document):
     assert counted == series, (counted, series)
     for group in {job["groupid"] for job in document["jobs"]}:
         check_group(metrics, group, [job for job in document["jobs"] if job["groupid"] == group])
-    assert metrics.value("ferrio_report_timestamp_seconds") >= document["timestamp"] - 3600
+    check_run(metrics, document)
     check_disks(metrics)
     print(f"{len(metrics.families)} families, {len(metrics.samples)} samples")
 
 
-def check_families(metrics, text):
+def check_families(metrics, text, document):
     assert text.endswith("\n# EOF\n") and text.count("# EOF") == 1
     for family in metrics.families:
         assert family.documentation, family
@@ -77,8 +77,18 @@ def check_families(metrics, text):
     assert len(names) == len(set(names))
     (run,) = [family for family in metrics.families if family.name == "ferrio_run_info"]
     (about,) = run.samples
-    assert about.value == 1 and about.labels["fio_version"].startswith("fio-3."), about
-    assert about.labels["version"] and about.labels["host"] and about.labels["kernel"], about
+    assert about.value == 1
+    host = document["ferrio"]["host"]
+    wanted = {
+        "version": document["ferrio"]["version"],
+        "fio_version": document["fio version"],
+        "host": host["name"],
+        "kernel": host["kernel"],
+        "arch": host.get("arch", ""),
+        "cpu_model": host.get("cpu_model", ""),
+        "clock": document["ferrio"]["clock"]["source"],
+    }
+    assert about.labels == wanted, about
 
 
 def check_older_format(text, metrics):
@@ -88,6 +98,16 @@ def check_older_format(text, metrics):
         for sample in family.samples:
             samples[(sample.name, frozenset(sample.labels.items()))] = sample.value
     assert samples == {key: sample.value for key, sample in metrics.samples.items()}
+
+
+def check_run(metrics, document):
+    of_run = document["ferrio"]["run"]
+    assert metrics.value("ferrio_run_jobs", end="completed") == of_run["jobs"] - of_run["failed_jobs"] > 0
+    assert metrics.value("ferrio_run_jobs", end="failed") == of_run["failed_jobs"] == 0
+    assert metrics.value("ferrio_run_signal") == 0
+    start = metrics.value("ferrio_run_start_timestamp_seconds")
+    assert start <= metrics.value("ferrio_report_timestamp_seconds") <= start + 600
+    assert 0 < metrics.value("ferrio_run_elapsed_seconds") < 600
 
 
 def check_job(metrics, labels, job, globals):

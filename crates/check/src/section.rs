@@ -66,10 +66,6 @@ pub(crate) trait Asks {
     fn works(&self) -> bool;
     /// It writes or trims.
     fn changes(&self) -> bool;
-    /// Its data goes through the page cache.
-    fn buffered(&self) -> bool;
-    /// Writes are made durable while it runs or when it ends.
-    fn durable(&self) -> bool;
 }
 
 impl Asks for JobSpec {
@@ -83,22 +79,6 @@ impl Asks for JobSpec {
 
     fn changes(&self) -> bool {
         self.does(Direction::Write) || self.does(Direction::Trim)
-    }
-
-    fn buffered(&self) -> bool {
-        // A mapping is the page cache, whatever the open flags say.
-        let mapped = self.engine == ferrio_plan::EngineKind::Mmap;
-        (!self.direct || mapped) && !self.engine.is_diskless()
-    }
-
-    fn durable(&self) -> bool {
-        let durability = &self.durability;
-        durability.fsync > 0
-            || durability.fdatasync > 0
-            || durability.end_fsync
-            || durability.fsync_on_close
-            || durability.end_syncfs
-            || self.open_sync != ferrio_plan::OpenSync::None
     }
 }
 

@@ -1,24 +1,25 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
+mod ferrio;
 mod steady;
 
-use std::ffi::OsStr;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, JobResult, RunResult, SteadyResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
-use nix::sys::utsname::uname;
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
+use crate::doubts::{self, Look};
 use crate::errors::error_message;
 use crate::model::{
-    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, HostReport,
-    JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport,
-    TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
+    DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport,
+    LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport,
+    TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{per_second, percent};
+use ferrio::ferrio_report;
 use steady::steady_report;
 
 /// fio keeps this many bytes of a job name.
@@ -40,10 +41,13 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(&entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let jobs = entries
+        let jobs: Vec<JobReport> = entries
             .iter()
             .map(|entry| job_report(entry, &groups, elapsed, options.formats.json_plus))
             .collect();
+        let mut ferrio = ferrio_report(plan, result, options, &jobs);
+        ferrio.warnings =
+            doubts::find(&Look { plan, result, setting: &options.setting, cpu: options.cpu, entries: &jobs });
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -52,17 +56,10 @@ impl RunReport {
             global_options: echo(&plan.globals),
             jobs,
             disk_util: disks(&result.disks),
+            ferrio,
             groups,
-            host: host(),
         }
     }
-}
-
-/// What the kernel says of the machine.
-fn host() -> HostReport {
-    let Ok(names) = uname() else { return HostReport::default() };
-    let text = |name: &OsStr| name.to_string_lossy().into_owned();
-    HostReport { name: text(names.nodename()), kernel: text(names.release()) }
 }
 
 /// The jobs of one report entry with their figures summed up; never empty.

@@ -6,6 +6,7 @@
 mod build;
 mod ctime;
 mod debug;
+mod doubts;
 mod errors;
 mod eta;
 mod json;
@@ -15,20 +16,24 @@ pub mod model;
 mod notes;
 pub mod num;
 mod openmetrics;
+mod setting;
 mod start;
 mod terse;
 mod text;
 
+use ferrio_machine::CpuUse;
 use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
+pub use doubts::codes as doubt_codes;
 pub use errors::{error_message, job_failed_line, strerror, terminating_line};
 pub use live::LiveLine;
 pub use logs::LogWriter;
 pub use model::RunReport;
 pub use notes::unit_notes;
+pub use setting::Setting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
 
@@ -72,13 +77,30 @@ pub struct ReportOptions {
     pub version: String,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
+    /// Where the run takes place.
+    pub setting: Setting,
+    /// What the processors did during the run.
+    pub cpu: CpuUse,
 }
 
 impl ReportOptions {
     /// A report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
-        ReportOptions { formats, terse_version, version: version.into(), time: Zoned::now() }
+        ReportOptions {
+            formats,
+            terse_version,
+            version: version.into(),
+            time: Zoned::now(),
+            setting: Setting::default(),
+            cpu: CpuUse::default(),
+        }
+    }
+
+    /// The same for a run in this setting, as far as it has come now.
+    #[must_use]
+    pub fn within(self, setting: &Setting) -> Self {
+        ReportOptions { setting: setting.clone(), cpu: setting.cpu_so_far(), ..self }
     }
 }
 
@@ -95,6 +117,26 @@ impl RunReport {
         terse::to_terse(self, version)
     }
 
+    /// All chosen formats: the terse lines first, then the JSON document, then the text; or the OpenMetrics text, which is never
+    /// chosen with another one.
+    #[must_use]
+    pub fn in_formats(&self, options: &ReportOptions) -> String {
+        let mut out = String::new();
+        if options.formats.terse {
+            out.push_str(&self.to_terse(options.terse_version));
+        }
+        if options.formats.json || options.formats.json_plus {
+            out.push_str(&self.to_json());
+        }
+        if options.formats.normal {
+            out.push_str(&self.to_text());
+        }
+        if options.formats.openmetrics {
+            out.push_str(&self.to_openmetrics());
+        }
+        out
+    }
+
     /// The JSON document, newline at the end included.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -108,25 +150,10 @@ impl RunReport {
     }
 }
 
-/// The report in all chosen formats: the terse lines first, then the JSON document, then the text; or the OpenMetrics text, which is
-/// never chosen with another one.
+/// The report in all chosen formats.
 #[must_use]
 pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    let report = RunReport::new(plan, result, options);
-    let mut out = String::new();
-    if options.formats.terse {
-        out.push_str(&report.to_terse(options.terse_version));
-    }
-    if options.formats.json || options.formats.json_plus {
-        out.push_str(&report.to_json());
-    }
-    if options.formats.normal {
-        out.push_str(&report.to_text());
-    }
-    if options.formats.openmetrics {
-        out.push_str(&report.to_openmetrics());
-    }
-    out
+    RunReport::new(plan, result, options).in_formats(options)
 }
 
 /// The text report, whatever formats are chosen.

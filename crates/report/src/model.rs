@@ -2,8 +2,12 @@
 //!
 //! Every format is written from this one tree. All floats in it are finite. Latencies are in ns unless a name says otherwise.
 
+mod ferrio;
+
 use ferrio_plan::Units;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+
+pub use ferrio::*;
 
 /// A whole report.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -25,21 +29,11 @@ pub struct RunReport {
     /// Disks under the files of the run; slaves follow the device they belong to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_util: Vec<DiskReport>,
+    /// What is not in fio's documents; always the last key.
+    pub ferrio: FerrioReport,
     /// Summaries of the groups, text only.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,
-    /// Where the run was, not in fio's document.
-    #[serde(skip)]
-    pub host: HostReport,
-}
-
-/// The machine of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostReport {
-    /// Its name, empty if it has none.
-    pub name: String,
-    /// Release of its kernel, empty if it does not say.
-    pub kernel: String,
 }
 
 /// One report entry.

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::{Duration, SystemTime};
 
-use ferrio_stats::JobStats;
+use ferrio_stats::{ClockSource, JobStats};
 
 /// Everything measured in a run.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// The signal that ended the run early.
     pub signal: Option<i32>,
+    /// What the times were measured with.
+    pub clock: ClockSource,
 }
 
 /// One job's outcome.

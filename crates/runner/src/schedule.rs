@@ -105,7 +105,14 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     for (index, steady) in monitor.steady_states() {
         jobs[index].steadystate = Some(steady);
     }
-    RunResult { jobs, disks: disks.usage(elapsed.as_millis() as u64), started, elapsed, signal }
+    RunResult {
+        jobs,
+        disks: disks.usage(elapsed.as_millis() as u64),
+        started,
+        elapsed,
+        signal,
+        clock: clock.source(),
+    }
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.

@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 /// What ticks are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockSource {
     /// Invariant time stamp counter.
     Tsc,
     /// clock_gettime(CLOCK_MONOTONIC).
+    #[default]
     Monotonic,
 }
 
@@ -34,6 +35,12 @@ impl Clock {
             return Clock { source: ClockSource::Tsc, ns_per_tick };
         }
         Clock::monotonic()
+    }
+
+    /// True when this machine has a time stamp counter that runs at one speed all the time, on all processors alike.
+    #[must_use]
+    pub fn counter_is_invariant() -> bool {
+        tsc_is_invariant()
     }
 
     /// The fallback: ticks are CLOCK_MONOTONIC ns.

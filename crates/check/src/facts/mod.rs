@@ -5,7 +5,6 @@
 
 mod devices;
 mod machine;
-mod mounts;
 mod signature;
 
 use std::collections::HashMap;
@@ -13,6 +12,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use ferrio_machine::{Mounts, device_number, existing_parent, is_read_only};
 use ferrio_plan::{JobSpec, Plan};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -20,7 +20,6 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use crate::logs;
 use crate::model::{Machine, Place};
 use devices::Devices;
-use mounts::Mount;
 
 /// Facts about the machine, and about every file of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,7 +98,7 @@ impl Facts {
 }
 
 struct Asking {
-    mounts: Vec<Mount>,
+    mounts: Mounts,
     devices: Devices,
     /// Places of directories that were asked about: most files of a job share one.
     directories: HashMap<PathBuf, Option<usize>>,
@@ -109,7 +108,7 @@ struct Asking {
 impl Asking {
     fn begin() -> Self {
         Asking {
-            mounts: mounts::read(),
+            mounts: Mounts::read(),
             devices: Devices::default(),
             directories: HashMap::new(),
             facts: Facts::default(),
@@ -151,7 +150,7 @@ impl Asking {
 
     /// The place of a resolved path that exists.
     fn file_system(&mut self, path: &Path) -> Option<usize> {
-        let mount = mounts::of(&self.mounts, path)?;
+        let mount = self.mounts.of(path)?;
         let point = Some(mount.point.clone());
         if let Some(known) = self.facts.places.iter().position(|place| place.mount_point == point) {
             return Some(known);
@@ -170,12 +169,12 @@ impl Asking {
     }
 
     fn device(&mut self, path: &Path, number: u64) -> usize {
-        let device = self.devices.find(devices::number(number), &self.mounts);
+        let device = self.devices.find(device_number(number), &self.mounts);
         let same = |place: &Place| place.mount_point.is_none() && place.device == device;
         if let Some(known) = self.facts.places.iter().position(same) {
             return known;
         }
-        let read_only = devices::read_only(devices::number(number));
+        let read_only = is_read_only(device_number(number));
         self.add(Place { source: Some(path.display().to_string()), device, read_only, ..Place::default() })
     }
 
@@ -183,14 +182,6 @@ impl Asking {
         self.facts.places.push(place);
         self.facts.places.len() - 1
     }
-}
-
-/// Nearest directory above a path that is there, resolved.
-fn existing_parent(path: &Path) -> Option<PathBuf> {
-    let parents = path.ancestors().skip(1);
-    parents
-        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
-        .find_map(|parent| fs::canonicalize(parent).ok())
 }
 
 fn direct(path: &Path) -> DirectIo {
@@ -208,14 +199,6 @@ fn direct(path: &Path) -> DirectIo {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_is_not_there_lies_where_its_nearest_directory_does() {
-        let dir = tempfile::tempdir().unwrap();
-        let resolved = fs::canonicalize(dir.path()).unwrap();
-        assert_eq!(existing_parent(&dir.path().join("a/b/c")), Some(resolved));
-        assert_eq!(existing_parent(Path::new("f")), fs::canonicalize(".").ok());
-    }
 
     #[test]
     fn a_file_and_its_neighbour_to_be_share_a_place_with_free_space() {

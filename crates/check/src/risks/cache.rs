@@ -26,7 +26,7 @@ const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "sq
 /// Buffered reads go over the same data again, and all of it fits into memory.
 fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
-    let reads = spec.does(Direction::Read) && spec.buffered() && on_disk(run, section);
+    let reads = spec.does(Direction::Read) && spec.is_buffered() && on_disk(run, section);
     let data = working_set(section);
     if !reads || data == 0 || data >= run.facts.machine.memory_bytes {
         return None;
@@ -51,7 +51,8 @@ fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 /// Buffered writes that nothing makes durable, and all of it fits into memory.
 fn buffered_writes(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
-    let writes = spec.does(Direction::Write) && spec.buffered() && on_disk(run, section) && !spec.durable();
+    let writes =
+        spec.does(Direction::Write) && spec.is_buffered() && on_disk(run, section) && !spec.is_durable();
     let data = working_set(section);
     (writes && data < run.facts.machine.memory_bytes).then(|| {
         let message = format!("buffered writes of {} that nothing makes durable", bytes(data));

@@ -37,7 +37,7 @@ fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
     let libaio =
-        spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.buffered() && spec.works();
+        spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.is_buffered() && spec.works();
     let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
     (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
         let message = "libaio without direct=1 submits one I/O after the other: iodepth is not reached";
@@ -48,7 +48,7 @@ fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 /// Syncs of nothing.
 fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.spec();
-    (spec.engine.is_diskless() && spec.durable()).then(|| {
+    (spec.engine.is_diskless() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no file: its syncs cost nothing", spec.engine.name());
         Told::new(message, "take fsync and the like out, or use an engine with files").blame(&[
             Opt::Fsync,
@@ -126,7 +126,7 @@ fn more_jobs_than_cpus(run: &Run<'_>) -> Vec<Told> {
 /// A synchronous direct job sleeps most of the time; all others may keep a CPU busy.
 fn is_hungry(spec: &JobSpec) -> bool {
     let sleeps =
-        spec.is_sync() && !spec.buffered() && !spec.engine.is_diskless() && !spec.engine_options.hipri;
+        spec.is_sync() && !spec.is_buffered() && !spec.engine.is_diskless() && !spec.engine_options.hipri;
     !sleeps && !spec.rates.any()
 }
 

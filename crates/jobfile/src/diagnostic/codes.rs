@@ -164,6 +164,18 @@ subjects! {
         "output-error": "the report cannot be written";
         "fatal-warning": "a warning, and `--warnings-fatal` is given";
     }
+    "Figures that may mislead" {
+        "short-run": "jobs ran for less than a second";
+        "few-ios": "a 99.9th or higher percentile rests on fewer than 1000 samples";
+        "cached-reads": "reads came from the page cache and not from the device";
+        "buffered-writes": "writes were still in memory when the run ended";
+        "worker-saturated": "a worker on a device used a processor nearly all the time";
+        "cpus-saturated": "the run kept all processors of the machine busy";
+        "clock-not-invariant": "there is no time stamp counter to rely on, times are taken by a call of the kernel";
+        "rate-not-held": "a job was slower than its `rate` or `rate_iops` by more than a percent";
+        "other-disk-load": "the disk moved clearly more data than the jobs did";
+        "other-cpu-load": "other programs used half of the machine's processors or more";
+    }
     "While jobs run" {
         "note": "something to know";
         "no-effect": "an option of the program that does nothing";

@@ -13,6 +13,8 @@ fn options() -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
+        setting: crate::Setting::default(),
+        cpu: ferrio_machine::CpuUse::default(),
     }
 }
 
@@ -44,6 +46,7 @@ fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(elapsed_ms),
         signal: None,
+        clock: ferrio_stats::ClockSource::Tsc,
     };
     RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options())
 }

@@ -40,6 +40,7 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::ZERO,
         signal: None,
+        clock: ferrio_stats::ClockSource::Tsc,
     };
     let problems = logs.finish(&mut result);
     (told, problems, result)

@@ -23,13 +23,6 @@ pub const FAMILIES: &[Family<JobReport>] = &[
         points: |job| maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start))),
     },
     Family {
-        name: "ferrio_job_elapsed_seconds",
-        kind: Kind::Gauge,
-        unit: "seconds",
-        help: "Time from the start of the run to this report, rounded up",
-        points: |job| one(job.elapsed),
-    },
-    Family {
         name: "ferrio_job_runtime_seconds",
         kind: Kind::Gauge,
         unit: "seconds",

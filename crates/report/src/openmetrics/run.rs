@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Family, Kind, Labels, Point, jobs, one, seconds_of_ms};
-use crate::model::{GroupDirection, GroupReport, RunReport};
+use super::{Family, Kind, Labels, Point, each, jobs, one, seconds_of_ms};
+use crate::model::{GroupDirection, GroupReport, HostReport, RunFacts, RunReport};
 
 /// About the run.
 pub const FAMILIES: &[Family<RunReport>] = &[
@@ -12,14 +12,48 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         kind: Kind::Gauge,
         unit: "",
         help: "Always 1; which program ran where",
-        points: |run| {
-            let labels = vec![
-                ("version", env!("CARGO_PKG_VERSION").to_owned()),
-                ("fio_version", run.version.clone()),
-                ("host", run.host.name.clone()),
-                ("kernel", run.host.kernel.clone()),
-            ];
-            vec![Point { labels, value: 1_u64.into() }]
+        points: about,
+    },
+    Family {
+        name: "ferrio_run_start_timestamp_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "When the first job started, since 1970",
+        points: |report| one(seconds_of_ms(report.ferrio.run.started_ms)),
+    },
+    Family {
+        name: "ferrio_run_elapsed_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "Time from then to the end",
+        points: |report| one(seconds_of_ms(report.ferrio.run.elapsed_ms)),
+    },
+    Family {
+        name: "ferrio_run_jobs",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Jobs of the run by how they ended",
+        points: |report| {
+            let RunFacts { jobs, failed_jobs, .. } = report.ferrio.run;
+            each("end", [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)])
+        },
+    },
+    Family {
+        name: "ferrio_run_signal",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Number of the signal that ended the run, 0 if it ended by itself",
+        points: |report| one(f64::from(report.ferrio.run.signal.unwrap_or(0))),
+    },
+    Family {
+        name: "ferrio_run_warnings",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Reasons to doubt the figures by kind",
+        points: |report| {
+            let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+            report.ferrio.warnings.iter().for_each(|warning| *kinds.entry(warning.code).or_default() += 1);
+            each("code", kinds)
         },
     },
     Family {
@@ -27,7 +61,7 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         kind: Kind::Gauge,
         unit: "seconds",
         help: "When the report was made, since 1970",
-        points: |run| one(run.timestamp_ms as f64 / 1e3),
+        points: |report| one(report.timestamp_ms as f64 / 1e3),
     },
     Family {
         name: "ferrio_job_option_info",
@@ -73,6 +107,21 @@ fn directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
     let sums = [("read", read), ("write", write), ("trim", trim), ("mixed", mixed)];
     let labels = |name: &str| vec![("group", id.to_string()), ("direction", name.to_owned())];
     sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
+}
+
+/// What a label says of something that is not known is nothing, which is the same as no label.
+fn about(report: &RunReport) -> Vec<Point> {
+    let HostReport { name, kernel, arch, cpu_model, .. } = report.ferrio.host.clone();
+    let labels = vec![
+        ("version", report.ferrio.version.clone()),
+        ("fio_version", report.version.clone()),
+        ("host", name.unwrap_or_default()),
+        ("kernel", kernel.unwrap_or_default()),
+        ("arch", arch.unwrap_or_default()),
+        ("cpu_model", cpu_model.unwrap_or_default()),
+        ("clock", report.ferrio.clock.source.to_owned()),
+    ];
+    vec![Point { labels, value: 1_u64.into() }]
 }
 
 /// Options of all entries; where one was written several times, the last counts, as it does in the run.

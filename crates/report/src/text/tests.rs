@@ -13,6 +13,8 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
+        setting: crate::Setting::default(),
+        cpu: ferrio_machine::CpuUse::default(),
     }
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(1020),
         signal: None,
+        clock: ferrio_stats::ClockSource::Tsc,
     };
     (plan, result)
 }
@@ -174,6 +177,7 @@ fn rated() -> (Plan, RunResult) {
             started: SystemTime::UNIX_EPOCH,
             elapsed,
             signal: None,
+            clock: ferrio_stats::ClockSource::Tsc,
         },
     )
 }
@@ -208,7 +212,12 @@ fn response_times_stand_behind_the_latencies() {
       }
     },
     "#);
-    assert_eq!(json.matches("response_ns").count(), 1, "the other directions have no rate");
+    let (jobs, own) = json.split_once("\"ferrio\"").unwrap();
+    assert_eq!(jobs.matches("response_ns").count(), 1, "the other directions have no rate");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let figures = words(behind_lat.split_once('{').unwrap().1.split("},").next().unwrap());
+    let repeated = own.split_once("\"read\" : {").unwrap().1;
+    assert_eq!(words(repeated)[..figures.len()], figures, "the ferrio object repeats them");
 }
 
 #[test]
@@ -274,6 +283,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
         started: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_secs(2),
         signal: None,
+        clock: ferrio_stats::ClockSource::Tsc,
     };
     let text = crate::text_report(&plan, &result, &options(false));
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()

@@ -5,43 +5,55 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::devices::{Number, number};
+use crate::devices::{DeviceNumber, device_number};
+
+/// All mounts of this process's view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mounts(pub Vec<Mount>);
+
+impl Mounts {
+    /// Reads them; a later one at the same point hides an earlier one.
+    #[must_use]
+    pub fn read() -> Self {
+        Mounts(parse(&fs::read("/proc/self/mountinfo").unwrap_or_default()))
+    }
+
+    /// The mount that a resolved path lies on.
+    #[must_use]
+    pub fn of(&self, path: &Path) -> Option<&Mount> {
+        // Of equally long ones the last counts, and that is what `max_by_key` returns.
+        self.0
+            .iter()
+            .filter(|mount| path.starts_with(&mount.point))
+            .max_by_key(|mount| mount.point.as_os_str().len())
+    }
+}
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mount {
-    pub(super) point: PathBuf,
-    pub(super) file_system: String,
-    pub(super) source: String,
-    device: Number,
+pub struct Mount {
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// Type of the file system.
+    pub file_system: String,
+    /// What is mounted there.
+    pub source: String,
+    device: DeviceNumber,
 }
 
 impl Mount {
     /// The block device below; file systems with numbers of their own (btrfs) name it by path.
-    pub(super) fn device(&self) -> Number {
+    #[must_use]
+    pub fn device(&self) -> DeviceNumber {
         if self.device.0 == 0
             && self.source.starts_with('/')
             && let Ok(node) = fs::metadata(&self.source)
             && node.file_type().is_block_device()
         {
-            return number(node.rdev());
+            return device_number(node.rdev());
         }
         self.device
     }
-}
-
-/// All mounts of this process's view; a later one at the same point hides an earlier one.
-pub(super) fn read() -> Vec<Mount> {
-    parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
-}
-
-/// The mount that a resolved path lies on.
-pub(super) fn of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
-    // Of equally long ones the last counts, and that is what `max_by_key` returns.
-    mounts
-        .iter()
-        .filter(|mount| path.starts_with(&mount.point))
-        .max_by_key(|mount| mount.point.as_os_str().len())
 }
 
 fn parse(mountinfo: &[u8]) -> Vec<Mount> {
@@ -85,12 +97,12 @@ mod tests {
 
     #[test]
     fn a_path_lies_on_the_longest_mount_point_and_there_on_the_last_mount() {
-        let mounts = parse(TEXT);
-        assert_eq!(mounts.len(), 4);
-        let file_system = |path: &str| of(&mounts, Path::new(path)).unwrap().file_system.clone();
+        let mounts = Mounts(parse(TEXT));
+        assert_eq!(mounts.0.len(), 4);
+        let file_system = |path: &str| mounts.of(Path::new(path)).unwrap().file_system.clone();
         assert_eq!(file_system("/home/a"), "ext4");
         assert_eq!(file_system("/my disk/a"), "xfs");
         assert_eq!(file_system("/my diskette"), "ext4");
-        assert_eq!(of(&mounts, Path::new("/")).unwrap().device(), (254, 0));
+        assert_eq!(mounts.of(Path::new("/")).unwrap().device(), (254, 0));
     }
 }

@@ -1,0 +1,138 @@
+//! From plan, result and setting to the `ferrio` object, without its warnings.
+
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use ferrio_machine::{BlockDevice, Host, Place};
+use ferrio_plan::Plan;
+use ferrio_runner::RunResult;
+use ferrio_stats::ClockSource;
+
+use super::finite;
+use crate::ReportOptions;
+use crate::model::{
+    ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, ResponseReport,
+    RunFacts, TestedPlace,
+};
+
+/// Percentiles are the middles of fio's buckets, 64 to a doubling: half a bucket is at most this part of any value in it.
+const QUANTILE_ERROR: f64 = 1.0 / 128.0;
+
+/// The object of a run whose entries are `jobs`.
+pub(super) fn ferrio_report(
+    plan: &Plan,
+    result: &RunResult,
+    options: &ReportOptions,
+    jobs: &[JobReport],
+) -> FerrioReport {
+    let setting = &options.setting;
+    FerrioReport {
+        format: FORMAT,
+        version: setting.version.clone(),
+        host: host(&setting.host),
+        targets: (0..setting.places.len()).map(|place| target(plan, options, place)).collect(),
+        clock: ClockReport {
+            source: match result.clock {
+                ClockSource::Tsc => "tsc",
+                ClockSource::Monotonic => "monotonic",
+            },
+            invariant: setting.counter_is_invariant,
+        },
+        quantile_error: as_bound(QUANTILE_ERROR),
+        run: run(result, options),
+        response_ns: jobs.iter().filter_map(response).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+/// Documents have six decimals, and a bound must not be rounded down.
+fn as_bound(error: f64) -> f64 {
+    (error * 1e6).ceil() / 1e6
+}
+
+fn host(host: &Host) -> HostReport {
+    let Host { name, kernel, arch, cpu_model, cpus_online, memory_bytes } = host.clone();
+    HostReport { name, kernel, arch, cpu_model, cpus_online, memory_bytes }
+}
+
+fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TestedPlace {
+    let setting = &options.setting;
+    let Place { mount_point, file_system, device } = &setting.places[at];
+    let users = (0..plan.jobs.len()).filter(|&job| setting.of_job(job).contains(&at));
+    let mut jobs: Vec<String> = Vec::new();
+    for name in users.map(|job| &plan.jobs[job].spec.name) {
+        // Clones follow each other.
+        if jobs.last() != Some(name) && !jobs.contains(name) {
+            jobs.push(name.clone());
+        }
+    }
+    TestedPlace {
+        mount_point: mount_point.as_deref().map(text),
+        file_system: file_system.clone(),
+        device: device.as_ref().map(device_report),
+        jobs,
+    }
+}
+
+fn device_report(device: &BlockDevice) -> DeviceReport {
+    DeviceReport {
+        device: text(&device.path),
+        disk: device.disk_name.clone(),
+        model: device.model.clone(),
+        size_bytes: device.size_bytes,
+        logical_block_bytes: device.logical_block_bytes,
+        physical_block_bytes: device.physical_block_bytes,
+        rotational: device.rotational,
+        scheduler: device.scheduler.clone(),
+    }
+}
+
+/// Paths need not be UTF-8; reports are.
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let sum = |figure: fn(&ferrio_stats::Usage) -> u64| {
+        result.jobs.iter().map(|job| figure(&job.stats.usage)).sum::<u64>() / 1000
+    };
+    let failed_jobs = count(result.jobs.iter().filter(|job| job.error.is_some()).count());
+    let cpu = options.cpu;
+    let share = |us: u64| (cpu.all_us > 0).then(|| finite(cpu.share(us)));
+    let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    RunFacts {
+        end: match result.signal {
+            Some(_) => "signal",
+            None if failed_jobs > 0 => "errors",
+            None => "completed",
+        },
+        signal: result.signal,
+        started_ms: ms(started),
+        elapsed_ms: ms(result.elapsed),
+        jobs: count(result.jobs.len()),
+        failed_jobs,
+        tolerated_errors: result.jobs.iter().map(|job| job.stats.total_errors).sum(),
+        workers_user_ms: sum(|usage| usage.user_us),
+        workers_system_ms: sum(|usage| usage.system_us),
+        cpus_busy: share(cpu.busy_us),
+        cpus_others: share(cpu.others_us()),
+    }
+}
+
+/// The response times that stand in the directions of an entry; `None` without any.
+fn response(job: &JobReport) -> Option<ResponseReport> {
+    let of = |direction: &DirectionReport| direction.response_ns.clone();
+    let shown = |direction: &DirectionReport| of(direction).filter(|_| !job.directions.replaced);
+    let report = ResponseReport {
+        jobname: job.jobname.clone(),
+        groupid: job.groupid,
+        read: shown(&job.directions.read),
+        write: shown(&job.directions.write),
+        trim: shown(&job.directions.trim),
+        mixed: job.mixed.as_ref().and_then(of),
+    };
+    let any = [&report.read, &report.write, &report.trim, &report.mixed].into_iter().any(Option::is_some);
+    any.then_some(report)
+}

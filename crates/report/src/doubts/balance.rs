@@ -1,0 +1,84 @@
+//! What jobs moved against what the disks below them moved.
+
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_runner::{DiskUsage, JobResult};
+
+use super::Look;
+
+/// Sectors of disk statistics, bytes.
+const SECTOR: u64 = 512;
+
+/// One disk of the run and the jobs that work on it, and on it alone.
+pub(super) struct Balance<'a> {
+    pub(super) disk: &'a DiskUsage,
+    pub(super) users: Vec<User<'a>>,
+    /// Types of the file systems that the users' files are in.
+    pub(super) file_systems: Vec<&'a str>,
+}
+
+/// A job on a disk.
+pub(super) struct User<'a> {
+    pub(super) index: usize,
+    pub(super) spec: &'a JobSpec,
+    pub(super) result: &'a JobResult,
+}
+
+impl User<'_> {
+    /// Bytes that the job moved.
+    pub(super) fn bytes(&self, direction: Direction) -> u64 {
+        self.result.stats.directions[direction as usize].bytes
+    }
+
+    /// Its I/O in this direction goes through the page cache.
+    pub(super) fn is_cached(&self, direction: Direction) -> bool {
+        self.spec.is_buffered() && self.bytes(direction) > 0
+    }
+}
+
+impl Balance<'_> {
+    /// Bytes that the disk read or wrote.
+    pub(super) fn disk_bytes(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Read => self.disk.sectors[0].saturating_mul(SECTOR),
+            Direction::Write => self.disk.sectors[1].saturating_mul(SECTOR),
+            Direction::Trim => 0,
+        }
+    }
+
+    /// Bytes that those jobs moved which `count`.
+    pub(super) fn job_bytes(&self, direction: Direction, count: impl Fn(&User<'_>) -> bool) -> u64 {
+        self.users.iter().filter(|user| count(user)).map(|user| user.bytes(direction)).sum()
+    }
+}
+
+/// All disks whose jobs are on no other one: what a job moved cannot be told apart by disk.
+pub(super) fn balances<'a>(look: &Look<'a>) -> Vec<Balance<'a>> {
+    let disk_of = |place: usize| Some(look.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
+    let mut balances: Vec<Balance<'a>> = look
+        .result
+        .disks
+        .iter()
+        .map(|disk| Balance { disk, users: Vec::new(), file_systems: Vec::new() })
+        .collect();
+    let mut divided: Vec<&str> = Vec::new();
+    for (index, spec, result) in look.jobs() {
+        let places = look.setting.of_job(index);
+        let mut disks: Vec<Option<&str>> = places.iter().map(|&place| disk_of(place)).collect();
+        disks.dedup();
+        match disks.as_slice() {
+            [] => {}
+            &[Some(name)] => {
+                let Some(balance) = balances.iter_mut().find(|balance| balance.disk.name == name) else {
+                    continue;
+                };
+                balance.users.push(User { index, spec, result });
+                let kinds =
+                    places.iter().filter_map(|&place| look.setting.places[place].file_system.as_deref());
+                balance.file_systems.extend(kinds);
+            }
+            several => divided.extend(several.iter().flatten()),
+        }
+    }
+    balances.retain(|balance| !balance.users.is_empty() && !divided.contains(&balance.disk.name.as_str()));
+    balances
+}

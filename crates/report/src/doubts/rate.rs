@@ -1,0 +1,105 @@
+//! Rates that were asked for and not reached.
+
+use ferrio_plan::{Direction, JobSpec};
+use ferrio_stats::DirectionStats;
+
+use super::{Look, Told};
+
+/// Falling short by less is no doubt, percent.
+const TOLERATED: f64 = 1.0;
+/// I/Os that may be missing whatever the rate: the first is due at once, the last may be under way.
+const EDGES: f64 = 2.0;
+/// Arrivals of a poisson process swing by the root of their number; a run is within so many of these all but never.
+const SWINGS: f64 = 4.0;
+
+/// A direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
+pub(super) fn not_held(look: &Look<'_>) -> Vec<Told> {
+    let mut jobs = Vec::new();
+    // How much was reached, in percent, and the figures that say so.
+    let mut worst: Option<(f64, String)> = None;
+    for (index, spec, result) in look.jobs() {
+        let directions = [Direction::Read, Direction::Write, Direction::Trim].into_iter();
+        let missed = directions.zip(&result.stats.directions).filter_map(|(direction, stats)| {
+            let (reached, figures) = shortfall(spec, direction, stats)?;
+            Some((reached, figures))
+        });
+        let Some(missed) = missed.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+        jobs.push(index);
+        if worst.as_ref().is_none_or(|worst| missed.0 < worst.0) {
+            worst = Some(missed);
+        }
+    }
+    let Some((reached, figures)) = worst else { return Vec::new() };
+    let at_least = if jobs.len() > 1 { "at the worst " } else { "" };
+    let message =
+        format!("{} did not hold the rate: {at_least}{figures}, {reached:.1} % of it", look.who(&jobs));
+    let help = "latencies are those of a device at its limit, response times hold the wait: use a lower rate, \
+         a larger iodepth or more jobs";
+    vec![Told { jobs, message, help }]
+}
+
+/// What was reached, in percent, and the figures; `None` where there is no rate or it was held.
+fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Option<(f64, String)> {
+    let seconds = stats.runtime_ms as f64 / 1000.0;
+    let rates = &spec.rates;
+    let (wanted, moved, of_one, unit) = match (rates.bytes[direction], rates.iops[direction]) {
+        (0, 0) => return None,
+        (0, iops) => (iops, stats.ios, 1.0, "IOPS"),
+        (bytes, _) => (bytes, stats.bytes, spec.block[direction].max as f64, "bytes/s"),
+    };
+    if stats.ios == 0 || seconds == 0.0 {
+        return None;
+    }
+    let due = wanted as f64 * seconds;
+    let missing = due - moved as f64;
+    let swing = if rates.poisson { SWINGS * (due / of_one).sqrt() } else { 0.0 };
+    let is_short = missing > due * TOLERATED / 100.0 && missing > (EDGES + swing) * of_one;
+    let per_second = moved as f64 / seconds;
+    let name = ["read", "write", "trim"][direction as usize];
+    is_short.then(|| {
+        (100.0 * moved as f64 / due, format!("{name} at {per_second:.0} {unit}, {wanted} were asked for"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doubts::testing::{Case, reading};
+    use ferrio_plan::JobSpec;
+
+    fn at(iops: u64, ios: u64, poisson: bool) -> Vec<String> {
+        let rated = |spec: &mut JobSpec| {
+            spec.rates.iops.0[0] = iops;
+            spec.rates.poisson = poisson;
+        };
+        let told = Case::new().job_with("a", reading(ios, 10_000), rated).warnings("rate-not-held");
+        told.into_iter().map(|warning| warning.message).collect()
+    }
+
+    #[test]
+    fn a_rate_missed_by_more_than_a_percent_is_told_with_the_figures() {
+        let told = at(1000, 9000, false);
+        let want = "a did not hold the rate: read at 900 IOPS, 1000 were asked for, 90.0 % of it";
+        assert_eq!(told, [want]);
+        assert!(at(1000, 9900, false).is_empty() && at(1000, 10_001, false).is_empty());
+        assert!(at(0, 9000, false).is_empty());
+    }
+
+    #[test]
+    fn a_few_ios_at_the_edges_do_not_count() {
+        assert!(at(10, 98, false).is_empty());
+        assert_eq!(at(10, 97, false).len(), 1);
+    }
+
+    #[test]
+    fn random_arrivals_may_swing() {
+        assert!(at(100, 900, true).is_empty(), "100 missing of 1000 are three swings and some");
+        assert_eq!(at(100, 860, true).len(), 1);
+    }
+
+    #[test]
+    fn bytes_are_judged_as_bytes() {
+        let rated = |spec: &mut JobSpec| spec.rates.bytes.0[0] = 1 << 20;
+        let told = Case::new().job_with("a", reading(1280, 10_000), rated).warnings("rate-not-held");
+        assert!(told[0].message.contains("read at 524288 bytes/s, 1048576 were asked for"), "{told:?}");
+    }
+}

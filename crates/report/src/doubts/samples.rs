@@ -1,0 +1,94 @@
+//! Percentiles that rest on single samples.
+
+use super::{Look, Told};
+use crate::model::{DirectionReport, JobReport, Percentiles};
+
+/// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
+const HIGH: f64 = 99.9;
+/// With fewer samples there is not one above the 99.9th percentile: what is printed there is the largest of all.
+const LEAST: u64 = 1000;
+
+/// What a percentile rests on.
+struct Thin {
+    samples: u64,
+    what: &'static str,
+    /// The highest one printed, in percent.
+    percent: f64,
+}
+
+/// A high percentile is printed, and there are too few samples for it.
+pub(super) fn few_ios(look: &Look<'_>) -> Vec<Told> {
+    let mut worst: Option<Thin> = None;
+    let mut jobs = Vec::new();
+    let mut next = 0;
+    for entry in look.entries {
+        let members = next..next + entry.text.jobs;
+        next = members.end;
+        let Some(thin) = thin(entry) else { continue };
+        jobs.extend(members);
+        if worst.as_ref().is_none_or(|worst| thin.samples < worst.samples) {
+            worst = Some(thin);
+        }
+    }
+    let Some(Thin { samples, what, percent }) = worst else { return Vec::new() };
+    let who = look.who(&jobs);
+    let message = format!("{who}: the {percent}th percentile of {what} latencies rests on {samples} samples");
+    let help = "below 1000 samples it is little but the largest of them: use more I/Os, or a percentile_list that ends lower";
+    vec![Told { jobs, message, help }]
+}
+
+/// The latency with the fewest samples of those that have a high percentile.
+fn thin(entry: &JobReport) -> Option<Thin> {
+    let directions = entry.shown_directions().into_iter().filter_map(|(name, direction)| {
+        let (samples, percent) = shown(direction)?;
+        Some(Thin { samples, what: name, percent })
+    });
+    let sync = &entry.sync;
+    let syncs = highest(&sync.percentiles).map(|percent| Thin {
+        samples: sync.lat_ns.samples,
+        what: "sync",
+        percent,
+    });
+    directions.chain(syncs).filter(|thin| thin.samples < LEAST).min_by_key(|thin| thin.samples)
+}
+
+/// Samples and highest percentile of any latency of a direction; all of them have the same samples.
+fn shown(direction: &DirectionReport) -> Option<(u64, f64)> {
+    let latencies = [&direction.clat_ns, &direction.lat_ns, &direction.slat_ns];
+    let shown =
+        |latency: &&crate::model::LatencyReport| Some((latency.samples, highest(&latency.percentile)?));
+    latencies.iter().find_map(shown).or_else(|| shown(&direction.response_ns.as_ref()?))
+}
+
+fn highest(percentiles: &Percentiles) -> Option<f64> {
+    percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= HIGH)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doubts::testing::{Case, reading};
+
+    #[test]
+    fn a_high_percentile_of_fewer_than_a_thousand_samples_is_told() {
+        let told = Case::new().job("a", reading(999, 5000)).warnings("few-ios");
+        assert_eq!(told[0].message, "a: the 99.99th percentile of read latencies rests on 999 samples");
+        assert!(Case::new().job("a", reading(1000, 5000)).warnings("few-ios").is_empty());
+    }
+
+    #[test]
+    fn percentiles_that_are_not_printed_do_not_matter() {
+        let lower = |spec: &mut ferrio_plan::JobSpec| spec.measure.percentiles = vec![50.0, 99.0];
+        assert!(Case::new().job_with("a", reading(10, 5000), lower).warnings("few-ios").is_empty());
+        let none = |spec: &mut ferrio_plan::JobSpec| spec.measure.clat_percentiles = false;
+        assert!(Case::new().job_with("a", reading(10, 5000), none).warnings("few-ios").is_empty());
+    }
+
+    #[test]
+    fn jobs_that_report_as_one_have_their_samples_together() {
+        let grouped = |spec: &mut ferrio_plan::JobSpec| spec.group_reporting = true;
+        let case = || Case::new().job_with("a", reading(500, 5000), grouped);
+        assert!(case().job_with("a", reading(500, 5000), grouped).warnings("few-ios").is_empty());
+        let told = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");
+        assert_eq!((told.len(), told[0].count), (1, 2));
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs put together by hand: ten seconds on a machine of 8 GiB with one disk, `vda`.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use ferrio_machine::{BlockDevice, CpuUse, Place};
+use ferrio_plan::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
+use jiff::{Timestamp, tz::TimeZone};
+
+use crate::model::Warning;
+use crate::{Formats, ReportOptions, RunReport, Setting, TerseVersion};
+
+/// A run.
+pub(super) struct Case {
+    pub(super) plan: Plan,
+    pub(super) result: RunResult,
+    pub(super) setting: Setting,
+    pub(super) cpu: CpuUse,
+}
+
+impl Case {
+    /// Without jobs, on an idle machine.
+    pub(super) fn new() -> Self {
+        let device = BlockDevice { disk_name: "vda".to_owned(), ..BlockDevice::default() };
+        let place = Place {
+            mount_point: Some(PathBuf::from("/data")),
+            file_system: Some("ext4".to_owned()),
+            device: Some(device),
+        };
+        let mut setting = Setting { places: vec![place], ..Setting::default() };
+        setting.host.memory_bytes = Some(8 << 30);
+        Case {
+            plan: Plan::default(),
+            result: RunResult {
+                jobs: Vec::new(),
+                disks: Vec::new(),
+                started: SystemTime::UNIX_EPOCH,
+                elapsed: Duration::from_secs(10),
+                signal: None,
+                clock: ClockSource::Tsc,
+            },
+            setting,
+            cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000 },
+        }
+    }
+
+    /// With a job that has no files.
+    pub(super) fn job(self, name: &str, stats: JobStats) -> Self {
+        self.job_with(name, stats, |_| {})
+    }
+
+    /// The same, changed by `change`.
+    pub(super) fn job_with(self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec)) -> Self {
+        self.add(name, stats, change, Vec::new())
+    }
+
+    /// With a job that has files on the disk.
+    pub(super) fn on_disk(self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec)) -> Self {
+        self.add(name, stats, change, vec![0])
+    }
+
+    /// With this activity of a disk.
+    pub(super) fn disk(mut self, usage: DiskUsage) -> Self {
+        self.result.disks.push(usage);
+        self
+    }
+
+    fn add(mut self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec), places: Vec<usize>) -> Self {
+        let mut spec = JobSpec::bare(name);
+        change(&mut spec);
+        self.plan.jobs.push(PlannedJob { spec, setup_error: None });
+        self.result.jobs.push(JobResult { start_ms: 1, stats, ..JobResult::default() });
+        self.setting.places_of.push(places);
+        self
+    }
+
+    /// What is told about it.
+    pub(super) fn all_warnings(&self) -> Vec<Warning> {
+        let options = ReportOptions {
+            formats: Formats::default(),
+            terse_version: TerseVersion::default(),
+            version: String::new(),
+            time: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
+            setting: self.setting.clone(),
+            cpu: self.cpu,
+        };
+        RunReport::new(&self.plan, &self.result, &options).ferrio.warnings
+    }
+
+    /// The warnings with this code.
+    pub(super) fn warnings(&self, code: &str) -> Vec<Warning> {
+        self.all_warnings().into_iter().filter(|warning| warning.code == code).collect()
+    }
+}
+
+/// `ios` reads of 4 KiB in `runtime_ms`.
+pub(super) fn reading(ios: u64, runtime_ms: u64) -> JobStats {
+    let mut stats = JobStats::default();
+    let mut read = DirectionRecorder::new(true, true, true, true);
+    (read.ios, read.bytes) = (ios, ios * 4096);
+    (0..ios).for_each(|at| read.record_synchronous(1000 + at));
+    stats.directions[0] = read.finish(runtime_ms);
+    stats.job_runtime_ms = runtime_ms;
+    stats
+}
+
+/// Ten seconds of reading and writing so many bytes.
+pub(super) fn moving(read: u64, written: u64) -> JobStats {
+    let mut stats = reading(read / 4096, 10_000);
+    let mut write = DirectionRecorder::new(true, true, true, true);
+    (write.ios, write.bytes) = (written / 4096, written);
+    stats.directions[1] = write.finish(10_000);
+    stats.job_runtime_ms = 10_000;
+    stats
+}
+
+/// `vda` after reading and writing so many bytes.
+pub(super) fn disk(read: u64, written: u64) -> DiskUsage {
+    DiskUsage { name: "vda".to_owned(), sectors: [read / 512, written / 512], ..DiskUsage::default() }
+}
+
+/// A file of so many bytes.
+pub(super) fn file(size: u64) -> FileSpec {
+    FileSpec {
+        path: PathBuf::from("/data/f"),
+        kind: FileKind::Regular,
+        offset: 0,
+        size,
+        real_size: size,
+        found: Some(size),
+        extend: false,
+    }
+}
+
+#[test]
+fn ten_seconds_of_direct_random_reads_are_beyond_doubt() {
+    let direct = |spec: &mut JobSpec| {
+        (spec.engine, spec.direct) = (ferrio_plan::EngineKind::Psync, true);
+        spec.rw = ferrio_plan::ReadWrite::RandRead;
+    };
+    let case = Case::new().disk(disk(40 << 20, 64 << 10)).on_disk("a", moving(40 << 20, 0), direct);
+    assert_eq!(case.all_warnings(), []);
+}

@@ -1,0 +1,142 @@
+//! Where a run takes place: the host, the file systems and devices under its files, what the processors have done before it.
+//!
+//! Asked once before the run, for files may be gone after it. [`ReportOptions::within`](crate::ReportOptions::within) takes it in.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ferrio_machine::{CpuTime, CpuUse, Host, Mounts, Place};
+use ferrio_plan::{FileKind, Plan};
+use ferrio_stats::Clock;
+
+/// What is known of the surroundings of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// Version of this program.
+    pub version: String,
+    /// The host.
+    pub host: Host,
+    /// File systems and devices under the files of the jobs, each once, in order of first use.
+    pub places: Vec<Place>,
+    /// Per job of the plan: which of them it uses, as indices, ascending.
+    pub places_of: Vec<Vec<usize>>,
+    /// The machine has a time stamp counter that can be relied on.
+    pub counter_is_invariant: bool,
+    /// CPU time at the start.
+    pub(crate) start: CpuTime,
+}
+
+impl Setting {
+    /// Asks about the host and the files of a plan. `version` is that of the program.
+    #[must_use]
+    pub fn ask(plan: &Plan, version: &str) -> Self {
+        let mut asking = Asking { mounts: Mounts::read(), directories: HashMap::new(), places: Vec::new() };
+        let places_of = plan
+            .jobs
+            .iter()
+            .map(|job| &job.spec)
+            .map(|spec| {
+                let files = spec.files.iter().filter(|_| !spec.engine.is_diskless());
+                let mut places: Vec<usize> =
+                    files.filter_map(|file| asking.place(&file.path, file.kind)).collect();
+                places.sort_unstable();
+                places.dedup();
+                places
+            })
+            .collect();
+        Setting {
+            version: version.to_owned(),
+            host: Host::ask(),
+            places: asking.places,
+            places_of,
+            counter_is_invariant: Clock::counter_is_invariant(),
+            start: CpuTime::now(),
+        }
+    }
+
+    /// What the processors have done since this was asked.
+    #[must_use]
+    pub fn cpu_so_far(&self) -> CpuUse {
+        CpuTime::now().since(&self.start)
+    }
+
+    /// Places of one job; none for a job of another plan.
+    #[must_use]
+    pub fn of_job(&self, job: usize) -> &[usize] {
+        self.places_of.get(job).map_or(&[], Vec::as_slice)
+    }
+}
+
+struct Asking {
+    mounts: Mounts,
+    /// Places of directories: most files of a job share one.
+    directories: HashMap<PathBuf, Option<usize>>,
+    places: Vec<Place>,
+}
+
+impl Asking {
+    fn place(&mut self, path: &Path, kind: FileKind) -> Option<usize> {
+        let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        if matches!(kind, FileKind::Char | FileKind::Pretend) {
+            return None;
+        }
+        if kind == FileKind::Block || is_link() {
+            return self.ask(path);
+        }
+        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        if let Some(known) = self.directories.get(&directory) {
+            return *known;
+        }
+        let place = self.ask(path);
+        self.directories.insert(directory, place);
+        place
+    }
+
+    fn ask(&mut self, path: &Path) -> Option<usize> {
+        let place = Place::of(path, &self.mounts)?;
+        Some(self.places.iter().position(|known| *known == place).unwrap_or_else(|| {
+            self.places.push(place);
+            self.places.len() - 1
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrio_plan::{EngineKind, FileSpec, JobSpec, PlannedJob};
+
+    fn job(engine: EngineKind, kind: FileKind, path: &Path) -> PlannedJob {
+        let mut spec = JobSpec::bare("a");
+        spec.engine = engine;
+        spec.files = vec![FileSpec {
+            path: path.to_path_buf(),
+            kind,
+            offset: 0,
+            size: 4096,
+            real_size: 4096,
+            found: None,
+            extend: true,
+        }];
+        PlannedJob { spec, setup_error: None }
+    }
+
+    #[test]
+    fn jobs_that_work_in_one_file_system_share_a_place_and_those_without_files_have_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = Plan {
+            jobs: vec![
+                job(EngineKind::Psync, FileKind::Regular, &dir.path().join("a")),
+                job(EngineKind::Psync, FileKind::Regular, &dir.path().join("none/b")),
+                job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
+                job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
+            ],
+            ..Plan::default()
+        };
+        let setting = Setting::ask(&plan, "1.2.3");
+        assert_eq!(setting.places.len(), 1);
+        assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);
+        assert!(setting.of_job(7).is_empty() && setting.version == "1.2.3");
+    }
+}
