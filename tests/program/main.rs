@@ -23,6 +23,7 @@ mod iolog;
 mod lifecycle;
 mod logs;
 mod offload;
+mod openmetrics;
 mod own_jobs;
 mod parsing_like_fio;
 mod reference;
