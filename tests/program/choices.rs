@@ -79,7 +79,7 @@ fn a_permutation_of_a_huge_file_begins_at_once_and_is_no_word_of_fio() {
     let text = "[a]\nioengine=null\nrw=randread\nsize=1p\nbs=512\nnumber_ios=50\nrandom_generator=permute\n";
     let job = place.job(text);
     let run = place.ferrio(&[&job]).run().ended_with(0);
-    assert_eq!(run.stderr, "");
+    assert_eq!(run.messages(), "");
     let run = place.ferrio(&["--strict=fio", &job]).run().ended_with(1);
     assert!(run.stderr.contains("fio has no such generator"), "{}", run.stderr);
 }

@@ -148,7 +148,7 @@ fn the_report_goes_into_the_output_file_alone() {
     let words =
         ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
     let run = place.ferrio(&words).run().succeeded();
-    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    assert_eq!((run.stdout.as_str(), run.messages().as_str()), ("", ""));
     let report = std::fs::read_to_string(place.work().join("report.txt")).unwrap();
     assert!(report.contains("\"jobname\" : \"a\"") && report.contains("issued rwts: total=16,0,0,0"));
 }
@@ -188,7 +188,7 @@ fn sizes_of_pools_are_taken_and_mean_nothing() {
     let place = Place::new();
     let words = ["--max-jobs=1", "--alloc-size=x", "--name=a", "--ioengine=null", "--size=4k", "--numjobs=3"];
     let run = place.ferrio(&words).run().succeeded();
-    assert_eq!(run.stderr, "");
+    assert_eq!(run.messages(), "");
     assert!(run.stdout.contains("Starting 3 processes"), "{}", run.stdout);
 }
 

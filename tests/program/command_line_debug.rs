@@ -88,7 +88,7 @@ fn a_report_is_the_same_with_debugging_and_stays_alone_on_standard_output() {
     let without = place.ferrio(&words(&["--output-format=json"])).run().succeeded();
     let written = |report: serde_json::Value| report["jobs"][0]["write"]["io_bytes"].clone();
     same!("with": written(with.json()), "without": written(without.json()), "--debug=all");
-    assert_eq!(without.stderr, "");
+    assert_eq!(without.messages(), "");
     assert!(with.stderr.starts_with("fio: set all debug options\n"), "{}", with.stderr);
 }
 
@@ -123,7 +123,7 @@ fn words_are_listed_and_wrong_ones_are_not_fatal() {
         .run()
         .succeeded();
     assert_eq!(
-        run.stderr,
+        run.messages(),
         "fio: debug mask nosuch not found\nfio: missing job number\nfio: set debug option net\n\
          fio: no messages in debug class net\n"
     );

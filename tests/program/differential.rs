@@ -149,6 +149,7 @@ fn keys(report: &Value) -> BTreeSet<String> {
     walk(report, "", &mut keys);
     // Response times of directions with a rate are ferrio's own.
     keys.retain(|key| !NEW_KEYS.contains(&key.as_str()) && !key.contains("/response_ns"));
+    keys.retain(|key| !key.starts_with("/ferrio"));
     keys
 }
 

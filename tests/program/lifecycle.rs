@@ -72,7 +72,7 @@ fn tolerated_errors_are_summed_up_in_the_text_report() {
     let run = place.ferrio(&words).run().succeeded();
     let line = "     errors    : total=10, first_error=28/<No space left on device>\n";
     assert!(run.stdout.contains(line) && run.stdout.contains(": err=28 ("), "{}", run.stdout);
-    assert_eq!(run.stderr, "");
+    assert_eq!(run.messages(), "");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn commands_run_around_a_job() {
     let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
     assert_eq!(number(&run.json(), "/jobs/0/read/io_bytes"), 4096);
     assert_eq!(
-        run.stderr,
+        run.messages(),
         "a b : Saving output of prerun in a b.prerun.txt\na b : Saving output of postrun in a b.postrun.txt\n"
     );
     assert_eq!(fs::read_to_string(place.work().join("a b.prerun.txt")).unwrap(), "one\ntwo\n");

@@ -65,7 +65,7 @@ fn a_target_that_no_depth_meets_is_told_when_the_job_ends() {
     assert_eq!(number(&run.json(), "/jobs/0/latency_depth"), 1);
     let want =
         "a: latency_target of 1000 nsec not met: at depth 1 less than 50% of the I/Os were within it\n";
-    assert_eq!(run.stderr, want);
+    assert_eq!(run.messages(), want);
 }
 
 /// The numbers of a message about a late I/O: its latency and the most allowed; and the rest.

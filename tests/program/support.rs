@@ -234,6 +234,20 @@ impl Run {
         self.ended_with(0)
     }
 
+    /// Standard error without the doubts about figures, which all short runs have.
+    pub fn messages(&self) -> String {
+        let mut lines = self.stderr.split_inclusive('\n').peekable();
+        let mut messages = String::new();
+        while let Some(line) = lines.next() {
+            let is_doubt = line.starts_with("warning: ") && line.ends_with("]\n");
+            if is_doubt && lines.next_if(|help| help.starts_with("  = ")).is_some() {
+                continue;
+            }
+            messages.push_str(line);
+        }
+        messages
+    }
+
     /// Standard output as the one JSON document it must be.
     #[track_caller]
     pub fn json(&self) -> Value {

@@ -1,6 +1,7 @@
 //! Mounted file systems, from `/proc/self/mountinfo` (proc(5)).
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,10 @@ impl Mounts {
     /// Reads them; a later one at the same point hides an earlier one.
     #[must_use]
     pub fn read() -> Self {
-        Mounts(parse(&fs::read("/proc/self/mountinfo").unwrap_or_default()))
+        // In pieces as large as the kernel makes them: growing ones would cost several calls.
+        let mut text = Vec::with_capacity(64 << 10);
+        let read = File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
+        Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
     }
 
     /// The mount that a resolved path lies on.

@@ -220,12 +220,15 @@ fn notes_and_failures_of_a_run_are_objects_too() {
         .iter()
         .map(|object| ["severity", "code", "message"].map(|key| object[key].as_str().unwrap()).join(" | "))
         .map(|line| line.split("/file:").next().unwrap_or_default().to_owned())
+        .map(|line| line.split(" ran for").next().unwrap_or_default().to_owned())
         .collect();
     insta::assert_snapshot!(said.join("\n"), @"
     warning | deprecated-option | option `verifysort` is deprecated and has no effect
     note | note | option `write_barrier` has no effect here: no engine acts on the mark
     note | note | b: you need to specify size=
     error | job-failed | pid=0, err=22
+    warning | short-run | a
+    warning | few-ios | a: the 99.99th percentile of read latencies rests on 1 sample
     ");
 }
 

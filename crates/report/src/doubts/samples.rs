@@ -22,17 +22,20 @@ pub(super) fn few_ios(look: &Look<'_>) -> Vec<Told> {
     let mut jobs = Vec::new();
     let mut next = 0;
     for entry in look.entries {
-        let members = next..next + entry.text.jobs;
-        next = members.end;
+        // Jobs that are not reported have no entry.
+        let named = |job: &usize| look.plan.jobs[*job].spec.name.starts_with(&entry.jobname);
+        let first = (next..look.plan.jobs.len()).find(named).unwrap_or(next);
+        next = (first + entry.text.jobs).min(look.plan.jobs.len());
         let Some(thin) = thin(entry) else { continue };
-        jobs.extend(members);
+        jobs.extend(first..next);
         if worst.as_ref().is_none_or(|worst| thin.samples < worst.samples) {
             worst = Some(thin);
         }
     }
     let Some(Thin { samples, what, percent }) = worst else { return Vec::new() };
     let who = look.who(&jobs);
-    let message = format!("{who}: the {percent}th percentile of {what} latencies rests on {samples} samples");
+    let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
+    let message = format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}");
     let help = "below 1000 samples it is little but the largest of them: use more I/Os, or a percentile_list that ends lower";
     vec![Told { jobs, message, help }]
 }

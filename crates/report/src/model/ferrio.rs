@@ -25,6 +25,7 @@ pub struct FerrioReport {
     /// How the run went.
     pub run: RunFacts,
     /// Response times of the entries that have rates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
     /// Why figures may mean something else than they seem to.
     pub warnings: Vec<Warning>,
