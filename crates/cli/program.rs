@@ -125,6 +125,12 @@ pub enum ProgramError {
         "the format openmetrics stands alone, as nothing may follow its last line, `# EOF`: ask for it or for other formats"
     )]
     OneFormatOnly,
+    /// Several reports on a stream that can hold one.
+    #[error(
+        "option --status-interval does not go together with the format openmetrics, as nothing may follow its last line, `# EOF`: \
+         ask for another format, or for one report"
+    )]
+    OneReportOnly,
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -145,16 +151,19 @@ impl Program {
         let matches =
             command().try_get_matches_from(arguments).map_err(|e| ProgramError::Clap(Box::new(e)))?;
         let question = question(&matches);
+        let formats = formats(items);
         if question != Some(Question::Version) {
+            if !formats.fit_together() {
+                return Err(ProgramError::OneFormatOnly);
+            }
+            if given(&matches, "status-interval") && !formats.may_repeat() {
+                return Err(ProgramError::OneReportOnly);
+            }
             refuse(&matches)?;
         }
         let sections = words(&matches, "section");
         if sections.iter().any(|name| name == "global") {
             return Err(ProgramError::GlobalSection);
-        }
-        let formats = formats(items);
-        if !formats.fit_together() {
-            return Err(ProgramError::OneFormatOnly);
         }
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.said().is_empty();
@@ -369,6 +378,8 @@ mod tests {
             let Err(error @ ProgramError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
             assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
         }
+        let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
+        assert!(matches!(interim, Err(ProgramError::OneReportOnly)), "{interim:?}");
     }
 
     #[test]

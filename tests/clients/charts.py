@@ -1,6 +1,6 @@
-"""Draws every kind of chart that fio-plot knows from runs of ferrio: charts.py RUNS PICTURES
+"""Draws every kind of chart that fio-plot knows from runs of ferrio: charts.py bars|lines RUNS PICTURES
 
-RUNS holds directories as bench-fio makes them. Each chart must be a picture, and what fio-plot read from the files must be what
+Bars come from JSON documents, lines from logs. RUNS holds directories as bench-fio makes them. Each chart must be a picture, and what fio-plot read from the files must be what
 stands in them.
 """
 
@@ -50,12 +50,13 @@ CHARTS = [
 LATENCIES = {"lat": "lat_ns", "slat": "slat_ns", "clat": "clat_ns"}
 
 
-def main(runs, pictures):
+def main(kind, runs, pictures):
+    charts = [chart for chart in CHARTS if chart[2].startswith("-g") == (kind == "lines")]
     read = []
     for name in ["get_json_data", "get_log_data"]:
         setattr(getdata, name, recorded(getattr(getdata, name), read))
     failed = 0
-    for name, directories, arguments in CHARTS:
+    for name, directories, arguments in charts:
         read.clear()
         said = io.StringIO()
         try:
@@ -69,7 +70,7 @@ def main(runs, pictures):
             failed += 1
             print(f"--- {name}: fio-plot {arguments}\n{said.getvalue()}", file=sys.stderr)
             traceback.print_exc()
-    print(f"{len(CHARTS) - failed} charts, {failed} failed")
+    print(f"{len(charts) - failed} charts, {failed} failed")
     return 1 if failed else 0
 
 
@@ -163,4 +164,4 @@ def same(left, right):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))

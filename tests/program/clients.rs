@@ -64,8 +64,17 @@ fn benchmark(place: &Place, runs: &str, rw: &str, iodepth: u32, numjobs: u32, mo
     ]
 }
 
+/// Makes the charts of this kind from the runs of `place`; there must be `charts` of them.
+fn draw(place: &Place, kind: &str, charts: usize) {
+    let pictures = place.beside("pictures");
+    fs::create_dir(&pictures).unwrap();
+    let run = python(place, "charts.py", &[Path::new(kind), &place.beside("runs"), &pictures]);
+    assert_eq!(run.stdout, format!("{charts} charts, 0 failed\n"));
+    assert_eq!(fs::read_dir(&pictures).unwrap().count(), charts);
+}
+
 #[test]
-fn fio_plot_draws_every_kind_of_chart() {
+fn fio_plot_draws_every_kind_of_bars_from_documents() {
     let place = Place::new();
     let steady = "time_based=1\nruntime=8\nsteadystate=iops:95%\nsteadystate_duration=2";
     let steady = place.ferrio(&benchmark(&place, "steady", "randread", 2, 1, steady)).start();
@@ -77,11 +86,18 @@ fn fio_plot_draws_every_kind_of_chart() {
         place.ferrio(&benchmark(&place, "randrw", "randrw", iodepth, 1, "")).run().succeeded();
     }
     steady.wait().succeeded();
+    draw(&place, "bars", 15);
+}
 
-    let pictures = place.beside("pictures");
-    fs::create_dir(&pictures).unwrap();
-    let run = python(&place, "charts.py", &[&place.beside("runs"), &pictures]);
-    assert_eq!(run.stdout, format!("{} charts, 0 failed\n", fs::read_dir(&pictures).unwrap().count()));
+#[test]
+fn fio_plot_draws_every_kind_of_lines_from_logs() {
+    let place = Place::new();
+    for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2)] {
+        place.ferrio(&benchmark(&place, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
+    }
+    place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
+    place.ferrio(&benchmark(&place, "randrw", "randrw", 2, 1, "")).run().succeeded();
+    draw(&place, "lines", 8);
 }
 
 #[test]

@@ -53,6 +53,14 @@ fn other_formats_beside_it_are_refused() {
 }
 
 #[test]
+fn reports_of_a_run_that_goes_on_are_refused() {
+    let place = Place::new();
+    let run = place.ferrio(&[&[FORMAT, "--status-interval=1s"][..], &NULL].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("--status-interval"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
 fn a_check_has_no_figures_for_it() {
     let place = Place::new();
     for format in [FORMAT, "--minimal"] {

@@ -53,6 +53,12 @@ pub struct Formats {
 }
 
 impl Formats {
+    /// True if one stream can hold several reports, one behind the other.
+    #[must_use]
+    pub const fn may_repeat(&self) -> bool {
+        !self.openmetrics
+    }
+
     /// True if one stream can hold a report in all of them.
     #[must_use]
     pub const fn fit_together(&self) -> bool {
