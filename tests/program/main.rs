@@ -20,6 +20,7 @@ mod engines;
 mod failures;
 mod files;
 mod iolog;
+mod json_document;
 mod lifecycle;
 mod logs;
 mod offload;

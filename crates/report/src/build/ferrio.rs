@@ -18,6 +18,9 @@ use crate::model::{
 /// Percentiles are the middles of fio's buckets, 64 to a doubling: half a bucket is at most this part of any value in it.
 const QUANTILE_ERROR: f64 = 1.0 / 128.0;
 
+/// The kernel counts CPU time in steps of 10 ms: less than this, over all processors, tells nothing.
+const LEAST_CPU_US: u64 = 200_000;
+
 /// The object of a run whose entries are `jobs`.
 pub(super) fn ferrio_report(
     plan: &Plan,
@@ -99,7 +102,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     };
     let failed_jobs = count(result.jobs.iter().filter(|job| job.error.is_some()).count());
     let cpu = options.cpu;
-    let share = |us: u64| (cpu.all_us > 0).then(|| finite(cpu.share(us)));
+    let share = |us: u64| (cpu.all_us >= LEAST_CPU_US).then(|| finite(cpu.share(us)));
     let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     RunFacts {
