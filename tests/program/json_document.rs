@@ -177,9 +177,7 @@ fn reads_from_the_page_cache_are_told_and_direct_ones_are_not() {
         // The first loop brings the file into memory, the others find it there. Other tests use the disk too, but not so much.
         let words = ["--name=a", "--filename=f", "--size=4m", "--rw=read", "--bs=256k", "--invalidate=0"];
         let report = document(&place, &[&words[..], &[&format!("--loops={loops}"), direct]].concat(), 0);
-        if report.get("disk_util").is_none() {
-            return None;
-        }
+        report.get("disk_util")?;
         let warnings = report["ferrio"]["warnings"].as_array().unwrap().clone();
         Some(warnings.iter().any(|warning| warning["code"] == "cached-reads"))
     };
@@ -190,7 +188,8 @@ fn reads_from_the_page_cache_are_told_and_direct_ones_are_not() {
 #[test]
 fn broken_documents_are_found() {
     let good = of_null(&["--rw=randrw", "--rate_iops=2000"]);
-    let breakages: [(&str, &dyn Fn(&mut Value)); 9] = [
+    type Breakage<'a> = (&'a str, &'a dyn Fn(&mut Value));
+    let breakages: [Breakage<'_>; 9] = [
         ("a key that is not there", &|it| drop(it["jobs"][0]["read"].as_object_mut().unwrap().remove("bw"))),
         ("a key too many", &|it| it["jobs"][0]["read"]["bww"] = json!(1)),
         ("a text for a number", &|it| it["jobs"][0]["error"] = json!("0")),

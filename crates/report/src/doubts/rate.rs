@@ -33,8 +33,8 @@ pub(super) fn not_held(look: &Look<'_>) -> Vec<Told> {
     let at_least = if jobs.len() > 1 { "at the worst " } else { "" };
     let message =
         format!("{} did not hold the rate: {at_least}{figures}, {reached:.1} % of it", look.who(&jobs));
-    let help = "latencies are those of a device at its limit, response times hold the wait: use a lower rate, \
-         a larger iodepth or more jobs";
+    let help =
+        "the latencies are those of a job at its limit: use a lower rate, a larger iodepth or more jobs";
     vec![Told { jobs, message, help }]
 }
 
@@ -47,7 +47,8 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
         (0, iops) => (iops, stats.ios, 1.0, "IOPS"),
         (bytes, _) => (bytes, stats.bytes, spec.block[direction].max as f64, "bytes/s"),
     };
-    if stats.ios == 0 || seconds == 0.0 {
+    // Blocks that are read back for verification have no rate.
+    if stats.ios == 0 || seconds == 0.0 || !spec.rw.does(direction) {
         return None;
     }
     let due = wanted as f64 * seconds;
