@@ -61,6 +61,9 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
     if program.question.is_some() || program.parse_only || program.showcmd || program.merge_blktrace_only {
         return Err(Stop::NothingToCheck);
     }
+    if !program.formats.normal && !program.formats.json {
+        return Err(Stop::NoAnswerFormat);
+    }
     let report = match examine(&items, &program) {
         Ok(report) => report,
         Err(Stop::Problems(problems)) => {

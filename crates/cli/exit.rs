@@ -39,6 +39,9 @@ pub enum Stop {
     /// `check` with an option that asks for something else.
     #[error("check does not go together with --parse-only, --showcmd and questions about the program")]
     NothingToCheck,
+    /// `check` in formats that only a run's figures have.
+    #[error("check answers as text or as JSON: --output-format=normal or --output-format=json")]
+    NoAnswerFormat,
     /// The file for the report cannot be created.
     #[error("output file open error: {}: {name}", reason(.error))]
     OpenOutput {
@@ -128,6 +131,7 @@ impl Stop {
             Stop::Problems(_) | Stop::Help(_) => "invalid-job",
             Stop::NoJobs | Stop::NoJobsIn(_) => NO_JOBS,
             Stop::NothingToCheck => "nothing-to-check",
+            Stop::NoAnswerFormat => "invalid-program-option",
             Stop::Command(_) => "invalid-command",
             Stop::OpenOutput { .. }
             | Stop::OpenIntervals { .. }

@@ -142,7 +142,7 @@ pub const OPTIONS: &[Entry] = &[
         'F',
         "FORMATS",
         Group::Report,
-        "Formats of the report, joined by commas: normal, json, json+, terse",
+        "Formats of the report, joined by commas: normal, json, json+, terse; or openmetrics alone",
     ),
     flag("minimal", 'm', Group::Report, "Report in the terse format only"),
     value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen").optional(),

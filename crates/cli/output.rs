@@ -171,7 +171,12 @@ impl Output {
             Event::Terminating { signal } => {
                 self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
             }
-            Event::Interim(result) => drop(self.report_so_far(plan, result)),
+            Event::Interim(result) if self.options.formats.may_repeat() => {
+                drop(self.report_so_far(plan, result));
+            }
+            Event::Interim(_) => {
+                self.note("no report of the run so far: one OpenMetrics text is written at its end")
+            }
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {

@@ -171,6 +171,17 @@ pub enum ProgramError {
          or the intervals one with --interval-report=TIME:FILE"
     )]
     IntervalsInReport,
+    /// Formats that one stream cannot hold.
+    #[error(
+        "the format openmetrics stands alone, as nothing may follow its last line, `# EOF`: ask for it or for other formats"
+    )]
+    OneFormatOnly,
+    /// Several reports on a stream that can hold one.
+    #[error(
+        "option --status-interval does not go together with the format openmetrics, as nothing may follow its last line, `# EOF`: \
+         ask for another format, or for one report"
+    )]
+    OneReportOnly,
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -179,7 +190,12 @@ pub enum ProgramError {
 impl ProgramError {
     /// Of options that exclude each other, the one to point at.
     pub fn blames(&self) -> Option<&'static str> {
-        matches!(self, Self::IntervalsInReport).then_some("interval-report")
+        match self {
+            Self::IntervalsInReport => Some("interval-report"),
+            Self::OneFormatOnly => Some("output-format"),
+            Self::OneReportOnly => Some("status-interval"),
+            _ => None,
+        }
     }
 }
 
@@ -195,9 +211,18 @@ impl Program {
 
     /// The options may exclude each other.
     fn agrees(&self) -> Result<(), ProgramError> {
+        if self.question == Some(Question::Version) {
+            return Ok(());
+        }
         let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
         if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
             return Err(ProgramError::IntervalsInReport);
+        }
+        if !self.formats.fit_together() {
+            return Err(ProgramError::OneFormatOnly);
+        }
+        if self.status_interval.is_some() && !self.formats.may_repeat() {
+            return Err(ProgramError::OneReportOnly);
         }
         Ok(())
     }
@@ -453,6 +478,8 @@ mod tests {
         assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..values::NO_FORMAT });
         assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
         assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
+        assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..values::NO_FORMAT });
+        assert_eq!(formats(&["-F", "openmetrics", "--minimal"]), terse);
         assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
     }
 
@@ -464,6 +491,18 @@ mod tests {
             .map(|w| options(w).buckets());
         assert_eq!(buckets, [Hdr, Fio, Hdr, Fio]);
         assert!(!options(&["--idle-prof=system"]).each_cpu && options(&["-I", "percpu"]).each_cpu);
+    }
+
+    #[test]
+    fn nothing_goes_together_with_openmetrics() {
+        for words in
+            [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
+        {
+            let Err(error @ ProgramError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
+            assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
+        }
+        let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
+        assert!(matches!(interim, Err(ProgramError::OneReportOnly)), "{interim:?}");
     }
 
     #[test]

@@ -48,13 +48,14 @@ pub fn parser(name: &str) -> ValueParser {
 }
 
 /// Words of `--output-format`.
-pub const FORMATS: [&str; 4] = ["normal", "json", "json+", "terse"];
+pub const FORMATS: [&str; 5] = ["normal", "json", "json+", "terse", "openmetrics"];
 
 /// Shortest interval of `--interval-report`: in shorter ones the work for the lines would show in the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// None of the formats.
-pub const NO_FORMAT: Formats = Formats { normal: false, json: false, json_plus: false, terse: false };
+pub const NO_FORMAT: Formats =
+    Formats { normal: false, json: false, json_plus: false, terse: false, openmetrics: false };
 
 /// `normal,json`: all formats wanted.
 pub fn formats(text: &str) -> Result<Formats, String> {
@@ -65,6 +66,7 @@ pub fn formats(text: &str) -> Result<Formats, String> {
             "json" => formats.json = true,
             "json+" => (formats.json, formats.json_plus) = (true, true),
             "terse" | "minimal" | "csv" => formats.terse = true,
+            "openmetrics" => formats.openmetrics = true,
             _ => {
                 let meant = nearest(word, FORMATS.into_iter());
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
@@ -130,6 +132,7 @@ mod tests {
         for word in ["terse", "minimal", "csv"] {
             assert_eq!(formats(word), Ok(Formats { terse: true, ..NO_FORMAT }));
         }
+        assert_eq!(formats("openmetrics"), Ok(Formats { openmetrics: true, ..NO_FORMAT }));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
         assert!(formats("").is_err() && formats(",").is_err());

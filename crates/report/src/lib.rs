@@ -16,6 +16,7 @@ pub mod logs;
 pub mod model;
 mod notes;
 pub mod num;
+mod openmetrics;
 mod setting;
 mod start;
 mod terse;
@@ -51,11 +52,27 @@ pub struct Formats {
     pub json_plus: bool,
     /// Lines of fields between semicolons.
     pub terse: bool,
+    /// One OpenMetrics text, which stands alone: nothing may follow its last line.
+    pub openmetrics: bool,
+}
+
+impl Formats {
+    /// True if one stream can hold several reports, one behind the other.
+    #[must_use]
+    pub const fn may_repeat(&self) -> bool {
+        !self.openmetrics
+    }
+
+    /// True if one stream can hold a report in all of them.
+    #[must_use]
+    pub const fn fit_together(&self) -> bool {
+        !(self.openmetrics && (self.normal || self.json || self.terse))
+    }
 }
 
 impl Default for Formats {
     fn default() -> Self {
-        Formats { normal: true, json: false, json_plus: false, terse: false }
+        Formats { normal: true, json: false, json_plus: false, terse: false, openmetrics: false }
     }
 }
 
@@ -128,7 +145,8 @@ impl RunReport {
         terse::to_terse(self, version)
     }
 
-    /// All chosen formats: the terse lines first, then the JSON document, then the text.
+    /// All chosen formats: the terse lines first, then the JSON document, then the text; or the OpenMetrics text, which is never
+    /// chosen with another one.
     #[must_use]
     pub fn in_formats(&self, options: &ReportOptions) -> String {
         let mut out = String::new();
@@ -141,6 +159,9 @@ impl RunReport {
         if options.formats.normal {
             out.push_str(&self.to_text());
         }
+        if options.formats.openmetrics {
+            out.push_str(&self.to_openmetrics());
+        }
         out
     }
 
@@ -148,6 +169,12 @@ impl RunReport {
     #[must_use]
     pub fn to_json(&self) -> String {
         json::to_json(self)
+    }
+
+    /// The OpenMetrics text, up to the line that ends it.
+    #[must_use]
+    pub fn to_openmetrics(&self) -> String {
+        openmetrics::to_openmetrics(self)
     }
 }
 

@@ -1,0 +1,141 @@
+//! What an exposition says of the run as a whole, of its groups and of what its jobs were asked to do.
+
+use std::collections::BTreeMap;
+
+use super::{Family, Kind, Labels, Point, each, jobs, one, seconds_of_ms};
+use crate::model::{GroupDirection, GroupReport, HostReport, RunFacts, RunReport};
+
+/// About the run.
+pub const FAMILIES: &[Family<RunReport>] = &[
+    Family {
+        name: "ferrio_run_info",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Always 1; which program ran where",
+        points: about,
+    },
+    Family {
+        name: "ferrio_run_start_timestamp_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "When the first job started, since 1970",
+        points: |report| one(seconds_of_ms(report.ferrio.run.started_ms)),
+    },
+    Family {
+        name: "ferrio_run_elapsed_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "Time from then to the end",
+        points: |report| one(seconds_of_ms(report.ferrio.run.elapsed_ms)),
+    },
+    Family {
+        name: "ferrio_run_jobs",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Jobs of the run by how they ended",
+        points: |report| {
+            let RunFacts { jobs, failed_jobs, .. } = report.ferrio.run;
+            each("end", [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)])
+        },
+    },
+    Family {
+        name: "ferrio_run_signal",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Number of the signal that ended the run, 0 if it ended by itself",
+        points: |report| one(f64::from(report.ferrio.run.signal.unwrap_or(0))),
+    },
+    Family {
+        name: "ferrio_run_warnings",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Reasons to doubt the figures by kind",
+        points: |report| {
+            let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+            report.ferrio.warnings.iter().for_each(|warning| *kinds.entry(warning.code).or_default() += 1);
+            each("code", kinds)
+        },
+    },
+    Family {
+        name: "ferrio_report_timestamp_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "When the report was made, since 1970",
+        points: |report| one(report.timestamp_ms as f64 / 1e3),
+    },
+    Family {
+        name: "ferrio_job_option_info",
+        kind: Kind::Gauge,
+        unit: "",
+        help: "Always 1; an option of the jobs of an entry as it was written",
+        points: options,
+    },
+];
+
+/// About one direction of a group.
+pub const GROUP_FAMILIES: &[Family<GroupDirection>] = &[
+    Family {
+        name: "ferrio_group_io_bytes",
+        kind: Kind::Counter,
+        unit: "bytes",
+        help: "Bytes moved by all entries of the group",
+        points: |group| one(group.bytes),
+    },
+    Family {
+        name: "ferrio_group_bandwidth_bytes_per_second",
+        kind: Kind::Gauge,
+        unit: "bytes_per_second",
+        help: "Bytes of the group over its longest run time",
+        points: |group| one(group.bw),
+    },
+    Family {
+        name: "ferrio_group_runtime_seconds",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "Longest run time of an entry of the group",
+        points: |group| one(seconds_of_ms(group.runtime_max)),
+    },
+];
+
+/// The directions of all groups in which something ran.
+pub fn groups(report: &RunReport) -> Vec<(Labels, &GroupDirection)> {
+    report.groups.iter().flat_map(directions).collect()
+}
+
+fn directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
+    let GroupReport { id, directions: [read, write, trim], mixed, .. } = group;
+    let sums = [("read", read), ("write", write), ("trim", trim), ("mixed", mixed)];
+    let labels = |name: &str| vec![("group", id.to_string()), ("direction", name.to_owned())];
+    sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
+}
+
+/// What a label says of something that is not known is nothing, which is the same as no label.
+fn about(report: &RunReport) -> Vec<Point> {
+    let HostReport { name, kernel, arch, cpu_model, .. } = report.ferrio.host.clone();
+    let labels = vec![
+        ("version", report.ferrio.version.clone()),
+        ("fio_version", report.version.clone()),
+        ("host", name.unwrap_or_default()),
+        ("kernel", kernel.unwrap_or_default()),
+        ("arch", arch.unwrap_or_default()),
+        ("cpu_model", cpu_model.unwrap_or_default()),
+        ("clock", report.ferrio.clock.source.to_owned()),
+    ];
+    vec![Point { labels, value: 1_u64.into() }]
+}
+
+/// Options of all entries; where one was written several times, the last counts, as it does in the run.
+fn options(run: &RunReport) -> Vec<Point> {
+    let entries = run.jobs.iter().enumerate();
+    let options = entries.flat_map(|(at, job)| {
+        let written = run.global_options.0.iter().chain(&job.job_options.0);
+        let last: BTreeMap<&str, &str> =
+            written.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        last.into_iter().map(move |(option, value)| {
+            let mut labels = jobs::labels(at, job);
+            labels.extend([("option", option.to_owned()), ("value", value.to_owned())]);
+            Point { labels, value: 1_u64.into() }
+        })
+    });
+    options.collect()
+}

@@ -1,0 +1,145 @@
+//! Programs that read fio's output read ferrio's: fio-plot, pandas, and Prometheus' parser of OpenMetrics texts.
+//!
+//! The other half of each test is a Python program in `tests/clients`. They need what `tests/clients/setup` installs; it is called here,
+//! and does nothing once that is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::{Place, Run};
+
+/// A file of this repository's directory for the tests of clients.
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
+}
+
+/// The Python environment, made or brought up to date if it has to be.
+fn environment() -> &'static Path {
+    static ENVIRONMENT: OnceLock<PathBuf> = OnceLock::new();
+    ENVIRONMENT.get_or_init(|| {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("clients-venv");
+        let setup =
+            Command::new(source("setup")).arg(&directory).output().expect("bash runs tests/clients/setup");
+        assert!(
+            setup.status.success(),
+            "these tests need Python 3.11 or later with the packages of tests/clients/requirements.txt: \
+             apt-get install python3 python3-venv, then tests/clients/setup, which says\n{}{}",
+            String::from_utf8_lossy(&setup.stdout),
+            String::from_utf8_lossy(&setup.stderr)
+        );
+        directory
+    })
+}
+
+/// Runs one of the Python programs.
+fn python(place: &Place, program: &str, arguments: &[&Path]) -> Run {
+    let environment = environment();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let words: Vec<String> =
+        [source(program).as_path()].iter().chain(arguments).map(|argument| path(argument)).collect();
+    let cache = path(&environment.join("matplotlib"));
+    let invocation = place.program(environment.join("bin/python"), &words);
+    invocation.env("MPLBACKEND", "Agg").env("MPLCONFIGDIR", &cache).run().succeeded()
+}
+
+/// A job of the matrix that bench-fio runs, with its options and its names of files.
+fn benchmark(place: &Place, runs: &str, rw: &str, iodepth: u32, numjobs: u32, more: &str) -> Vec<String> {
+    let directory = place.beside("runs").join(runs);
+    fs::create_dir_all(&directory).unwrap();
+    let logs = directory.join(format!("{rw}-iodepth-{iodepth}-numjobs-{numjobs}"));
+    let text = format!(
+        "[FIOJOB]\nfilename={runs}\nioengine=io_uring\nrw={rw}\nbs=4k\nsize=1m\niodepth={iodepth}\nnumjobs={numjobs}\ndirect=0\n\
+         thinktime=200us\ninvalidate=1\nwrite_bw_log={logs}\nwrite_lat_log={logs}\nwrite_iops_log={logs}\n{more}\n",
+        logs = logs.display()
+    );
+    let job = directory.join(format!("{rw}-{iodepth}-{numjobs}.fio"));
+    fs::write(&job, text).unwrap();
+    let report = directory.join(format!("{rw}-{iodepth}-{numjobs}.json"));
+    vec![
+        "--output-format=json".to_owned(),
+        format!("--output={}", report.display()),
+        job.to_str().unwrap().to_owned(),
+    ]
+}
+
+/// Makes the charts of this kind from the runs of `place`; there must be `charts` of them.
+fn draw(place: &Place, kind: &str, charts: usize) {
+    let pictures = place.beside("pictures");
+    fs::create_dir(&pictures).unwrap();
+    let run = python(place, "charts.py", &[Path::new(kind), &place.beside("runs"), &pictures]);
+    assert_eq!(run.stdout, format!("{charts} charts, 0 failed\n"));
+    assert_eq!(fs::read_dir(&pictures).unwrap().count(), charts);
+}
+
+#[test]
+fn fio_plot_draws_every_kind_of_bars_from_documents() {
+    let place = Place::new();
+    let steady = "time_based=1\nruntime=8\nsteadystate=iops:95%\nsteadystate_duration=2";
+    let steady = place.ferrio(&benchmark(&place, "steady", "randread", 2, 1, steady)).start();
+    for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (1, 2), (2, 2), (4, 2)] {
+        place.ferrio(&benchmark(&place, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
+    }
+    place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
+    for iodepth in [1, 2] {
+        place.ferrio(&benchmark(&place, "randrw", "randrw", iodepth, 1, "")).run().succeeded();
+    }
+    steady.wait().succeeded();
+    draw(&place, "bars", 15);
+}
+
+#[test]
+fn fio_plot_draws_every_kind_of_lines_from_logs() {
+    let place = Place::new();
+    for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2)] {
+        place.ferrio(&benchmark(&place, "randread", "randread", iodepth, numjobs, "")).run().succeeded();
+    }
+    place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
+    place.ferrio(&benchmark(&place, "randrw", "randrw", 2, 1, "")).run().succeeded();
+    draw(&place, "lines", 8);
+}
+
+#[test]
+fn pandas_reads_documents_logs_and_terse_lines() {
+    let place = Place::new();
+    let job = |name: &str, text: &str| {
+        let log = |kind: &str| format!("write_{kind}_log={name}\n");
+        format!("[{name}]\n{text}\n{}{}{}", log("bw"), log("iops"), log("lat"))
+    };
+    let jobs = [
+        job("reads", "rw=randread\nsize=512k\niodepth=4"),
+        job("writes", "rw=write\nsize=256k\nbs=8k\nfsync=8"),
+        job("mix", "rw=randrw\nsize=1m\niodepth=2"),
+    ];
+    let job = place.job(&format!("[global]\nioengine=io_uring\nbs=4k\nthinktime=100us\n{}", jobs.join("\n")));
+    place.ferrio(&["--output-format=terse,json", "--output=report", &job]).run().succeeded();
+    let run = python(&place, "tables.py", &[&place.work()]);
+    assert_eq!(run.stdout, "3 jobs\n");
+}
+
+#[test]
+fn prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document() {
+    let place = Place::new();
+    let job = place.job(
+        "[global]\nioengine=null\nbs=4k\nsize=1m\nthinktime=100us\n\
+         [we\"ird\\ \u{e9} {x=\"1\"}, 1]\nrw=randrw\nnumjobs=2\n\
+         [group]\nrw=randread\nnumjobs=3\ngroup_reporting\nnew_group\nlat_percentiles=1\npercentile_list=0.001:50:99.999:100\n\
+         [alone]\nrw=read\nsize=64k\nnew_group\nclat_percentiles=0\n\
+         [one]\nrw=rw\nunified_rw_reporting=1\nnew_group\n\
+         [three]\nrw=rw\nunified_rw_reporting=2\nnew_group\n\
+         [synced]\nioengine=psync\nrw=write\nfsync=16\nnew_group\n\
+         [paced]\nrw=write\nsize=256k\nthinktime=0\nrate_iops=1000\nnew_group\n",
+    );
+    for (format, file) in [("openmetrics", "metrics.prom"), ("json", "report.json")] {
+        let words = [format!("--output-format={format}"), format!("--output={file}"), job.clone()];
+        let run = place.ferrio(&words).run().succeeded();
+        assert_eq!(run.stdout, "", "the report is in the file");
+    }
+    let run = python(
+        &place,
+        "metrics.py",
+        &[&place.work().join("metrics.prom"), &place.work().join("report.json")],
+    );
+    assert!(run.stdout.contains(" families, "), "{}", run.stdout);
+}
