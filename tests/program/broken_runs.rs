@@ -47,9 +47,10 @@ fn killed(signal: Signal, format: &str) -> Run {
     let place = Place::new();
     let file = place.work().join("f");
     let format = format!("--output-format={format}");
-    let words =
-        [&format, "--name=a", "--filename=f", "--rw=write", "--size=1m", "--time_based", "--runtime=1h"];
-    let mut running = place.ferrio(&words.map(String::from)).start();
+    // Without `fallocate` the file has a length only when something was written.
+    let job = "--name=a --filename=f --rw=write --size=1m --fallocate=none --time_based --runtime=1h";
+    let words: Vec<&str> = [format.as_str()].into_iter().chain(job.split(' ')).collect();
+    let mut running = place.ferrio(&words).start();
     running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
     running.signal(signal);
     running.signal(signal);

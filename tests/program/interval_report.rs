@@ -241,12 +241,12 @@ fn lines_go_to_standard_error_or_where_the_report_is_not() {
     let place = Place::new();
     let run = place.ferrio(&[&["--interval-report=50ms", "--output-format=json"], &PACED[..]].concat()).run();
     let run = run.succeeded();
-    assert_adds_up(&of(&parsed(&run.stderr), 1), &run.json()["jobs"][0]);
+    assert_adds_up(&of(&parsed(&run.messages()), 1), &run.json()["jobs"][0]);
     let output = format!("--output={}", place.beside("report").display());
     let words = ["--interval-report=50ms:-", "--output-format=json", "--eta=always", &output];
     let run = place.ferrio(&[&words, &PACED[..]].concat()).run().succeeded();
     assert_adds_up(&of(&parsed(&run.stdout), 1), &json_file(&place.beside("report"))["jobs"][0]);
-    assert_eq!(run.stderr, "");
+    assert_eq!(run.messages(), "");
 }
 
 #[test]

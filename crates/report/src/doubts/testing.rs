@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_machine::{BlockDevice, CpuUse, Place};
 use ferrio_plan::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_runner::{DiskUsage, JobResult, RunResult};
-use ferrio_stats::{DirectionRecorder, JobStats};
+use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::model::Warning;
@@ -33,7 +33,11 @@ impl Case {
         setting.host.memory_bytes = Some(8 << 30);
         Case {
             plan: Plan::default(),
-            result: RunResult { elapsed: Duration::from_secs(10), ..RunResult::default() },
+            result: RunResult {
+                elapsed: Duration::from_secs(10),
+                clock: ClockSource::Tsc,
+                ..RunResult::default()
+            },
             setting,
             cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000 },
         }
