@@ -125,22 +125,14 @@ fn an_engine_dropped_with_io_in_flight_waits_for_it() {
     let file = file_with(&content(1 << 20));
     for backend in BACKENDS {
         let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
-        let Rig { mut engine, buffers, files } =
-            Rig::<Libaio>::new(&spec(16, backend, |_| ()), files).unwrap();
+        let mut rig = Rig::<Libaio>::new(&spec(16, backend, |_| ()), files).unwrap();
         for unit in 0..16 {
             let offset = u64::from(unit) * 65536;
-            let request = Request {
-                op: Op::Read,
-                unit,
-                file: 0,
-                len: 65536,
-                offset,
-                priority: 0,
-                buffer: buffers.slot(unit),
-            };
-            assert_eq!(engine.submit(&request), Submit::Queued);
+            let request = rig.request(unit, Op::Read, offset, 65536);
+            assert_eq!(rig.engine.submit(&request), Submit::Queued);
         }
-        engine.flush().unwrap();
+        rig.engine.flush().unwrap();
+        let Rig { engine, buffers, files } = rig;
         drop(engine);
         // SAFETY: nothing is in flight any more; the slot has 65536 bytes.
         let last = unsafe { std::slice::from_raw_parts(buffers.slot(15), 65536) };

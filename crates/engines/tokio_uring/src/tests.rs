@@ -151,23 +151,16 @@ fn files_can_be_attached_again() {
 fn an_engine_dropped_with_io_in_flight_waits_for_it() {
     let file = file_with(&content(1 << 20));
     let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
-    let Rig { mut engine, buffers, files } = rig(16, files);
+    let mut rig = rig(16, files);
     for unit in 0..16 {
         let offset = u64::from(unit) * 65536;
-        let request = Request {
-            op: Op::Read,
-            unit,
-            file: 0,
-            len: 65536,
-            offset,
-            priority: 0,
-            buffer: buffers.slot(unit),
-        };
-        assert_eq!(engine.submit(&request), Submit::Queued);
+        let request = rig.request(unit, Op::Read, offset, 65536);
+        assert_eq!(rig.engine.submit(&request), Submit::Queued);
         if unit == 11 {
-            engine.flush().unwrap();
+            rig.engine.flush().unwrap();
         }
     }
+    let Rig { engine, buffers, files } = rig;
     drop(engine);
     let read = |unit| {
         // SAFETY: nothing is in flight any more; the slot has 65536 bytes.
