@@ -67,11 +67,11 @@ impl RunReport {
 
 /// What latencies show of their histograms, the same in all of a report.
 #[derive(Clone, Copy)]
-struct Histograms {
+pub(crate) struct Histograms {
     /// Which percentiles are read from.
-    buckets: Buckets,
+    pub(crate) buckets: Buckets,
     /// Fio's buckets are listed.
-    bins: bool,
+    pub(crate) bins: bool,
 }
 
 /// The jobs of one report entry with their figures summed up; never empty.
@@ -267,8 +267,7 @@ fn block_report(wear: Option<&BlockWear>, percentiles: &[f64]) -> BlockReport {
 
 fn terse_percentiles(spec: &JobSpec) -> TersePercentiles {
     let measure = &spec.measure;
-    let any = measure.lat_percentiles || measure.clat_percentiles;
-    let percents = if any { measure.percentiles.clone() } else { Vec::new() };
+    let percents = if measure.any_percentiles() { measure.percentiles.clone() } else { Vec::new() };
     TersePercentiles { of_lat: measure.lat_percentiles, percents }
 }
 
@@ -307,7 +306,6 @@ fn direction_report(
     let latency = |latency: Option<&Latency>, percentiles: bool| {
         latency.map(|l| latency_report(l, &measure.percentiles, percentiles, histograms)).unwrap_or_default()
     };
-    let any_percentiles = measure.clat_percentiles || measure.lat_percentiles;
     DirectionReport {
         io_bytes: stats.bytes,
         io_kbytes: stats.bytes >> 10,
@@ -322,7 +320,10 @@ fn direction_report(
         clat_ns: latency(stats.clat.as_deref(), measure.clat_percentiles),
         lat_ns: latency(stats.lat(), measure.lat_percentiles),
         prios: priority_reports(stats, measure, histograms),
-        response_ns: stats.response.is_some().then(|| latency(stats.response.as_deref(), any_percentiles)),
+        response_ns: stats
+            .response
+            .is_some()
+            .then(|| latency(stats.response.as_deref(), measure.any_percentiles())),
         bw_min: stats.bw.min,
         bw_max: stats.bw.max,
         bw_agg: if stats.bw.samples == 0 { 0.0 } else { share_of_group(stats.bw.mean, group_bw) },
@@ -349,16 +350,16 @@ fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> Sync
         return SyncReport { total_ios, ..SyncReport::default() };
     };
     let measure = &spec.measure;
-    let switched_on = measure.clat_percentiles || measure.lat_percentiles;
     SyncReport {
         total_ios,
-        lat_ns: latency_report(latency, &measure.percentiles, switched_on, histograms),
+        lat_ns: latency_report(latency, &measure.percentiles, measure.any_percentiles(), histograms),
         percentiles: Percentiles(latency.percentiles(histograms.buckets, &measure.percentiles)),
         ..SyncReport::default()
     }
 }
 
-fn latency_report(
+/// The figures of one latency; its percentiles of `list` and its buckets `with_percentiles` only.
+pub(crate) fn latency_report(
     latency: &Latency,
     list: &[f64],
     with_percentiles: bool,

@@ -35,6 +35,14 @@ pub struct Measure {
     pub unified: UnifiedReporting,
 }
 
+impl Measure {
+    /// True when percentiles of the total or the completion latency are printed. Those of syncs and response times follow them.
+    #[must_use]
+    pub const fn any_percentiles(&self) -> bool {
+        self.clat_percentiles || self.lat_percentiles
+    }
+}
+
 /// `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnifiedReporting {

@@ -6,11 +6,12 @@
 use std::io;
 
 use ferrio_plan::{Direction, JobSpec};
-use ferrio_stats::{DirectionStats, JobStats, Latency, SyncStats};
+use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency, SyncStats};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::model::{LatencyReport, Percentiles};
+use crate::build::{Histograms, latency_report};
+use crate::model::LatencyReport;
 use crate::num::percent;
 
 /// Version of the format. Fields may be added to a version; their meaning stays.
@@ -138,7 +139,7 @@ impl DirectionLine {
             slat_ns: latency(new.slat.as_deref(), measure.slat_percentiles),
             clat_ns: latency(new.clat.as_deref(), measure.clat_percentiles),
             lat_ns: latency(new.lat(), measure.lat_percentiles),
-            response_ns: latency(new.response.as_deref(), any_percentiles(spec)),
+            response_ns: latency(new.response.as_deref(), measure.any_percentiles()),
         })
     }
 }
@@ -146,7 +147,7 @@ impl DirectionLine {
 impl SyncLine {
     /// The line of syncs, if there `were` any up to now.
     pub(super) fn new(spec: &JobSpec, were: bool, new: &SyncStats) -> Option<Self> {
-        let latency = |latency: &Latency| latency_line(latency, spec, any_percentiles(spec));
+        let latency = |latency: &Latency| latency_line(latency, spec, spec.measure.any_percentiles());
         let lat_ns = new.latency.as_deref().map(latency).unwrap_or_default();
         were.then_some(SyncLine { total_ios: new.ios, lat_ns })
     }
@@ -173,22 +174,9 @@ pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
     (!sums.is_empty()).then(|| if ns == 0 { 0.0 } else { sums.iter().sum::<f64>() / ns as f64 })
 }
 
-/// Percentiles of what has no switch of its own are shown unless all are switched off.
-fn any_percentiles(spec: &JobSpec) -> bool {
-    spec.measure.clat_percentiles || spec.measure.lat_percentiles
-}
-
 fn latency_line(latency: &Latency, spec: &JobSpec, percentiles: bool) -> LatencyReport {
-    let list = if percentiles && latency.count() > 0 { &spec.measure.percentiles[..] } else { &[] };
-    LatencyReport {
-        min: latency.min(),
-        max: latency.max(),
-        mean: latency.mean(),
-        stddev: latency.stddev(),
-        samples: latency.count(),
-        percentile: Percentiles(list.iter().map(|&percent| (percent, latency.percentile(percent))).collect()),
-        ..LatencyReport::default()
-    }
+    let histograms = Histograms { buckets: Buckets::Hdr, bins: false };
+    latency_report(latency, &spec.measure.percentiles, percentiles, histograms)
 }
 
 /// `count` in `ns` as a rate per second.
