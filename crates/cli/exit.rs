@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use ferrio_jobfile::{Diagnostic, Origin, Problems, Sources};
 use ferrio_plan::Plan;
+use ferrio_report::reason;
 use ferrio_runner::RunResult;
 
 use crate::arguments::{Item, Misread};
@@ -182,12 +183,6 @@ pub fn code(outcome: Result<u8, Stop>, messages: Messages) -> ExitCode {
         messages.explain(&usage());
     }
     ExitCode::FAILURE
-}
-
-/// The C library's words for an error, without Rust's number behind them.
-#[must_use]
-pub fn reason(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), ferrio_report::strerror)
 }
 
 #[cfg(test)]

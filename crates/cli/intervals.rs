@@ -8,10 +8,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::SystemTime;
 
 use ferrio_plan::Plan;
-use ferrio_report::IntervalReport;
+use ferrio_report::{IntervalReport, reason};
 use ferrio_runner::RunResult;
 
-use crate::exit::{Stop, reason};
+use crate::exit::Stop;
 use crate::program::{Intervals, IntervalsTo};
 
 /// The interval report and its stream.

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use ferrio_jobfile::{Builder, Diagnostic, Environment, Job, JobSet, Opt, Origin, Problems, Reading};
 use ferrio_plan::Machine;
+use ferrio_report::reason;
 
 use crate::arguments::Item;
-use crate::exit::{Stop, reason};
+use crate::exit::Stop;
 use crate::options::OPTIONS;
 
 /// The jobs of a command line and the files it names, with values read as `reading` says; `sections` keeps only jobs of

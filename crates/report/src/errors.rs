@@ -1,15 +1,23 @@
 //! Messages about failed jobs and signals, in the words that tools grep for.
 
+use std::io;
+
 use ferrio_runner::JobError;
 
 /// What the C library says about an errno, without the number (`No space left on device`).
 #[must_use]
 pub fn strerror(errno: i32) -> String {
-    let mut text = std::io::Error::from_raw_os_error(errno).to_string();
+    let mut text = io::Error::from_raw_os_error(errno).to_string();
     if let Some(number) = text.rfind(" (os error ") {
         text.truncate(number);
     }
     text
+}
+
+/// An error in the words of [`strerror`], or in its own where it has no number.
+#[must_use]
+pub fn reason(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), strerror)
 }
 
 /// What went wrong and where: `file:worker.rs:88, func=io_u error, error=No space left on device`.

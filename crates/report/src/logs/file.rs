@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::packer::Packer;
-use crate::errors::strerror;
+use crate::errors::reason;
 
 /// A nameless file next to the logs that holds rows until their job ends.
 #[derive(Clone, Debug)]
@@ -167,8 +167,4 @@ impl Way {
 
 fn end_of(name: &str) -> io::Result<File> {
     OpenOptions::new().append(true).open(name)
-}
-
-fn reason(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), strerror)
 }
