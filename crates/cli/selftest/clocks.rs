@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ferrio_runner::run_on;
 use ferrio_stats::{Clock, ClockSource};
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
 /// How long all CPUs read their clocks against each other.
@@ -79,7 +80,7 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<Seen> {
             scope.spawn({
                 let (latest, start) = (&latest, &start);
                 move || {
-                    let pinned = pin(cpu);
+                    let pinned = run_on([cpu]).is_ok();
                     start.wait();
                     Seen { pinned, ..read_for(SPAN, clock, latest) }
                 }
@@ -89,11 +90,6 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<Seen> {
         // A thread that panicked has seen nothing, and was not pinned.
         threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
     })
-}
-
-fn pin(cpu: usize) -> bool {
-    let mut set = CpuSet::new();
-    set.set(cpu).is_ok() && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
 }
 
 fn read_for(span: Duration, clock: Clock, latest: &AtomicU64) -> Seen {

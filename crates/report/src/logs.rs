@@ -21,13 +21,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use ferrio_plan::{JobSpec, Plan};
-use ferrio_runner::RunResult;
 use ferrio_runner::logs::{LogBatch, LogSender};
-use nix::sched::{CpuSet, sched_setaffinity};
+use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
-use nix::unistd::Pid;
 
-use crate::errors::strerror;
+use crate::errors::reason;
 
 use file::{LogFile, Spool};
 use job::JobLogs;
@@ -201,11 +199,8 @@ fn settle(cpus: &[u32]) -> Result<(), String> {
     if cpus.is_empty() {
         return Ok(());
     }
-    let mut set = CpuSet::new();
-    let chosen = cpus.iter().try_for_each(|&cpu| set.set(cpu as usize));
-    chosen.and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|error| {
-        format!("log_compression_cpus: logs are written on any CPU: {}", strerror(error as i32))
-    })
+    run_on(cpus.iter().map(|&cpu| cpu as usize))
+        .map_err(|error| format!("log_compression_cpus: logs are written on any CPU: {}", reason(&error)))
 }
 
 #[cfg(test)]

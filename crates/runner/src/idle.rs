@@ -13,8 +13,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::idle_priority::run_when_idle;
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
+
+use crate::place::run_on;
 
 /// Steps of a unit: 10 to 20 µs where the compiler optimises, short beside the time slices that it is interrupted for, long beside the count behind it.
 const STEPS: u32 = 8192;
@@ -158,9 +160,7 @@ impl Drop for IdleThreads {
 
 /// Binds the calling thread to a CPU, measures the unit of work there (at least 1 ns) and lowers the priority.
 fn settle(cpu: usize) -> io::Result<u64> {
-    let mut set = CpuSet::new();
-    set.set(cpu)?;
-    sched_setaffinity(Pid::from_raw(0), &set)?;
+    run_on([cpu])?;
     let mut ns: Vec<u64> = (0..MEASURED)
         .map(|_| {
             let start = Instant::now();

@@ -39,6 +39,7 @@ mod worker;
 pub use event::{Event, JobProgress, JobState, Progress};
 pub use idle::{Idleness, UnitWork};
 pub use issue::tolerated_error;
+pub use place::run_on;
 pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use signals::hold_report_signal;

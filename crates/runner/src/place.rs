@@ -1,7 +1,7 @@
 //! Where and how a worker runs: its descriptor table, CPUs, NUMA nodes, I/O priority, nice value; and its random seeds.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 
 use ferrio_engine::io_priority::set_io_priority;
 use ferrio_engine::memory_policy::set_memory_policy;
@@ -21,17 +21,24 @@ pub(crate) fn thread_id() -> u32 {
     gettid().as_raw().unsigned_abs()
 }
 
+/// Has the calling thread run on these CPUs and no others.
+///
+/// # Errors
+/// EINVAL for a number that no CPU can have, or when this process may use none of them.
+pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.into_iter().try_for_each(|cpu| set.set(cpu))?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}
+
 /// Applies the job's placement to the calling thread.
 pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
     // With a table of its own the kernel looks descriptors up without taking shared references. Where that is forbidden the worker
     // only runs a little slower.
     let _ = unshare(CloneFlags::CLONE_FILES);
     if !spec.cpus_allowed.is_empty() {
-        let mut set = CpuSet::new();
-        for &cpu in &spec.cpus_allowed {
-            set.set(cpu as usize).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
-        }
-        sched_setaffinity(Pid::from_raw(0), &set).map_err(|e| Failure::new(e as i32, "cpu_set_affinity"))?;
+        let cpus = spec.cpus_allowed.iter().map(|&cpu| cpu as usize);
+        run_on(cpus).map_err(|e| Failure::from_io(&e, "cpu_set_affinity"))?;
     }
     if let Some(policy) = &spec.memory_policy {
         set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
