@@ -26,6 +26,9 @@ pub struct IoSample {
     pub direction: u8,
 }
 
+// Every I/O that is logged copies one, and thousands of them wait for the writer.
+const _: () = assert!(size_of::<IoSample>() == 56);
+
 /// What one interval of a job moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
