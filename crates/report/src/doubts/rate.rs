@@ -56,7 +56,7 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
     let swing = if rates.poisson { SWINGS * (due / of_one).sqrt() } else { 0.0 };
     let is_short = missing > due * TOLERATED / 100.0 && missing > (EDGES + swing) * of_one;
     let per_second = moved as f64 / seconds;
-    let name = ["read", "write", "trim"][direction as usize];
+    let name = direction.name();
     is_short.then(|| {
         (100.0 * moved as f64 / due, format!("{name} at {per_second:.0} {unit}, {wanted} were asked for"))
     })

@@ -3,15 +3,14 @@
 //!
 //! The flags say which columns the text has. fio before 3.38 has no maximum and no issue time.
 
+use ferrio_plan::IoPriority;
+
 /// Bits of the direction's number that are its own.
 const DIRECTION: u32 = 0x0fff_ffff;
 const OFFSET: u32 = 1 << 31;
 const PRIORITY: u32 = 1 << 30;
 const MAXIMUM: u32 = 1 << 29;
 const ISSUE_TIME: u32 = 1 << 28;
-
-/// The class of real-time priorities.
-const REAL_TIME: u16 = 1;
 
 /// Which numbers a record has, and which of them its text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +143,7 @@ impl Record {
         if layout.priority {
             add(&format_args!("0x{:04x}", self.priority));
         } else {
-            add(&u8::from(self.priority >> 13 == REAL_TIME));
+            add(&u8::from(IoPriority::from_bits(self.priority).is_real_time()));
         }
         if layout.issue_time {
             add(&self.issue_ns);

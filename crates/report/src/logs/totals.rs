@@ -1,5 +1,6 @@
 //! The logs of the bandwidth of all jobs together (`--bandwidth-log`): a file for each direction.
 
+use ferrio_plan::Direction;
 use ferrio_runner::logs::RateSample;
 
 use super::file::LogFile;
@@ -12,9 +13,8 @@ pub(super) struct TotalLogs([LogFile; 3]);
 impl TotalLogs {
     /// Creates or empties `PREFIX-read_bw.log` and its kin.
     pub(super) fn create(prefix: &str) -> Self {
-        TotalLogs(
-            ["read", "write", "trim"].map(|word| LogFile::create(format!("{prefix}-{word}_bw.log"), true)),
-        )
+        let name = |direction: Direction| format!("{prefix}-{}_bw.log", direction.name());
+        TotalLogs(Direction::ALL.map(|direction| LogFile::create(name(direction), true)))
     }
 
     /// A row in each file, zeroes included.
