@@ -12,6 +12,7 @@ use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
 use crate::build::report_name;
+use crate::num::whole_ms;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, IntervalLine, SyncLine, mean_depth};
 
 /// The interval report of one run.
@@ -142,10 +143,6 @@ fn state(result: &RunResult, index: usize, job: &JobResult) -> JobState {
         None if job.error.is_some() => JobState::Failed,
         None => JobState::Reaped,
     }
-}
-
-fn whole_ms(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers the way fio scales them: at most so many significant digits, a prefix, a unit (`9.77KiB`, `1205.6KiB`, `20.7k`).
 
+use std::time::Duration;
+
 /// Which prefixes a number gets, and the step between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
@@ -125,6 +127,12 @@ pub fn per_second(part: u64, ms: u64) -> u64 {
         .checked_mul(1000)
         .and_then(|scaled| scaled.checked_div(u128::from(ms)))
         .map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
+}
+
+/// Whole milliseconds of a time.
+#[must_use]
+pub fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// `part` in percent of `whole`; 0 when there is no whole.

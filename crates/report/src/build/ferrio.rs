@@ -14,6 +14,7 @@ use crate::model::{
     ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, ResponseReport,
     RunFacts, TestedPlace,
 };
+use crate::num::whole_ms;
 
 /// The kernel counts CPU time in steps of 10 ms: less than this, over all processors, tells nothing.
 const LEAST_CPU_US: u64 = 200_000;
@@ -101,7 +102,6 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     let cpu = options.cpu;
     let share = |us: u64| (cpu.all_us >= LEAST_CPU_US).then(|| finite(cpu.share(us)));
     let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     RunFacts {
         end: match result.signal {
             Some(_) => "signal",
@@ -109,8 +109,8 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
             None => "completed",
         },
         signal: result.signal,
-        started_ms: ms(started),
-        elapsed_ms: ms(result.elapsed),
+        started_ms: whole_ms(started),
+        elapsed_ms: whole_ms(result.elapsed),
         jobs: count(result.jobs.len()),
         failed_jobs,
         tolerated_errors: result.jobs.iter().map(|job| job.stats.total_errors).sum(),
