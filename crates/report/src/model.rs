@@ -2,12 +2,17 @@
 //!
 //! Every format is written from this one tree. All floats in it are finite. Latencies are in ns unless a name says otherwise.
 
+mod disks;
 mod ferrio;
+mod pairs;
+mod steady;
 
 use ferrio_plan::Units;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
+pub use disks::{DiskReport, SlaveMeans};
 pub use ferrio::*;
+pub use pairs::{Pairs, Percentiles, Shares};
+pub use steady::{SteadyData, SteadyLatency, SteadyReport};
 
 /// A whole report.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -338,109 +343,6 @@ impl BlockReport {
     }
 }
 
-/// What came out of a steady state, as fio's document has it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SteadyReport {
-    /// What was judged and the limit: `iops:20.000000%`.
-    pub ss: String,
-    /// Length of the window in s.
-    pub duration: u64,
-    /// 1 if the state was steady.
-    pub attained: u8,
-    /// What the limit was compared with: `0.125188%`.
-    pub criterion: String,
-    /// Largest deviation from the mean; 0 if the slope was judged.
-    pub max_deviation: f64,
-    /// Slope per check; 0 if the deviation was judged.
-    pub slope: f64,
-    /// The window.
-    pub data: SteadyData,
-    /// The criterion as the text shows it.
-    #[serde(skip)]
-    pub text: String,
-}
-
-/// Figures of a steady state window, all directions together. Checks that were never made are 0 and count in the means.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SteadyData {
-    /// Bytes per second.
-    pub bw_mean: u64,
-    /// I/Os per second.
-    pub iops_mean: u64,
-    /// Completion latencies, if they were judged.
-    #[serde(flatten)]
-    pub latency: Option<SteadyLatency>,
-    /// I/Os per second of each check, oldest first.
-    pub iops: Vec<u64>,
-    /// Bytes per second of each check.
-    pub bw: Vec<u64>,
-}
-
-/// Completion latencies in a steady state window.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SteadyLatency {
-    /// Their mean, ns.
-    pub lat_mean: u64,
-    /// Mean of each check, ns.
-    pub lat_ns: Vec<u64>,
-}
-
-/// Activity of one disk.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct DiskReport {
-    /// Name below /sys/block.
-    pub name: String,
-    /// Completed reads.
-    pub read_ios: u64,
-    /// Completed writes.
-    pub write_ios: u64,
-    /// Sectors of 512 bytes read.
-    pub read_sectors: u64,
-    /// Sectors of 512 bytes written.
-    pub write_sectors: u64,
-    /// Merged reads.
-    pub read_merges: u64,
-    /// Merged writes.
-    pub write_merges: u64,
-    /// ms spent reading.
-    pub read_ticks: u64,
-    /// ms spent writing.
-    pub write_ticks: u64,
-    /// ms weighted by requests in the queue.
-    pub in_queue: u64,
-    /// Busy time in percent.
-    pub util: f64,
-    /// Means over the slaves, when there are any.
-    #[serde(flatten)]
-    pub slaves: Option<SlaveMeans>,
-}
-
-/// Integer means over the slaves of a stacked device.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SlaveMeans {
-    /// Completed reads.
-    pub aggr_read_ios: u64,
-    /// Completed writes.
-    pub aggr_write_ios: u64,
-    /// Sectors read.
-    pub aggr_read_sectors: u64,
-    /// Sectors written.
-    pub aggr_write_sectors: u64,
-    /// Merged reads.
-    pub aggr_read_merges: u64,
-    /// Merged writes. The key is singular in fio's documents.
-    #[serde(rename = "aggr_write_merge")]
-    pub aggr_write_merges: u64,
-    /// ms spent reading.
-    pub aggr_read_ticks: u64,
-    /// ms spent writing.
-    pub aggr_write_ticks: u64,
-    /// ms weighted by requests in the queue.
-    pub aggr_in_queue: u64,
-    /// Busy time of the busiest slave, percent.
-    pub aggr_util: f64,
-}
-
 /// How idle the CPUs were (`--idle-prof`).
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CpuIdleness {
@@ -483,53 +385,4 @@ pub struct GroupDirection {
     pub runtime_min: u64,
     /// Longest run time, ms.
     pub runtime_max: u64,
-}
-
-/// An object whose keys are data: kept in order, repetitions included.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pairs<K, V>(pub Vec<(K, V)>);
-
-/// Percentages by label.
-pub type Shares = Pairs<&'static str, f64>;
-
-impl<K, V> Pairs<K, V> {
-    /// True without any pair.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<K, V> Default for Pairs<K, V> {
-    fn default() -> Self {
-        Pairs(Vec::new())
-    }
-}
-
-impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
-}
-
-/// Percentiles in ascending order, as (percent, ns).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Percentiles(pub Vec<(f64, u64)>);
-
-impl Percentiles {
-    /// True without any percentile.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Percentiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (percent, ns) in &self.0 {
-            map.serialize_entry(&format_args!("{percent:.6}"), ns)?;
-        }
-        map.end()
-    }
 }

@@ -1,0 +1,179 @@
+use super::*;
+
+fn read(words: &[&str]) -> Result<Program, ProgramError> {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    Program::read(&crate::arguments::scan(&words, 1, &crate::options::options()).unwrap())
+}
+
+fn refusal(words: &[&str]) -> String {
+    read(words).unwrap_err().to_string()
+}
+
+#[test]
+fn clap_agrees_with_the_table() {
+    command().debug_assert();
+}
+
+#[test]
+fn nothing_given_is_fios_default() {
+    let program = read(&[]).unwrap();
+    assert_eq!(program.formats, Formats { normal: true, ..values::NO_FORMAT });
+    assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
+    assert_eq!(program.eta_interval, Duration::from_secs(1));
+}
+
+#[test]
+fn the_last_of_repeated_options_counts() {
+    let program = read(&["--output=a", "-o", "b", "--eta=never", "--eta=auto"]).unwrap();
+    assert_eq!((program.output.as_deref(), program.eta), (Some("b"), Eta::Auto));
+}
+
+#[test]
+fn formats_replace_each_other_and_terse_lines_are_added() {
+    let formats = |words: &[&str]| read(words).unwrap().formats;
+    let terse = Formats { terse: true, ..values::NO_FORMAT };
+    assert_eq!(formats(&["--output-format=json", "--minimal"]), terse);
+    assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..values::NO_FORMAT });
+    assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
+    assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
+    assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..values::NO_FORMAT });
+    assert_eq!(formats(&["-F", "openmetrics", "--minimal"]), terse);
+    assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
+}
+
+#[test]
+fn options_of_the_report_reach_it() {
+    use ferrio_stats::Buckets::{Fio, Hdr};
+    let options = |words: &[&str]| read(words).unwrap().report_options();
+    let buckets =
+        [&[][..], &["--fio-bins"], &["-F", "json"], &["-F", "normal,json+"]].map(|w| options(w).buckets());
+    assert_eq!(buckets, [Hdr, Fio, Hdr, Fio]);
+    assert!(!options(&["--idle-prof=system"]).each_cpu && options(&["-I", "percpu"]).each_cpu);
+}
+
+#[test]
+fn nothing_goes_together_with_openmetrics() {
+    for words in
+        [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
+    {
+        let Err(error @ ProgramError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
+        assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
+    }
+    let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
+    assert!(matches!(interim, Err(ProgramError::OneReportOnly)), "{interim:?}");
+}
+
+#[test]
+fn times_have_units_and_least_values() {
+    let program = read(&["--eta-newline=500ms", "--eta-interval=2"]).unwrap();
+    assert_eq!(program.eta_newline, Some(Duration::from_millis(500)));
+    assert_eq!(program.eta_interval, Duration::from_secs(2));
+    let interval = |word: &str| read(&[word]).unwrap().status_interval;
+    assert_eq!(interval("--status-interval=5"), Some(Duration::from_secs(5)));
+    assert_eq!(interval("--status-interval=1ms"), Some(Duration::from_millis(1)));
+    assert!(refusal(&["--eta-interval=100ms"]).contains("too short, the least is 250ms"));
+    assert!(refusal(&["--eta-newline=soon"]).contains("a number with d, h, m, s, ms or us is expected"));
+}
+
+#[test]
+fn lines_of_intervals_never_stand_among_those_of_the_report() {
+    let to = |words: &[&str]| read(words).unwrap().interval_report.unwrap().to;
+    assert_eq!(to(&["--interval-report=1s"]), IntervalsTo::StandardError);
+    assert_eq!(to(&["--interval-report=1s:-", "--output=f"]), IntervalsTo::StandardOutput);
+    assert_eq!(to(&["--interval-report=1s:g", "--output=f"]), IntervalsTo::File("g".to_owned()));
+    assert!(refusal(&["--interval-report=1s:-"]).contains("give the report a file with --output=FILE"));
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
+    for entry in OPTIONS {
+        let State::Refused(why) = entry.state else { continue };
+        let value = match entry.name {
+            "profile" => "act",
+            _ => "1",
+        };
+        let word = match entry.takes {
+            Takes::Nothing => format!("--{}", entry.name),
+            _ => format!("--{}={value}", entry.name),
+        };
+        assert_eq!(refusal(&[&word]), format!("option --{} {why}", entry.name));
+        assert!(why.contains("; ") || why.contains(": "), "{why}");
+    }
+}
+
+#[test]
+fn a_wrong_value_is_told_before_the_option_is_refused() {
+    assert!(refusal(&["--terse-version=9"]).contains("possible values: 2, 3, 4, 5"));
+    assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
+    assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
+    assert!(refusal(&["--profile=nosuch"]).contains("profile 'nosuch' not found"));
+}
+
+#[test]
+fn what_means_nothing_is_told_when_debugging_only() {
+    assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, [""; 0]);
+    let notes = read(&["--max-jobs=4", "--alloc-size=1024", "--debug=mem"]).unwrap().notes;
+    assert_eq!(notes[1], "--alloc-size has no effect: memory is taken as it is needed");
+    assert_eq!(notes.len(), 2);
+}
+
+#[test]
+fn a_trigger_needs_an_occasion() {
+    let trigger = |words: &[&str]| read(words).unwrap().trigger;
+    let full = trigger(&["--trigger-file=f", "--trigger-timeout=2", "--trigger=echo x"]).unwrap();
+    assert_eq!(full.file, Some(PathBuf::from("f")));
+    assert_eq!((full.timeout, full.command.as_deref()), (Some(Duration::from_secs(2)), Some("echo x")));
+    assert_eq!(trigger(&["--trigger-timeout=0"]), None);
+    assert!(refusal(&["--trigger-timeout=500ms"]).contains("too short"));
+    let alone = read(&["--trigger=true"]).unwrap();
+    assert!(alone.trigger.is_none() && alone.notes[0].contains("never runs without --trigger-file"));
+}
+
+#[test]
+fn debug_lists_add_up_and_silence_the_live_line() {
+    let program = read(&["--debug=io", "--debug=file,nosuch"]).unwrap();
+    assert_eq!(program.debug.said().len(), 3);
+    assert_eq!(program.eta, Eta::Never);
+    assert_eq!(read(&["--debug=io", "--eta=always"]).unwrap().eta, Eta::Always);
+    assert_eq!(read(&["--debug=io,help"]).unwrap().question, Some(Question::DebugClasses));
+    assert_eq!(read(&["-d?"]).unwrap().question, Some(Question::DebugClasses));
+}
+
+#[test]
+fn questions_are_recognised() {
+    let question = |words: &[&str]| read(words).unwrap().question;
+    assert_eq!(question(&["-v"]), Some(Question::Version));
+    assert_eq!(question(&["--cmdhelp"]), Some(Question::Options(None)));
+    assert_eq!(question(&["--cmdhelp=rw"]), Some(Question::Options(Some("rw".to_owned()))));
+    assert_eq!(
+        question(&["--enghelp=libaio,nowait"]),
+        Some(Question::Engines(Some("libaio,nowait".to_owned())))
+    );
+    assert_eq!(question(&["--crctest"]), Some(Question::Checksums(None)));
+    assert_eq!(question(&["--memcpytest=memcpy"]), Some(Question::Copies(Some("memcpy".to_owned()))));
+    assert_eq!(question(&["-T"]), Some(Question::Clocks));
+    assert_eq!(question(&["--minimal", "--version"]), Some(Question::Version));
+    assert_eq!(question(&["--readonly"]), None);
+}
+
+#[test]
+fn help_wins_over_whatever_stands_behind_it() {
+    let Err(ProgramError::Clap(error)) = read(&["--help", "--nonsense"]) else {
+        panic!("help was asked for")
+    };
+    assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp);
+}
+
+#[test]
+fn odd_values_are_refused_unless_fios_reading_is_asked_for() {
+    assert_eq!(read(&[]).unwrap().strict, Reading::Ferrio);
+    assert_eq!(read(&["--strict=fio"]).unwrap().strict, Reading::Fio);
+    assert_eq!(read(&["--strict", "fio", "--strict=ferrio"]).unwrap().strict, Reading::Ferrio);
+    assert!(refusal(&["--strict=no"]).contains("invalid reading no: there are fio and ferrio"));
+}
+
+#[test]
+fn global_is_no_section_to_run() {
+    assert_eq!(refusal(&["--section=global"]), "can't use global as only section");
+    assert_eq!(read(&["--section=a", "--section=b"]).unwrap().sections, ["a", "b"]);
+}
