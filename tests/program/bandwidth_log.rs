@@ -10,9 +10,8 @@ const STEADY: [&str; 6] =
     ["--name=a", "--ioengine=null", "--size=1g", "--rate_iops=100", "--time_based", "--runtime=1100ms"];
 
 fn rows(place: &Place, name: &str) -> Vec<[u64; 5]> {
-    let text = fs::read_to_string(place.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let numbers = |line: &str| line.split(", ").map(|n| n.parse().unwrap()).collect::<Vec<u64>>();
-    text.lines().map(|line| numbers(line).try_into().unwrap()).collect()
+    let numbers = |row: Vec<String>| row.iter().map(|n| n.parse().unwrap()).collect::<Vec<u64>>();
+    place.rows(name).into_iter().map(|row| numbers(row).try_into().unwrap()).collect()
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! Whatever ends a run early, what is printed is whole: complete documents, complete lines, or a message and a status that is not 0.
 
-use std::fs;
-
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{FERRIO, Place, Run, number};
+use crate::support::{FERRIO, Place, Run, document_within, number};
 
 const FORMATS: [&str; 5] = ["normal", "json", "json+", "terse", "normal,json+,terse"];
 
@@ -32,11 +30,7 @@ fn whole(run: &Run, format: &str, jobs: usize) -> Option<Value> {
         assert!(out.contains(last) && out.ends_with('\n'), "{out}");
     }
     has("json").then(|| {
-        let (from, to) = (out.find("{\n").unwrap(), out.rfind("\n}\n").unwrap() + 3);
-        if formats.len() == 1 {
-            assert_eq!((from, to), (0, out.len()), "the document stands alone: {out}");
-        }
-        let document: Value = serde_json::from_str(&out[from..to]).unwrap();
+        let document = if formats.len() == 1 { run.json() } else { document_within(out).0 };
         assert_eq!(document["jobs"].as_array().unwrap().len(), jobs);
         document
     })
@@ -45,13 +39,12 @@ fn whole(run: &Run, format: &str, jobs: usize) -> Option<Value> {
 /// Ends a job of endless writes in the middle.
 fn killed(signal: Signal, format: &str) -> Run {
     let place = Place::new();
-    let file = place.work().join("f");
     let format = format!("--output-format={format}");
     // Without `fallocate` the file has a length only when something was written.
     let job = "--name=a --filename=f --rw=write --size=1m --fallocate=none --time_based --runtime=1h";
     let words: Vec<&str> = [format.as_str()].into_iter().chain(job.split(' ')).collect();
     let mut running = place.ferrio(&words).start();
-    running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("its first write", || place.is_written("f"));
     running.signal(signal);
     running.signal(signal);
     running.wait().ended_with(128)

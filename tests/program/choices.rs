@@ -40,7 +40,7 @@ fn sequences(fio: bool) -> Vec<String> {
         let words: Vec<&str> = line.split_whitespace().skip_while(|word| !word.starts_with('j')).collect();
         ["read", "write"].contains(words.get(1)?).then(|| words.join(" "))
     };
-    let log = |number| fs::read_to_string(place.work().join(format!("j{number}.log"))).unwrap();
+    let log = |number| place.read(&format!("j{number}.log"));
     (0..JOBS.len()).map(|number| log(number).lines().filter_map(io).collect::<Vec<_>>().join("\n")).collect()
 }
 

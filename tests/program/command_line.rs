@@ -149,7 +149,7 @@ fn the_report_goes_into_the_output_file_alone() {
         ["--output=report.txt", "--output-format=normal,json", "--name=a", "--ioengine=null", "--size=64k"];
     let run = place.ferrio(&words).run().succeeded();
     assert_eq!((run.stdout.as_str(), run.messages().as_str()), ("", ""));
-    let report = std::fs::read_to_string(place.work().join("report.txt")).unwrap();
+    let report = place.read("report.txt");
     assert!(report.contains("\"jobname\" : \"a\"") && report.contains("issued rwts: total=16,0,0,0"));
 }
 

@@ -108,9 +108,8 @@ fn compression_alone_changes_rates_in_windows_and_nothing_else() {
             assert_eq!(number(&report, &format!("/jobs/0/{direction}/iops_samples")), ios);
             assert_eq!(number(&report, &format!("/jobs/0/{direction}/bw_samples")), ios);
         }
-        let text = fs::read_to_string(place.work().join("x_iops.1.log")).unwrap();
-        assert!(text.lines().count() >= 2, "{text}");
-        assert!(text.lines().all(|line| line.split(", ").nth(1) == Some("1")), "{text}");
+        let rows = place.rows("x_iops.1.log");
+        assert!(rows.len() >= 2 && rows.iter().all(|row| row[1] == "1"), "{rows:?}");
     }
 }
 
@@ -126,9 +125,7 @@ fn a_bandwidth_log_has_windows_of_its_own_interval_and_latencies_keep_theirs() {
         } else {
             place.ferrio(&words).run().succeeded()
         };
-        ["bw", "iops", "clat"].map(|kind| {
-            fs::read_to_string(place.work().join(format!("x_{kind}.1.log"))).unwrap().lines().count()
-        })
+        ["bw", "iops", "clat"].map(|kind| place.rows(&format!("x_{kind}.1.log")).len())
     };
     for [bw, iops, clat] in [rows(true), rows(false)] {
         assert!(bw >= 2 * iops && bw >= 2 * clat, "{bw} rows of 10 ms, {iops} and {clat} of 100 ms");

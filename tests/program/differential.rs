@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Place, json_file, number, same};
+use crate::support::{Place, document_within, json_file, number, same};
 
 /// Keys that fio's report has got since version 3.33, the oldest one compared with.
 const NEW_KEYS: [&str; 7] = [
@@ -89,9 +89,7 @@ fn outcome(job: &str, more: &[&str], fio: bool) -> (Value, Vec<(String, u64)>) {
 
 /// fio's notes may stand before the document, in ferrio's file there is nothing else.
 fn fio_report(path: &Path) -> Value {
-    let text = fs::read_to_string(path).unwrap();
-    let document = text.find("{\n").map(|start| &text[start..]).unwrap_or_default();
-    serde_json::from_str(document).unwrap_or_else(|error| panic!("fio's report: {error}\n{text}"))
+    document_within(&fs::read_to_string(path).unwrap()).0
 }
 
 /// How long a log is depends on time.

@@ -70,7 +70,7 @@ fn peak(files: u32) -> u64 {
     let words =
         ["--name=a", "--ioengine=null", "--rw=randread", "--size=400m", "--number_ios=10", &files, asks];
     place.ferrio(&words).run().succeeded();
-    let told = fs::read_to_string(place.work().join("a.postrun.txt")).unwrap();
+    let told = place.read("a.postrun.txt");
     let kib = told.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok());
     kib.unwrap_or_else(|| panic!("no figure in {told:?}")) * 1024
 }

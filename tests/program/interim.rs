@@ -44,10 +44,6 @@ fn text(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_default()
 }
 
-fn begun(place: &Place) -> bool {
-    fs::metadata(place.work().join("f")).is_ok_and(|file| file.len() > 0)
-}
-
 /// Ends the run. All documents in `file`, of which there is nothing else.
 fn end(running: Running, file: &Path) -> Vec<Value> {
     running.signal(Signal::SIGINT);
@@ -132,7 +128,7 @@ fn each_sigusr1_prints_one_report_and_the_last_one_still_follows() {
     let out = place.beside("out");
     let later = with(&["--name=later", "--stonewall"], &ENDLESS);
     let mut running = place.ferrio(&[&["--output=../out"], &WRITER[..], &later].concat()).start();
-    running.until("the first write", || begun(&place));
+    running.until("the first write", || place.is_written("f"));
     for reports in 1..=2 {
         running.signal(Signal::SIGUSR1);
         running.until("a report", || text(&out).matches(HEADING).count() == reports);
@@ -153,7 +149,7 @@ fn the_status_file_is_removed_and_prints_one_report() {
     let words = [&["--output-format=json", "--output=../out"], &WRITER[..], &later].concat();
     let dir = place.work().display().to_string();
     let mut running = place.ferrio(&words).env("TMPDIR", &dir).env("TEMP", "/nowhere").start();
-    running.until("the first write", || begun(&place));
+    running.until("the first write", || place.is_written("f"));
     File::create(&file).unwrap();
     running.until("the report", || !file.exists() && written(&out).len() == 1);
     let all = end(running, &out);
@@ -190,11 +186,10 @@ fn a_group_is_one_entry_of_every_report_in_every_format() {
 #[test]
 fn sigusr1_is_taken_from_the_first_moment_to_the_last() {
     let place = Place::new();
-    let file = place.work().join("f");
     let layout =
         ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g", "--fallocate=none"];
     let mut running = place.ferrio(&layout).start();
-    running.until("layout", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("layout", || place.is_written("f"));
     running.signal(Signal::SIGUSR1);
     running.signal(Signal::SIGINT);
     let run = running.wait().ended_with(128);

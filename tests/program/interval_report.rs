@@ -1,11 +1,12 @@
 //! `--interval-report` of whole runs: lines that add up to the report, whatever the jobs do, and errors in writing them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::schemas::Schema;
 use crate::support::{FERRIO, Place, Run, json_file, number, same};
 
 /// A job that does nothing 2000 times a second for a while.
@@ -16,16 +17,13 @@ const PACED: [&str; 6] =
 #[track_caller]
 fn parsed(text: &str) -> Vec<Value> {
     assert!(text.is_empty() || text.ends_with('\n'), "the last line is not whole: {text}");
-    let schema = json_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/interval_report.schema.json"));
-    let schema = jsonschema::draft202012::new(&schema).unwrap();
-    let line = |line: &str| {
-        let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        let wrong: Vec<String> =
-            schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(wrong.is_empty(), "{wrong:#?}\n{value:#}");
-        value
-    };
-    text.lines().map(line).collect()
+    let line = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let lines: Vec<Value> = text.lines().map(line).collect();
+    let schema = Schema::of("interval_report.schema.json");
+    for line in &lines {
+        assert_eq!(schema.mistakes(line), [""; 0], "{line:#}");
+    }
+    lines
 }
 
 /// The lines of one job, by its number.

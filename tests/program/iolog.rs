@@ -1,13 +1,11 @@
 //! `write_iolog`: I/O logs of whole runs beside those of real fio, and what becomes of a log that cannot be written. That jobs of all
 //! kinds have the same lines is tested in `same_io`.
 
-use std::fs;
-
 use crate::support::{Place, same};
 
 /// Lines of a log in the work directory.
 fn lines(place: &Place, name: &str) -> Vec<String> {
-    fs::read_to_string(place.work().join(name)).unwrap().lines().map(str::to_owned).collect()
+    place.read(name).lines().map(str::to_owned).collect()
 }
 
 fn without_times(lines: &[String]) -> Vec<String> {

@@ -1,28 +1,15 @@
 //! JSON documents of real runs against docs/report.schema.json, and the `ferrio` object at their end.
 
 use std::fs;
+use std::sync::LazyLock;
 
-use jsonschema::Validator;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Place, number, text};
+use crate::schemas::Schema;
+use crate::support::{Place, at_once, document_within, number, text};
 
-fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report.schema.json");
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn validator() -> Validator {
-    jsonschema::draft202012::new(&schema()).unwrap()
-}
-
-/// What the schema says against a document.
-fn mistakes(document: &Value) -> Vec<String> {
-    let validator = validator();
-    let errors = validator.iter_errors(document);
-    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
-}
+static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::of("report.schema.json"));
 
 /// The document of a run that ends with this status; it is as the schema says.
 #[track_caller]
@@ -35,7 +22,7 @@ fn document(place: &Place, words: &[&str], status: i32) -> Value {
     let words: Vec<&str> = [format].iter().chain(words).copied().collect();
     let run = place.ferrio(&words).run().ended_with(status);
     let document = run.json();
-    assert_eq!(mistakes(&document), [""; 0], "{words:?}\n{document:#}");
+    assert_eq!(SCHEMA.mistakes(&document), [""; 0], "{words:?}\n{document:#}");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(keys.last().unwrap().as_str(), "ferrio", "it is the last key");
     document
@@ -106,14 +93,13 @@ fn response_times_stand_in_both_places() {
 #[test]
 fn a_run_that_a_signal_ends_is_as_the_schema_says() {
     let place = Place::new();
-    let file = place.work().join("f");
     let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=write", "--size=1m"];
     let endless = ["--fallocate=none", "--time_based", "--runtime=1h"];
     let mut running = place.ferrio(&[&words[..], &endless].concat()).start();
-    running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("its first write", || place.is_written("f"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
-    assert_eq!(mistakes(&report), [""; 0]);
+    assert_eq!(SCHEMA.mistakes(&report), [""; 0]);
     let run = &report["ferrio"]["run"];
     assert_eq!((text(run, "/end"), number(run, "/signal")), ("signal", Signal::SIGINT as u64));
 }
@@ -121,10 +107,10 @@ fn a_run_that_a_signal_ends_is_as_the_schema_says() {
 #[test]
 fn a_steady_state_is_as_the_schema_says() {
     let words = ["--rw=randread", "--rate_iops=400", "--time_based", "--runtime=30", "--ss_dur=2"];
-    for criterion in ["--ss=iops:60%", "--ss=lat_slope:1000ms"] {
+    at_once(&["--ss=iops:60%", "--ss=lat_slope:1000ms"], |criterion| {
         let report = of_null(&[&words[..], &["--size=1g", criterion]].concat());
         assert_eq!(number(&report, "/jobs/0/steadystate/attained"), 1);
-    }
+    });
 }
 
 #[test]
@@ -149,9 +135,7 @@ fn huge_numbers_stay_numbers() {
 fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
     let place = Place::new();
     let run = place.ferrio(&[&NULL[..], &["--output-format=normal,json"]].concat()).run().succeeded();
-    let (_, report) = run.stdout.split_once("\n{\n").unwrap();
-    let (report, text_report) = report.split_once("\n}\n").unwrap();
-    let report: Value = serde_json::from_str(&format!("{{{report}}}")).unwrap();
+    let (report, text_report) = document_within(&run.stdout);
     let warnings = report["ferrio"]["warnings"].as_array().unwrap();
     let codes: Vec<&str> = warnings.iter().map(|warning| text(warning, "/code")).collect();
     assert!(codes.contains(&"short-run") && codes.contains(&"few-ios"), "{codes:?}");
@@ -207,7 +191,7 @@ fn broken_documents_are_found() {
     for (what, break_it) in breakages {
         let mut broken = good.clone();
         break_it(&mut broken);
-        assert_ne!(mistakes(&broken), [""; 0], "{what}");
+        assert_ne!(SCHEMA.mistakes(&broken), [""; 0], "{what}");
     }
 }
 
@@ -222,9 +206,9 @@ fn every_key_of_the_schema_is_described() {
             undescribed(&format!("{name}/{key}[]"), &property["items"], found);
         }
     }
-    let schema = schema();
+    let schema = &SCHEMA.text;
     let mut found = Vec::new();
-    undescribed("", &schema, &mut found);
+    undescribed("", schema, &mut found);
     let parts = schema["$defs"].as_object().unwrap();
     parts.iter().for_each(|(name, part)| undescribed(name, part, &mut found));
     assert_eq!(found, [""; 0]);

@@ -30,7 +30,7 @@ fn agree(job: &str) -> Run {
     let path = place.job(job);
     // fio prints messages about jobs where the report goes.
     let mut fio = place.fio(&["--output-format=json", "--output=o.json", &path]).run();
-    let printed = fs::read_to_string(place.work().join("o.json")).unwrap();
+    let printed = place.read("o.json");
     let document = printed.find('{').unwrap_or_else(|| panic!("no report of fio:\n{printed}"));
     fio.stdout = printed[document..].to_owned();
     let ferrio = place.ferrio(&["--output-format=json", &path]).run();
@@ -143,8 +143,8 @@ fn commands_run_around_a_job() {
         run.messages(),
         "a b : Saving output of prerun in a b.prerun.txt\na b : Saving output of postrun in a b.postrun.txt\n"
     );
-    assert_eq!(fs::read_to_string(place.work().join("a b.prerun.txt")).unwrap(), "one\ntwo\n");
-    assert_eq!(fs::read_to_string(place.work().join("a b.postrun.txt")).unwrap(), "three\n");
+    assert_eq!(place.read("a b.prerun.txt"), "one\ntwo\n");
+    assert_eq!(place.read("a b.postrun.txt"), "three\n");
 }
 
 /// fio ends with status 0 here, as if the job had done its work.

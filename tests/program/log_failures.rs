@@ -25,7 +25,7 @@ const ENDLESS: [&str; 7] = [
 ];
 
 fn rows(place: &Place, name: &str) -> u64 {
-    fs::read_to_string(place.work().join(name)).unwrap().lines().count() as u64
+    place.rows(name).len() as u64
 }
 
 /// What all jobs of a report have completed.
@@ -39,9 +39,8 @@ fn a_run_that_is_stopped_has_a_row_for_each_io_in_every_log() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let place = Place::new();
         let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--rate_iops=20000,10000"];
-        let log = place.work().join("x_iops.1.log");
         let mut running = place.ferrio(&[&ENDLESS[..], &logs].concat()).start();
-        running.until("a batch of rows", || fs::metadata(&log).is_ok_and(|file| file.len() > 0));
+        running.until("a batch of rows", || place.is_written("x_iops.1.log"));
         running.signal(signal);
         let report = running.wait().ended_with(128).json();
         let ios = ios(&report, 0);
@@ -63,19 +62,14 @@ fn a_run_that_is_stopped_counts_each_io_in_its_histograms_and_compressed_logs() 
         "--log_store_compressed=1",
         "--rate_iops=20000,10000",
     ];
-    let log = place.work().join("x_clat_hist.1.log");
     let mut running = place.ferrio(&[&ENDLESS[..], &logs].concat()).start();
-    running.until("a histogram", || fs::metadata(&log).is_ok_and(|file| file.len() > 0));
+    running.until("a histogram", || place.is_written("x_clat_hist.1.log"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
-    let text = fs::read_to_string(log).unwrap();
+    let rows = place.rows("x_clat_hist.1.log");
     for (direction, word) in [("0", "read"), ("1", "write")] {
-        let counted: u64 = text
-            .lines()
-            .map(|line| line.split(", ").collect::<Vec<_>>())
-            .filter(|row| row[1] == direction)
-            .flat_map(|row| row[3..].iter().map(|count| count.parse::<u64>().unwrap()).collect::<Vec<_>>())
-            .sum();
+        let counts = rows.iter().filter(|row| row[1] == direction).flat_map(|row| &row[3..]);
+        let counted: u64 = counts.map(|count| count.parse::<u64>().unwrap()).sum();
         assert_eq!(counted, number(&report, &format!("/jobs/0/{word}/total_ios")), "{word}");
     }
     let inflated = place.ferrio(&["--inflate-log=x_clat.1.log.fz"]).run().succeeded();

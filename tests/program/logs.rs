@@ -18,15 +18,9 @@ fn names(place: &Place) -> Vec<String> {
     names
 }
 
-/// The rows of a log, column by column.
-fn rows(place: &Place, name: &str) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(place.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    text.lines().map(|line| line.split(", ").map(str::to_owned).collect()).collect()
-}
-
 /// One column of a log as numbers.
 fn column(place: &Place, name: &str, column: usize) -> Vec<u64> {
-    rows(place, name).iter().map(|row| row[column].parse().unwrap()).collect()
+    place.rows(name).iter().map(|row| row[column].parse().unwrap()).collect()
 }
 
 /// Runs both programs and compares all log files; `settled` says what of each row does not depend on time.
@@ -40,7 +34,7 @@ fn compare(more: &[&str], settled: fn(&[String]) -> Vec<String>) {
             place.ferrio(&words).run().succeeded()
         };
         let log = |name: String| {
-            let rows: Vec<_> = rows(&place, &name).iter().map(|row| settled(row)).collect();
+            let rows: Vec<_> = place.rows(&name).iter().map(|row| settled(row)).collect();
             (name, rows)
         };
         names(&place).into_iter().map(log).collect::<Vec<_>>()
@@ -80,9 +74,9 @@ fn one_file_for_all_jobs_keeps_what_earlier_runs_wrote() {
     let place = Place::new();
     let words = [&MIX[..], &["--write_lat_log=x", "--per_job_logs=0", "--numjobs=2"]].concat();
     place.ferrio(&words).run().succeeded();
-    let once = rows(&place, "x_clat.log").len();
+    let once = place.rows("x_clat.log").len();
     place.ferrio(&words).run().succeeded();
-    assert_eq!(rows(&place, "x_clat.log").len(), 2 * once);
+    assert_eq!(place.rows("x_clat.log").len(), 2 * once);
     assert_eq!(names(&place), ["x_clat.log", "x_lat.log", "x_slat.log"]);
 }
 
@@ -100,7 +94,7 @@ fn a_window_logs_its_average_its_maximum_or_both() {
     let place = Place::new();
     let words = [&MIX[..], &["--rate_iops=2000,1000", "--write_lat_log=x", "--log_avg_msec=20"]].concat();
     place.ferrio(&[&words[..], &["--log_window_value=both"]].concat()).run().succeeded();
-    let both = rows(&place, "x_clat.1.log");
+    let both = place.rows("x_clat.1.log");
     assert!(both.len() > 2 && both.iter().all(|row| row.len() == 6), "{both:?}");
     let (average, maximum) = (column(&place, "x_clat.1.log", 1), column(&place, "x_clat.1.log", 2));
     assert!(average.iter().zip(&maximum).all(|(average, maximum)| average <= maximum), "{both:?}");
@@ -116,7 +110,7 @@ fn issue_times_grow_and_stand_in_the_logs_of_submission_and_completion_only() {
     place.ferrio(&words.concat()).run().succeeded();
     let issued = column(&place, "x_clat.1.log", 6);
     assert!(issued.is_sorted() && issued[0] < issued[issued.len() - 1], "{issued:?}");
-    for (row, issued) in rows(&place, "x_clat.1.log").iter().zip(issued) {
+    for (row, issued) in place.rows("x_clat.1.log").iter().zip(issued) {
         let [time_ms, latency]: [u64; 2] = [0, 1].map(|at: usize| row[at].parse().unwrap());
         assert_eq!((issued + latency) / 1_000_000, time_ms, "{row:?}");
     }
@@ -162,7 +156,7 @@ fn what_is_not_measured_has_the_files_of_fio() {
             let words = [&MIX[..], &logs, more].concat();
             let run = if fio { place.fio(&words).run() } else { place.ferrio(&words).run() };
             run.succeeded();
-            names(&place).into_iter().map(|name| (rows(&place, &name).len(), name)).collect::<Vec<_>>()
+            names(&place).into_iter().map(|name| (place.rows(&name).len(), name)).collect::<Vec<_>>()
         };
         let (fio, ferrio) = (files(true), files(false));
         if more[0] == "--gtod_reduce=1" {
@@ -177,8 +171,8 @@ fn histograms_count_every_io() {
     let place = Place::new();
     let words = ["--write_hist_log=x", "--log_hist_msec=20", "--log_hist_coarseness=6", "--write_lat_log=x"];
     place.ferrio(&[&MIX[..], &["--rate_iops=2000,1000"], &words].concat()).run().succeeded();
-    let histograms = rows(&place, "x_clat_hist.1.log");
-    let ios = rows(&place, "x_clat.1.log");
+    let histograms = place.rows("x_clat_hist.1.log");
+    let ios = place.rows("x_clat.1.log");
     for direction in ["0", "1"] {
         let of = |rows: &[Vec<String>], at: usize| -> Vec<Vec<String>> {
             rows.iter().filter(|row| row[at] == direction).cloned().collect()
@@ -194,7 +188,7 @@ fn histograms_count_every_io() {
     }
     let report = place.ferrio(&[&MIX[..], &["--write_hist_log=y", "--output-format=json"]].concat()).run();
     assert!(number(&report.succeeded().json(), "/jobs/0/read/total_ios") > 0);
-    assert_eq!(rows(&place, "y_clat_hist.1.log").len(), 0, "without an interval the log stays empty");
+    assert_eq!(place.rows("y_clat_hist.1.log").len(), 0, "without an interval the log stays empty");
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod response;
 mod restraints;
 mod rules;
 mod same_io;
+mod schemas;
 mod signals;
 mod statistics;
 mod steadystate;

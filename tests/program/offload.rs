@@ -54,7 +54,7 @@ fn waiting_for_a_rate_leaves_threads_at_work_and_logs_have_every_io() {
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 20);
     assert!(number(&report, "/jobs/0/read/runtime") >= 90);
     for log in ["l_lat.1.log", "l_clat.1.log", "l_slat.1.log"] {
-        assert_eq!(fs::read_to_string(place.work().join(log)).unwrap().lines().count(), 20, "{log}");
+        assert_eq!(place.read(log).lines().count(), 20, "{log}");
     }
 }
 
@@ -70,10 +70,9 @@ fn an_error_of_one_io_ends_the_job() {
 #[test]
 fn a_signal_ends_the_job_after_what_is_in_work() {
     let place = Place::new();
-    let file = place.work().join("f");
     let more = ["--rw=write", "--size=1m", "--fallocate=none", "--time_based", "--runtime=1h"];
     let mut running = place.ferrio(&offloaded(&more)).start();
-    running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("its first write", || place.is_written("f"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
     let job = &report["jobs"][0];

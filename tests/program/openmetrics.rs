@@ -1,7 +1,5 @@
 //! `--output-format=openmetrics`: a text that stands alone, whatever becomes of the run. What is in it is parsed in `clients.rs`.
 
-use std::fs;
-
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 
@@ -33,7 +31,7 @@ fn the_exposition_is_all_that_is_printed() {
     let to_file = [&[FORMAT, "--output=m.prom"][..], &NULL].concat();
     let run = place.ferrio(&to_file).run().succeeded();
     assert_eq!(run.stdout, "");
-    whole(&fs::read_to_string(place.work().join("m.prom")).unwrap());
+    whole(&place.read("m.prom"));
 }
 
 #[test]
@@ -72,10 +70,9 @@ fn a_check_has_no_figures_for_it() {
 #[test]
 fn a_run_that_is_interrupted_says_so() {
     let place = Place::new();
-    let file = place.work().join("f");
     let endless = ["--name=a", "--filename=f", "--rw=write", "--size=1m", "--fallocate=none", "--runtime=1h"];
     let mut running = place.ferrio(&[&[FORMAT, "--time_based"][..], &endless].concat()).start();
-    running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("its first write", || place.is_written("f"));
     running.signal(Signal::SIGINT);
     let run: Run = running.wait().ended_with(128);
     whole(&run.stdout);

@@ -38,13 +38,9 @@ fn logged(fio: bool, more: &[&str]) -> Vec<Vec<String>> {
     let words = with(&[&["--write_lat_log=x", "--log_prio=1"], more].concat());
     let program = if fio { place.fio(&words) } else { place.ferrio(&words) };
     program.run().succeeded();
-    let text = fs::read_to_string(place.work().join("x_clat.1.log")).unwrap();
     // fio 3.33 writes an offset that was not asked for.
-    let columns = |row: &str| {
-        let columns: Vec<_> = row.split(", ").map(str::to_owned).collect();
-        vec![columns[2].clone(), columns[3].clone(), columns[columns.len() - 1].clone()]
-    };
-    text.lines().map(columns).collect()
+    let columns = |row: Vec<String>| vec![row[2].clone(), row[3].clone(), row[row.len() - 1].clone()];
+    place.rows("x_clat.1.log").into_iter().map(columns).collect()
 }
 
 #[test]
@@ -78,15 +74,15 @@ fn rows_of_all_logs_have_the_jobs_priority() {
     let job = ["--ioengine=io_uring", "--prioclass=3", "--prio=1"];
     place.ferrio(&with(&[&logs[..], &job].concat())).run().succeeded();
     for name in ["lat", "slat", "clat", "bw", "iops"] {
-        let text = fs::read_to_string(place.work().join(format!("x_{name}.1.log"))).unwrap();
+        let text = place.read(&format!("x_{name}.1.log"));
         assert_eq!(text.lines().filter(|row| row.ends_with(", 0x6001")).count(), 64, "{name}:\n{text}");
     }
     let (averaged, plain) = (["--log_avg_msec=1000"], ["--log_prio=0", "--prio=5", "--prioclass=2"]);
     place.ferrio(&with(&[&logs[..], &job, &averaged].concat())).run().succeeded();
-    let text = fs::read_to_string(place.work().join("x_clat.1.log")).unwrap();
+    let text = place.read("x_clat.1.log");
     assert!(text.lines().count() == 1 && text.ends_with(", 0, 0, 0, 0x0000\n"), "{text}");
     place.ferrio(&with(&[&logs[..], &job, &plain].concat())).run().succeeded();
-    let text = fs::read_to_string(place.work().join("x_clat.1.log")).unwrap();
+    let text = place.read("x_clat.1.log");
     assert!(text.lines().all(|row| row.ends_with(", 0")), "{text}");
 }
 

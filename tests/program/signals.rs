@@ -1,7 +1,5 @@
 //! A signal ends the run early and in order: jobs stop, the report is complete, the status is 128.
 
-use std::fs;
-
 use nix::sys::signal::Signal;
 
 use crate::support::{Place, number};
@@ -20,9 +18,8 @@ const ENDLESS: [&str; 8] = [
 
 fn interrupted(words: &[&str], signal: Signal) -> serde_json::Value {
     let place = Place::new();
-    let file = place.work().join("f");
     let mut running = place.ferrio(words).start();
-    running.until("its first write", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("its first write", || place.is_written("f"));
     running.signal(signal);
     let run = running.wait().ended_with(128);
     let line = format!("terminating on signal {}", signal as i32);
@@ -71,11 +68,10 @@ fn jobs_behind_a_stonewall_do_not_begin_anymore() {
 #[test]
 fn a_signal_during_layout_removes_the_unfinished_file() {
     let place = Place::new();
-    let file = place.work().join("f");
     let words =
         ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g", "--fallocate=none"];
     let mut running = place.ferrio(&words).start();
-    running.until("layout", || fs::metadata(&file).is_ok_and(|metadata| metadata.len() > 0));
+    running.until("layout", || place.is_written("f"));
     running.signal(Signal::SIGINT);
     let report = running.wait().ended_with(128).json();
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 0);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, json_file, number, same};
+use crate::support::{Place, document_within, json_file, number, same};
 
 /// The report on reads of two jobs of a group, and all their latencies in ascending order.
 fn group(words: &[&str]) -> (Value, Vec<u64>) {
@@ -14,10 +14,8 @@ fn group(words: &[&str]) -> (Value, Vec<u64>) {
         ["--name=a", "--filename=f", "--size=1m", "--ioengine=psync", "--numjobs=2", "--group_reporting"];
     let logged = ["--write_lat_log=x", "--output-format=json", output.as_str()];
     place.ferrio(&[words, &logged[..], &jobs[..]].concat()).run().succeeded();
-    let log = |job| fs::read_to_string(place.work().join(format!("x_clat.{job}.log"))).unwrap();
-    let logs = log(1) + &log(2);
-    let value = |line: &str| line.split(", ").nth(1).unwrap().parse().unwrap();
-    let mut samples: Vec<u64> = logs.lines().map(value).collect();
+    let rows = [place.rows("x_clat.1.log"), place.rows("x_clat.2.log")].concat();
+    let mut samples: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
     samples.sort_unstable();
     (json_file(&place.beside("report"))["jobs"][0]["read"]["clat_ns"].clone(), samples)
 }
@@ -75,7 +73,7 @@ fn a_job_without_statistics_is_left_out_of_every_format() {
     let empty = "\n\nRun status group 1 (all jobs):\n\nRun status group 2 (all jobs):\n   READ:";
     assert!(run.stdout.contains(empty), "{}", run.stdout);
     let run = place.ferrio(&["--output-format=json", &job]).run().succeeded();
-    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let report = run.json();
     let names = report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap());
     assert_eq!(names.collect::<Vec<_>>(), ["a", "c"]);
 }
@@ -90,10 +88,8 @@ fn blocks_that_are_trimmed_are_followed() {
         let formats = ["--output-format=normal,json", "--continue_on_error=all", output.as_str()];
         place.ferrio(&[&asked[..], &formats, words].concat()).run();
         let text = fs::read_to_string(place.beside("report")).unwrap();
-        let (json, text) = text.split_once("\n}\n").unwrap();
         // Lines on the start of the run stand before the document.
-        let json = &json[json.find("{\n").unwrap()..];
-        let json: Value = serde_json::from_str(&format!("{json}\n}}")).unwrap();
+        let (json, text) = document_within(&text);
         (json["jobs"][0].clone(), text.to_owned())
     };
     let states = |unwritten, trimmed, written, failed| {
@@ -166,8 +162,7 @@ fn idleness_is_a_member_of_the_document_and_calibrating_runs_no_job() {
         let mode = format!("--idle-prof={mode}");
         let run =
             place.ferrio(&[&[mode.as_str(), "--output-format=json"], &job[..]].concat()).run().succeeded();
-        let report: Value = serde_json::from_str(&run.stdout).unwrap();
-        let object = report["cpu_idleness"].as_object().unwrap().clone();
+        let object = run.json()["cpu_idleness"].as_object().unwrap().clone();
         assert!(
             object.values().all(|figure| figure.as_f64().is_some_and(|figure| figure >= 0.0)),
             "{object:?}"

@@ -70,6 +70,23 @@ impl Place {
         path.to_str().unwrap().to_owned()
     }
 
+    /// The text of a file in the work directory.
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The rows of a log in the work directory, column by column.
+    #[track_caller]
+    pub fn rows(&self, name: &str) -> Vec<Vec<String>> {
+        self.read(name).lines().map(|row| row.split(", ").map(str::to_owned).collect()).collect()
+    }
+
+    /// True once something was written to a file in the work directory.
+    pub fn is_written(&self, name: &str) -> bool {
+        fs::metadata(self.work().join(name)).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
     /// Names and sizes of what lies in the work directory.
     pub fn files(&self) -> Vec<(String, u64)> {
         let mut files: Vec<_> = fs::read_dir(self.work())
@@ -293,6 +310,15 @@ impl Run {
     pub fn json(&self) -> Value {
         document(&self.stdout, &self.shown)
     }
+}
+
+/// The first JSON document in an output that has other lines before or behind it, and what follows.
+#[track_caller]
+pub fn document_within(output: &str) -> (Value, &str) {
+    let start = output.find("{\n").unwrap_or_else(|| panic!("no JSON in\n{output}"));
+    let end = output[start..].find("\n}\n").unwrap_or_else(|| panic!("no whole JSON in\n{output}"));
+    let (json, rest) = output[start..].split_at(end + 3);
+    (document(json, "the document in an output"), rest)
 }
 
 /// A file as one JSON document.
