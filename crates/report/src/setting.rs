@@ -57,13 +57,13 @@ impl Setting {
 
     /// What the processors have done since this was asked.
     #[must_use]
-    pub fn cpu_so_far(&self) -> CpuUse {
+    pub(crate) fn cpu_so_far(&self) -> CpuUse {
         CpuTime::now().since(&self.start)
     }
 
     /// Places of one job; none for a job of another plan.
     #[must_use]
-    pub fn of_job(&self, job: usize) -> &[usize] {
+    pub(crate) fn of_job(&self, job: usize) -> &[usize] {
         self.places_of.get(job).map_or(&[], Vec::as_slice)
     }
 }

@@ -91,7 +91,7 @@ impl Logs {
 
     /// True when the bandwidth log has the rates of single I/Os, if it has any.
     #[must_use]
-    pub fn single_bw(&self) -> bool {
+    fn single_bw(&self) -> bool {
         self.rates_are_single() && self.bw.is_some() && !self.bw_disabled
     }
 

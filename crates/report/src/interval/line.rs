@@ -15,7 +15,7 @@ use crate::model::LatencyReport;
 use crate::num::percent;
 
 /// Version of the format. Fields may be added to a version; their meaning stays.
-pub const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// What one job did in one interval. All figures are of the interval alone unless a field says otherwise.
 #[derive(Clone, Debug, Serialize)]
