@@ -1,6 +1,12 @@
-//! What users see of a run: fio's text and JSON reports, the lines at the start, the live line, messages about errors.
+//! What users see of a run: reports in all formats, log files, the lines at the start, the live line, messages about errors.
 //!
 //! Functions return text and print nothing. A report is built once as a tree ([`RunReport`]) and every format is written from it.
+//!
+//! - The tree: `model` is its shape, `build` works it out of plan and result, `doubts` finds what speaks against its figures, `setting` is
+//!   what was known of the machine before the run.
+//! - Its formats: `text`, `json`, `terse`, `openmetrics`; `num` and `ctime` for numbers and times as fio prints them.
+//! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
+//! - Lines beside the report: `start`, `notes`, `errors`, `debug`.
 #![forbid(unsafe_code)]
 
 mod build;
