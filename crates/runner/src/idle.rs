@@ -18,7 +18,8 @@ use nix::unistd::Pid;
 
 use crate::place::run_on;
 
-/// Steps of a unit: 10 to 20 µs where the compiler optimises, short beside the time slices that it is interrupted for, long beside the count behind it.
+/// Steps of a unit: 10 to 20 µs where the compiler optimises, short beside the time slices that it is interrupted for, long beside the
+/// count behind it.
 const STEPS: u32 = 8192;
 /// Units that a measurement takes the median of, so that interruptions do not count.
 const MEASURED: usize = 101;

@@ -239,10 +239,7 @@ fn work<E: Engine>(
     let since = issuer.measuring_since();
     (result.stats, result.measured) = issuer.into_stats();
     if spec.life.runs_commands() {
-        // The command after the I/O may take long, and reports meanwhile show the job as it ended.
-        let taken = context.clock.now();
-        let snapshot = Box::new(Snapshot { result: result.clone(), since, taken });
-        let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
+        tell_figures(context, result, since);
     }
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
     hooks::postrun(context);
@@ -251,6 +248,12 @@ fn work<E: Engine>(
         unlink(spec, &mut note);
     }
     outcome
+}
+
+/// Tells main how the job ended: the command after its I/O may take long, and reports meanwhile show that.
+fn tell_figures(context: &Context<'_>, result: &JobResult, since: u64) {
+    let snapshot = Box::new(Snapshot { result: result.clone(), since, taken: context.clock.now() });
+    let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.

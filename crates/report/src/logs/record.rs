@@ -1,5 +1,5 @@
-//! Records of compressed logs, as fio lays them out: packed little-endian numbers,
-//! `time u64, value u64, maximum u64, direction and flags u32, priority u16, 2 bytes of nothing, block size u64[, offset u64][, issue u64]`.
+//! Records of compressed logs, as fio lays them out: packed little-endian numbers, `time u64, value u64, maximum u64,
+//! direction and flags u32, priority u16, 2 bytes of nothing, block size u64[, offset u64][, issue u64]`.
 //!
 //! The flags say which columns the text has. fio before 3.38 has no maximum and no issue time.
 

@@ -1,4 +1,5 @@
-//! Rows of logs, as text or as the records of compressed logs. Text: `time, value[, maximum], direction, block size[, offset], priority[, issue time]`.
+//! Rows of logs, as text or as the records of compressed logs. Text:
+//! `time, value[, maximum], direction, block size[, offset], priority[, issue time]`.
 //!
 //! Neighbouring rows mostly share their time, direction and block size. Those parts are formatted when they change and copied
 //! otherwise, so that a plain row costs one conversion of a number and no allocation.
