@@ -22,6 +22,7 @@ use crate::model::{
 };
 use crate::num::{per_second, percent};
 use ferrio::ferrio_report;
+pub(crate) use ferrio::job_names;
 use priorities::priority_reports;
 use steady::steady_report;
 

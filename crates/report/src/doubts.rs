@@ -18,6 +18,7 @@ use ferrio_plan::{JobSpec, Plan};
 use ferrio_runner::{JobResult, RunResult};
 
 use crate::Setting;
+use crate::build::job_names;
 use crate::model::{JobReport, Warning};
 use crate::num::{Prefixes, Unit, num};
 
@@ -82,13 +83,7 @@ impl<'a> Look<'a> {
 
     /// Names of jobs, each once, in order.
     fn names(&self, jobs: &[usize]) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in jobs.iter().filter_map(|&job| Some(&self.plan.jobs.get(job)?.spec.name)) {
-            if names.last() != Some(name) && !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-        names
+        job_names(self.plan, jobs.iter().copied())
     }
 
     /// Jobs as the subject of a message: `a`, or `64 jobs (a)`.

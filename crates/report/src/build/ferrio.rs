@@ -60,19 +60,24 @@ fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TestedPlace {
     let setting = &options.setting;
     let Place { mount_point, file_system, device } = &setting.places[at];
     let users = (0..plan.jobs.len()).filter(|&job| setting.of_job(job).contains(&at));
-    let mut jobs: Vec<String> = Vec::new();
-    for name in users.map(|job| &plan.jobs[job].spec.name) {
-        // Clones follow each other.
-        if jobs.last() != Some(name) && !jobs.contains(name) {
-            jobs.push(name.clone());
-        }
-    }
     TestedPlace {
         mount_point: mount_point.as_deref().map(text),
         file_system: file_system.clone(),
         device: device.as_ref().map(device_report),
-        jobs,
+        jobs: job_names(plan, users),
     }
+}
+
+/// Names of jobs by their indices, each once, in order.
+pub(crate) fn job_names(plan: &Plan, jobs: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in jobs.filter_map(|job| Some(&plan.jobs.get(job)?.spec.name)) {
+        // Clones follow each other.
+        if names.last() != Some(name) && !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 fn device_report(device: &BlockDevice) -> DeviceReport {
