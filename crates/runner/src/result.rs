@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use ferrio_stats::{ClockSource, JobStats};
 
-use crate::idle::Idleness;
-
 use crate::event::Progress;
+use crate::idle::Idleness;
 
 /// Everything measured in a run.
 #[derive(Debug)]
