@@ -4,7 +4,7 @@
 mod differences;
 mod tree;
 
-use crate::support::{Place, same};
+use crate::support::{Place, both, same};
 use differences::{comparable, layout};
 use tree::places;
 
@@ -20,8 +20,7 @@ fn compare(job: &str) {
 /// The same in a format, with the values of some paths left out.
 #[track_caller]
 fn compare_loosely(job: &str, format: &str, loose: &[&str]) {
-    let document = |fio: bool| comparable(places(&report(job, format, fio)), loose);
-    let (fio, ferrio) = (document(true), document(false));
+    let [fio, ferrio] = both(|fio| comparable(places(&report(job, format, fio)), loose));
     let (only_fio, only_ferrio) = (without(&fio, &ferrio), without(&ferrio, &fio));
     let different = [("fio", only_fio), ("ferrio", only_ferrio)]
         .map(|(program, lines)| format!("--- only {program} has\n{}\n", lines.join("\n")));
@@ -263,7 +262,7 @@ fn documents_are_laid_out_as_fios() {
         "[a]\nioengine=null\nsize=1g\nnumber_ios=220\nthinktime=5ms\npercentile_list=50\nsteadystate=iops_slope:0.1%\nsteadystate_duration=2\n",
     ];
     for job in jobs {
-        let [fio, ferrio] = [true, false].map(|fio| layout(&report(job, "json", fio)));
+        let [fio, ferrio] = both(|fio| layout(&report(job, "json", fio)));
         same!("fio": fio, "ferrio": ferrio, "the layout of the document on\n{job}");
     }
 }

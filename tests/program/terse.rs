@@ -1,6 +1,6 @@
 //! `--minimal`: the same fields as fio's, in the same places.
 
-use crate::support::{Place, at_once, same};
+use crate::support::{Place, at_once, both, same};
 
 /// The lines of a run, each as `name=value` per field, with what measures time replaced.
 fn lines(job: &[&str], version: &str, directions: &[&str], real: bool) -> Vec<Vec<String>> {
@@ -120,7 +120,7 @@ fn compare_as(job: &[&str], shown: Shown) {
             Shown::AsOne => vec!["mixed"],
             Shown::BothWays => [apart, &["mixed"]].concat(),
         };
-        let [fio, ferrio] = [true, false].map(|real| {
+        let [fio, ferrio] = both(|real| {
             let mut lines = lines(job, version, &directions, real);
             if shown == Shown::BothWays {
                 // 3.33 adds nothing up there.

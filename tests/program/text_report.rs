@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::support::{Place, at_once, same};
+use crate::support::{Place, at_once, both, same};
 use mask::masked;
 
 /// Compares the reports of both programs on a job file, masked and line by line.
@@ -19,8 +19,8 @@ fn compare(job: &str) {
 /// The same on jobs of which so many fail.
 #[track_caller]
 fn compare_ending_with(status: i32, job: &str) {
-    let fio = masked(&as_of_3_42(&report(job, status, true)));
-    let ferrio = masked(&without_own_lines(&report(job, status, false)));
+    let [fio, ferrio] = both(|fio| report(job, status, fio));
+    let (fio, ferrio) = (masked(&as_of_3_42(&fio)), masked(&without_own_lines(&ferrio)));
     assert!(fio.iter().any(|line| line.starts_with("Run status group")), "fio reports nothing on\n{job}");
     same!("fio": fio, "ferrio": ferrio, "the text report on\n{job}");
 }
