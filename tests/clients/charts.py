@@ -1,7 +1,7 @@
 """Draws every kind of chart that fio-plot knows from runs of ferrio: charts.py bars|lines RUNS PICTURES
 
-Bars come from JSON documents, lines from logs. RUNS holds directories as bench-fio makes them. Each chart must be a picture, and what fio-plot read from the files must be what
-stands in them.
+Bars come from JSON documents, lines from logs. RUNS holds directories as bench-fio makes them. Each chart must be a picture, and
+what fio-plot read from the files must be what stands in them.
 """
 
 import contextlib

@@ -37,8 +37,8 @@ const NEWER: [&str; 4] = [
 /// Keys that only ferrio has: `docs/differences.md` and `docs/response_time.md` tell of them.
 const OWN: [&str; 2] = ["^/ferrio(/|$)", "/response_ns(/|$)"];
 
-/// The lines of a document as they are written, with `#` for the whole part of a number and for each decimal and without the comma at the end, that only lines in
-/// front of others have.
+/// The lines of a document as they are written, with `#` for the whole part of a number and for each decimal, and without the comma at
+/// the end, which only lines in front of others have.
 pub fn layout(document: &str) -> Vec<String> {
     static ABSENT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("^ +\"(job_start|latency_target_ns|latency_window_us|(read|write)_sectors)\" : ").unwrap()
