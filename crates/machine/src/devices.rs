@@ -21,19 +21,10 @@ pub fn is_read_only(device: DeviceNumber) -> bool {
     sys_text(&sys_path(device).join("ro")).as_deref() == Some("1")
 }
 
-/// Where the kernel has a link to each device, by its numbers.
-pub const SYS_DEVICES: &str = "/sys/dev/block";
-
-/// The directory below `/sys` of a device, by way of a link in [`SYS_DEVICES`].
+/// The directory below `/sys` of a device, by way of a link.
 #[must_use]
 pub fn sys_path(device: DeviceNumber) -> PathBuf {
-    Path::new(SYS_DEVICES).join(link_name(device))
-}
-
-/// What a device is called in [`SYS_DEVICES`].
-#[must_use]
-pub fn link_name(device: DeviceNumber) -> String {
-    format!("{}:{}", device.0, device.1)
+    Path::new("/sys/dev/block").join(format!("{}:{}", device.0, device.1))
 }
 
 /// A block device, perhaps a partition; what the queue says is that of the whole disk.
@@ -66,7 +57,8 @@ impl BlockDevice {
     #[must_use]
     pub fn read(device: DeviceNumber) -> Option<Self> {
         let here = fs::canonicalize(sys_path(device)).ok()?;
-        let disk = whole_disk(&here);
+        let is_part = here.join("partition").exists();
+        let disk = if is_part { here.parent()?.to_path_buf() } else { here.clone() };
         let queue = |name: &str| figure(&disk.join("queue").join(name));
         let logical = queue("logical_block_size").filter(|&bytes| bytes > 0).unwrap_or(512);
         Some(BlockDevice {
@@ -82,13 +74,6 @@ impl BlockDevice {
             scheduler: sys_text(&disk.join("queue/scheduler")).map(|text| chosen(&text).to_owned()),
         })
     }
-}
-
-/// The directory of the disk that a partition belongs to, or that of the device itself.
-#[must_use]
-pub fn whole_disk(sys: &Path) -> PathBuf {
-    let disk = sys.parent().filter(|_| sys.join("partition").exists());
-    disk.unwrap_or(sys).to_path_buf()
 }
 
 /// The node of a device by its directory below `/sys`: `dm-0` is known to people by its name below `/dev/mapper`.

@@ -10,10 +10,7 @@ mod mounts;
 mod places;
 
 pub use cpu_time::{CpuTime, CpuUse};
-pub use devices::{
-    BlockDevice, DeviceNumber, SYS_DEVICES, device_node, device_number, is_read_only, link_name, sys_path,
-    sys_text, whole_disk,
-};
+pub use devices::{BlockDevice, DeviceNumber, device_node, device_number, is_read_only, sys_path, sys_text};
 pub use host::Host;
 pub use mounts::{Mount, Mounts};
 pub use places::{Place, existing_parent};

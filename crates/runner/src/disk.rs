@@ -1,14 +1,17 @@
 //! Disk utilisation: the counters below /sys/block of the disks that hold a run's files.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{SYS_DEVICES, device_number, link_name, whole_disk};
 use ferrio_plan::{FileKind, Plan};
+use nix::sys::stat::{major, minor};
 
 use crate::result::DiskUsage;
+
+/// Where the kernel shows all whole disks, partitions below them.
+const DISKS: &str = "/sys/block";
 
 /// Watches the disks of a run from the first reading to the last.
 #[derive(Debug, Default)]
@@ -32,12 +35,12 @@ impl Disks {
     /// directory. Jobs without files and with `disk_util=0` add nothing.
     pub(crate) fn find(plan: &Plan) -> Self {
         let mut found = Disks::default();
-        let mut seen = BTreeSet::new();
+        let mut seen: BTreeMap<u64, ()> = BTreeMap::new();
         let jobs = plan.jobs.iter().filter(|j| j.spec.measure.disk_util && !j.spec.engine.is_diskless());
         for file in jobs.flat_map(|j| &j.spec.files) {
             if let Some(device) = device_of(&file.path, file.kind)
-                && seen.insert(device)
-                && let Some(disk) = disk_of(Path::new(SYS_DEVICES), device)
+                && seen.insert(device, ()).is_none()
+                && let Some(disk) = disk_of(Path::new(DISKS), device)
             {
                 found.add(&disk);
             }
@@ -107,10 +110,27 @@ fn device_of(path: &Path, kind: FileKind) -> Option<u64> {
     }
 }
 
-/// The disk with this device number, or with a partition of it, by its link in `devices`.
-fn disk_of(devices: &Path, device: u64) -> Option<PathBuf> {
-    let device = fs::canonicalize(devices.join(link_name(device_number(device)))).ok()?;
-    Some(whole_disk(&device))
+/// The disk below `disks` with this device number, also where it is that of one of its partitions.
+fn disk_of(disks: &Path, device: u64) -> Option<PathBuf> {
+    let number = format!("{}:{}", major(device), minor(device));
+    let has = |path: &Path| fs::read_to_string(path.join("dev")).is_ok_and(|dev| dev.trim() == number);
+    let below = |path: &Path| fs::read_dir(path).map(|entries| entries.flatten().map(|e| e.path()).collect());
+    let all: Vec<PathBuf> = below(disks).unwrap_or_default();
+    let partition_of = |disk: &&PathBuf| {
+        let parts: Vec<PathBuf> = below(disk.as_path()).unwrap_or_default();
+        parts.iter().any(|part| has(part))
+    };
+    all.iter().find(|disk| has(disk)).or_else(|| all.iter().find(partition_of)).cloned()
+}
+
+/// The disk a partition belongs to, or the device itself.
+fn whole_disk(path: &Path) -> PathBuf {
+    if path.join("partition").exists()
+        && let Some(parent) = path.parent()
+    {
+        return parent.to_path_buf();
+    }
+    path.to_path_buf()
 }
 
 fn read_counters(stat: &Path) -> Option<Counters> {
@@ -127,17 +147,14 @@ fn read_counters(stat: &Path) -> Option<Counters> {
 mod tests {
     use super::*;
 
-    /// A tree like the kernel's: disks, partitions, links to them by number, and what they are stacked on.
+    /// A tree like the kernel's: disks with their numbers, partitions, and what they are stacked on.
     fn tree(disks: &[(&str, &str)], slaves: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (name, number) in disks {
             let disk = root.path().join(name);
             fs::create_dir_all(disk.join("slaves")).unwrap();
+            fs::write(disk.join("dev"), format!("{number}\n")).unwrap();
             fs::write(disk.join("stat"), " 1 2 3 4 5 6 7 8 9 10 11\n").unwrap();
-            if name.contains('/') {
-                fs::write(disk.join("partition"), "1\n").unwrap();
-            }
-            std::os::unix::fs::symlink(disk, root.path().join(number)).unwrap();
         }
         for (disk, slave) in slaves {
             let link = root.path().join(disk).join("slaves").join(slave.rsplit('/').next().unwrap());
@@ -149,10 +166,9 @@ mod tests {
     #[test]
     fn a_disk_is_found_by_its_number_or_by_that_of_a_partition() {
         let root = tree(&[("vda", "254:0"), ("sdb", "8:16"), ("sdb/sdb1", "8:17")], &[]);
-        let real = fs::canonicalize(root.path()).unwrap();
         let found = |major, minor| {
             let disk = disk_of(root.path(), nix::sys::stat::makedev(major, minor));
-            disk.map(|disk| disk.strip_prefix(&real).unwrap().to_str().unwrap().to_owned())
+            disk.map(|disk| disk.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned())
         };
         assert_eq!(found(254, 0).as_deref(), Some("vda"));
         assert_eq!(found(8, 17).as_deref(), Some("sdb"));
