@@ -57,25 +57,23 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 pub const NO_FORMAT: Formats =
     Formats { normal: false, json: false, json_plus: false, terse: false, openmetrics: false };
 
-/// `normal,json`: all formats wanted.
+/// `normal,json`: all formats wanted, none of them empty.
 pub fn formats(text: &str) -> Result<Formats, String> {
     let mut formats = NO_FORMAT;
-    for word in text.split(',').filter(|word| !word.is_empty()) {
+    for word in text.split(',') {
         match word {
             "normal" => formats.normal = true,
             "json" => formats.json = true,
             "json+" => (formats.json, formats.json_plus) = (true, true),
             "terse" | "minimal" | "csv" => formats.terse = true,
             "openmetrics" => formats.openmetrics = true,
+            "" => return Err(format!("a format is expected: {}", FORMATS.join(", "))),
             _ => {
                 let meant = nearest(word, FORMATS.into_iter());
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
                 return Err(format!("invalid output format {word}: there are {}{meant}", FORMATS.join(", ")));
             }
         }
-    }
-    if formats == NO_FORMAT {
-        return Err(format!("a format is expected: {}", FORMATS.join(", ")));
     }
     Ok(formats)
 }
@@ -135,7 +133,9 @@ mod tests {
         assert_eq!(formats("openmetrics"), Ok(Formats { openmetrics: true, ..NO_FORMAT }));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
-        assert!(formats("").is_err() && formats(",").is_err());
+        for empty in ["", ",", "json,", ",json"] {
+            assert!(formats(empty).unwrap_err().starts_with("a format is expected"), "{empty}");
+        }
     }
 
     #[test]

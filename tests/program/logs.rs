@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::support::{Place, number, same};
+use crate::support::{Place, json_file, number, same};
 
 /// Options of a job that reads and writes 1 MiB of nothing, in order.
 const MIX: [&str; 5] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=rw", "--bs=4k,8k"];
@@ -120,6 +120,18 @@ fn issue_times_grow_and_stand_in_the_logs_of_submission_and_completion_only() {
 }
 
 #[test]
+fn a_total_latency_is_the_sum_of_submission_and_completion() {
+    let place = Place::new();
+    let job =
+        ["--name=a", "--filename=f", "--size=256k", "--ioengine=libaio", "--iodepth=1", "--write_lat_log=x"];
+    place.ferrio(&job).run().succeeded();
+    let [slat, clat, lat] = ["slat", "clat", "lat"].map(|kind| column(&place, &format!("x_{kind}.1.log"), 1));
+    let sums: Vec<u64> = slat.iter().zip(&clat).map(|(slat, clat)| slat + clat).collect();
+    assert_eq!(sums.len(), 64);
+    assert_eq!(sums, lat);
+}
+
+#[test]
 fn times_count_from_the_epoch_of_the_chosen_clock() {
     let now = |clock| clock_gettime(clock).unwrap().tv_sec() as u64;
     for (more, clock) in [
@@ -138,6 +150,25 @@ fn times_count_from_the_epoch_of_the_chosen_clock() {
             let times = column(&place, name, 0);
             let seconds = before..=after;
             assert!(!times.is_empty() && times.iter().all(|ms| seconds.contains(&(ms / 1000))), "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn the_start_of_a_job_is_told_by_the_chosen_clock() {
+    let ms = |time: nix::sys::time::TimeSpec| time.tv_sec() as u64 * 1000 + time.tv_nsec() as u64 / 1_000_000;
+    let now = |clock| ms(clock_gettime(clock).unwrap());
+    for (number, clock) in [("0", ClockId::CLOCK_REALTIME), ("1", ClockId::CLOCK_MONOTONIC)] {
+        for more in [&[][..], &["--ramp_time=20ms"]] {
+            let place = Place::new();
+            let before = now(clock);
+            let clock_id = format!("--job_start_clock_id={number}");
+            let output = format!("--output={}", place.beside("report").display());
+            let words =
+                [&MIX[..], &["--output-format=json", &output, &clock_id, "--rate_iops=2000,1000"], more];
+            place.ferrio(&words.concat()).run().succeeded();
+            let start = json_file(&place.beside("report"))["jobs"][0]["job_start"].as_u64().unwrap();
+            assert!((before..=now(clock)).contains(&start), "clock {number}: {start} is not after {before}");
         }
     }
 }

@@ -55,6 +55,19 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
     measure
 }
 
+/// A list of percentiles that is too long is cut, which fio tells in these words.
+pub(crate) fn tell_cut_percentiles(job: &Job, findings: &mut Findings) {
+    let options = &job.options;
+    let given = options.floats(Opt::PercentileList).map_or(0, <[f64]>::len);
+    if given > MAX_PERCENTILES {
+        let message = format!(
+            "fio: the list exceeding max length {MAX_PERCENTILES}: the first {MAX_PERCENTILES} of the {given} percentiles of \
+             percentile_list are used"
+        );
+        findings.warn(&message, &value_origin(options, Opt::PercentileList));
+    }
+}
+
 /// What is not measured has no percentiles.
 pub(crate) fn drop_unmeasured_percentiles(measure: &mut Measure) {
     measure.lat_percentiles &= measure.lat;
@@ -95,7 +108,8 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         offset: switch(Opt::LogOffset, false),
         prio: switch(Opt::LogPrio, false),
         issue_time: switch(Opt::LogIssueTime, false),
-        epoch_clock: switch(Opt::LogAlternateEpoch, false).then(|| epoch_clock(options, findings)),
+        epoch_clock: switch(Opt::LogAlternateEpoch, false)
+            .then(|| clock(options, Opt::LogAlternateEpochClockId, findings)),
     }
 }
 
@@ -108,13 +122,13 @@ pub(crate) fn iolog(options: &Options) -> Option<RecordTo> {
     options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version })
 }
 
-/// The clock of `log_alternate_epoch`, the wall clock unless given. One that the machine does not have is refused: its times would
+/// The clock that an option names, the wall clock unless given. One that the machine does not have is refused: its times would
 /// be made up.
-fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
-    let given = options.int(Opt::LogAlternateEpochClockId).unwrap_or(0);
+pub(crate) fn clock(options: &Options, opt: Opt, findings: &mut Findings) -> i32 {
+    let given = options.int(opt).unwrap_or(0);
     let clock = i32::try_from(given).unwrap_or(-1);
     if clock < 0 || clock_gettime(ClockId::from_raw(clock)).is_err() {
-        let origin = value_origin(options, Opt::LogAlternateEpochClockId);
+        let origin = value_origin(options, opt);
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
         findings.refuse(Diagnostic::error(message, origin).code("no-such-clock").help(help));
@@ -238,6 +252,23 @@ mod tests {
         assert_eq!(measure.percentile_precision, 3);
         assert_eq!(spec("percentile_list=90:0:50\n").measure.percentiles, [90.0]);
         assert_eq!(spec("").measure.percentiles.len(), 17);
+    }
+
+    #[test]
+    fn the_first_20_of_a_longer_list_of_percentiles_count() {
+        let list = (1..=25).rev().map(|percent| percent.to_string()).collect::<Vec<_>>().join(":");
+        let job = format!("[a]\nioengine=null\nsize=4k\npercentile_list={list}\n");
+        let plan = plan_of(&job).unwrap();
+        assert_eq!(plan.jobs[0].spec.measure.percentiles, (6..=25).map(f64::from).collect::<Vec<_>>());
+        let told = "fio: the list exceeding max length 20: the first 20 of the 25 percentiles of percentile_list are used";
+        assert_eq!(plan.notes, [told]);
+        assert_eq!(plan_of("[a]\nioengine=null\nsize=4k\npercentile_list=1:2\n").unwrap().notes, [""; 0]);
+    }
+
+    #[test]
+    fn the_start_of_a_job_is_told_by_the_wall_clock_unless_another_is_given() {
+        assert_eq!(spec("").measure.start_clock, 0);
+        assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
     }
 
     #[test]

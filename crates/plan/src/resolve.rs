@@ -9,7 +9,7 @@ use ferrio_verify::{Method, Pattern};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::spec::{
-    Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, OpenSync, ReadWrite, RwPostfix, Seeding,
+    Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, Measure, OpenSync, ReadWrite, RwPostfix, Seeding,
     Sequencer, SyncFileRange, Verify,
 };
 use crate::{
@@ -36,7 +36,8 @@ pub(crate) fn resolve(
     let base = JobSpec::bare(options.text(Opt::Name).unwrap_or(&job.name));
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
     let rw = read_write(options);
-    let measure = measure::measure(job, base.measure.clone());
+    let start_clock = measure::clock(options, Opt::JobStartClockId, findings);
+    let measure = Measure { start_clock, ..measure::measure(job, base.measure.clone()) };
     let block = blocks::sizes(options);
     let (random_order, generator) = choices::generator(options);
     let mut spec = JobSpec {

@@ -4,6 +4,7 @@ mod ferrio;
 mod priorities;
 mod steady;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
@@ -112,13 +113,21 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
                     && entry.last().group == spec.group =>
             {
                 let first = &entry.jobs[0].1.stats;
-                entry.merged.get_or_insert_with(|| first.clone()).merge(&job.stats);
+                entry.merged.get_or_insert_with(|| first.clone()).merge(&reported(job));
                 entry.jobs.push((spec, job));
             }
-            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: None }),
+            _ => {
+                let merged = job.in_ramp.then(|| job.stats.without_samples());
+                entries.push(Entry { jobs: vec![(spec, job)], merged });
+            }
         }
     }
     entries
+}
+
+/// Figures of a job: nothing is sampled in its ramp, which only reports of a running job can see.
+fn reported(job: &JobResult) -> Cow<'_, JobStats> {
+    if job.in_ramp { Cow::Owned(job.stats.without_samples()) } else { Cow::Borrowed(&job.stats) }
 }
 
 /// All groups of the plan; those without an entry are empty.

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_plan::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
+use nix::time::{ClockId, clock_gettime};
 
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
@@ -224,7 +224,7 @@ fn work<E: Engine>(
     if let Some(flow) = &context.flow {
         flow.join();
     }
-    result.start_ms = wall_ms();
+    result.start_ms = clock_ms(context.spec.measure.start_clock);
     control.start_ms.store(result.start_ms, Relaxed);
     let outcome = passes(&mut issuer, &mut note);
     // The error of the I/O itself matters more than that of its log.
@@ -285,9 +285,10 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
     }
 }
 
-/// ms since 1970 by the wall clock.
-pub(crate) fn wall_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+/// ms by a clock of the machine, 0 by one that it does not have, which the plan has made sure of.
+pub(crate) fn clock_ms(clock: i32) -> u64 {
+    clock_gettime(ClockId::from_raw(clock))
+        .map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
 #[cfg(test)]

@@ -247,6 +247,25 @@ pub struct JobStats {
 }
 
 impl JobStats {
+    /// What has been counted without what has been sampled: so far as a job in its ramp is reported.
+    #[must_use]
+    pub fn without_samples(&self) -> JobStats {
+        let directions = self.directions.each_ref().map(|direction| DirectionStats {
+            ios: direction.ios,
+            bytes: direction.bytes,
+            short: direction.short,
+            runtime_ms: direction.runtime_ms,
+            ..DirectionStats::default()
+        });
+        JobStats {
+            directions,
+            sync: SyncStats { ios: self.sync.ios, ..SyncStats::default() },
+            latency_buckets: LatencyBuckets::default(),
+            wear: self.wear.clone(),
+            ..*self
+        }
+    }
+
     /// I/Os issued over all directions.
     #[must_use]
     pub fn total_ios(&self) -> u64 {

@@ -9,8 +9,6 @@ use super::fault::{Fault, Piece};
 use super::number::size_factor;
 use crate::catalogue::{Kind, Row};
 
-/// Longest list of decimal numbers.
-const FLOATS: usize = 20;
 /// CPU numbers end here.
 const CPUS: u32 = 1024;
 /// Longest list of placement ids.
@@ -18,15 +16,11 @@ const IDS: usize = 128;
 
 /// Decimal numbers joined by `:`.
 pub(crate) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
-    let most = if row.kind == Kind::Float { 1 } else { FLOATS };
     let mut numbers = Vec::new();
     let mut digits = 0;
     for piece in Piece::whole(text).trim().without_last(':').split(':') {
-        if numbers.len() == most {
-            return Err(piece.fault(match most {
-                1 => "one number is expected".to_owned(),
-                _ => format!("at most {most} numbers are possible"),
-            }));
+        if row.kind == Kind::Float && !numbers.is_empty() {
+            return Err(piece.fault("one number is expected"));
         }
         let number = decimal(piece)?;
         if row.min.is_some_and(|min| number < min as f64) || row.max.is_some_and(|max| number > max as f64) {

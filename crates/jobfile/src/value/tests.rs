@@ -263,7 +263,8 @@ fn lists_hold_what_was_written() {
     assert_eq!(why(Opt::PercentileList, "50:foo"), "a number is expected");
     assert_eq!(why(Opt::PercentileList, "100.5"), "must lie between 0 and 100");
     assert_eq!(why(Opt::PercentileList, "nan"), "a number is expected");
-    assert_eq!(why(Opt::PercentileList, &"1:".repeat(22)), "at most 20 numbers are possible");
+    assert_eq!(read(Opt::PercentileList, &"1:".repeat(22)), Ok(Value::Floats(vec![1.0; 22], 0)));
+    assert_eq!(why(Opt::LatencyPercentile, "50:90"), "one number is expected");
     assert_eq!(read(Opt::IgnoreError, "EIO:28,,5"), Ok(Value::Errors([vec![5, 28], vec![], vec![5]])));
     assert_eq!(why(Opt::IgnoreError, "EFOO"), "unknown error name");
 }

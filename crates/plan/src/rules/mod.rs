@@ -60,6 +60,7 @@ pub(crate) fn apply(
     fill::apply(job, spec, findings);
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
+    measure::tell_cut_percentiles(job, findings);
     measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
     measure::empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
     measure::tell_limits_of_histograms(spec, findings);

@@ -91,6 +91,18 @@ fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
 }
 
 #[test]
+fn nothing_is_sampled_of_a_job_in_its_ramp() {
+    let ramping = || JobResult { in_ramp: true, ..done(reading(10, 20)) };
+    let report = report_of(vec![(JobSpec::bare("a"), ramping())], 20);
+    let read = &report.jobs[0].directions.read;
+    assert_eq!((read.total_ios, read.io_bytes, read.runtime, read.clat_ns.samples), (10, 40960, 20, 0));
+    let jobs = vec![(grouped("a", 0), done(reading(5, 20))), (grouped("b", 0), ramping())];
+    let report = report_of(jobs, 20);
+    let read = &report.jobs[0].directions.read;
+    assert_eq!((read.total_ios, read.clat_ns.samples), (15, 5));
+}
+
+#[test]
 fn a_group_is_as_fast_as_all_bytes_over_the_longest_time() {
     let report = report_of(
         vec![(JobSpec::bare("a"), done(reading(100, 10))), (JobSpec::bare("b"), done(reading(100, 40)))],

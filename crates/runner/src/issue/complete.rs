@@ -128,7 +128,9 @@ impl<E: Engine> Issuer<'_, E> {
         self.live.store(unit.direction, stats.ios, stats.bytes);
         if self.stamps == Stamps::All {
             let clat = self.clock.between(unit.issued, self.now);
-            let lat = self.clock.between(unit.start, self.now);
+            // The sum to the nanosecond: each is cut to whole ones.
+            let slat = self.clock.between(unit.start, unit.issued);
+            let lat = slat + clat;
             stats.record_completion(clat, lat);
             stats.record_priority(unit.request.priority, clat, lat);
             if let Some(paced) = &self.paced
@@ -144,7 +146,7 @@ impl<E: Engine> Issuer<'_, E> {
             {
                 log.record(IoSample {
                     time_ns: self.timing.measured_ns(&self.clock, self.now),
-                    slat_ns: Some(self.clock.between(unit.start, unit.issued)),
+                    slat_ns: Some(slat),
                     clat_ns: clat,
                     lat_ns: lat,
                     offset: unit.request.offset,
