@@ -23,6 +23,8 @@ pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
+    /// The report is on standard output, where the live line is.
+    to_stdout: bool,
     /// How reports are made, but for their time.
     options: ReportOptions,
     /// Where the jobs run.
@@ -64,6 +66,7 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
+            to_stdout,
             options: program.report_options(),
             setting: Setting::default(),
             announces: program.formats.normal,
@@ -97,8 +100,11 @@ impl Output {
         }
     }
 
-    /// Text of the report itself.
+    /// Text of the report itself. The empty line that a text report begins with leaves the live line standing, as in fio.
     pub fn write(&mut self, text: &str) {
+        if self.to_stdout && text.starts_with('\n') {
+            self.shown = 0;
+        }
         self.clear_live_line();
         let written = self.stream.write_all(text.as_bytes());
         self.remember(written);

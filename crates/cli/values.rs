@@ -60,8 +60,9 @@ pub const NO_FORMAT: Formats =
 /// `normal,json`: all formats wanted.
 pub fn formats(text: &str) -> Result<Formats, String> {
     let mut formats = NO_FORMAT;
-    for word in text.split(',').filter(|word| !word.is_empty()) {
+    for word in text.split(',') {
         match word {
+            "" => return Err(format!("a format is expected: {}", FORMATS.join(", "))),
             "normal" => formats.normal = true,
             "json" => formats.json = true,
             "json+" => (formats.json, formats.json_plus) = (true, true),
@@ -73,9 +74,6 @@ pub fn formats(text: &str) -> Result<Formats, String> {
                 return Err(format!("invalid output format {word}: there are {}{meant}", FORMATS.join(", ")));
             }
         }
-    }
-    if formats == NO_FORMAT {
-        return Err(format!("a format is expected: {}", FORMATS.join(", ")));
     }
     Ok(formats)
 }
@@ -135,7 +133,9 @@ mod tests {
         assert_eq!(formats("openmetrics"), Ok(Formats { openmetrics: true, ..NO_FORMAT }));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
-        assert!(formats("").is_err() && formats(",").is_err());
+        for text in ["", ",", "json,,terse", ",json", "json,"] {
+            assert!(formats(text).unwrap_err().starts_with("a format is expected"), "{text}");
+        }
     }
 
     #[test]
