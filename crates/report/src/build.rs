@@ -388,8 +388,8 @@ fn shares(labels: &[&'static str], counts: &[u64], whole: u64, floor: f64) -> Sh
 }
 
 fn disks(usage: &[DiskUsage]) -> Vec<DiskReport> {
-    let slaves = |index: usize| usage.iter().skip(index + 1).take(usage[index].slaves);
-    (0..usage.len()).map(|index| disk_report(&usage[index], &slaves(index).collect::<Vec<_>>())).collect()
+    let slaves = |disk: &DiskUsage| disk.slaves.iter().filter_map(|&at| usage.get(at)).collect::<Vec<_>>();
+    usage.iter().map(|disk| disk_report(disk, &slaves(disk))).collect()
 }
 
 fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {

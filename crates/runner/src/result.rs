@@ -145,6 +145,6 @@ pub struct DiskUsage {
     pub in_queue: u64,
     /// Busy time in percent of the observed time, at most 100.
     pub util: f64,
-    /// How many of the following entries are slaves of this device.
-    pub slaves: usize,
+    /// Places, among all entries, of the devices that this one is stacked on.
+    pub slaves: Vec<usize>,
 }

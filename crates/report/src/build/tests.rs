@@ -227,9 +227,9 @@ fn means_over_slaves_are_integers() {
         ..DiskUsage::default()
     };
     let disks = disks(&[
-        disk("md0", 10, 50, 25.0, 2),
-        disk("sda", 100, 100, 18.0, 0),
-        disk("sdb", 121, 420, 33.0, 0),
+        disk("md0", 10, 50, 25.0, vec![1, 2]),
+        disk("sda", 100, 100, 18.0, Vec::new()),
+        disk("sdb", 121, 420, 33.0, Vec::new()),
     ]);
     let means = disks[0].slaves.as_ref().unwrap();
     assert_eq!(
