@@ -198,7 +198,7 @@ fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
         let plan = plan(specs.to_vec());
         let jobs = [job(JobState::Running, 4000, 4000, 0), job(JobState::Running, 4000, 4000, 0)];
         let line = live().update(&plan, &look(4000, &jobs)).unwrap();
-        (line[14..].split(':').next().unwrap().to_owned(), line.split(['[', ']']).nth(5).unwrap().to_owned())
+        (line[13..].split(':').next().unwrap().to_owned(), line.split(['[', ']']).nth(5).unwrap().to_owned())
     };
     let want = |limits: &str, rate: &str| (format!(", 0B/s-{limits}"), format!("r={rate}"));
     let (decimal, bits) = (units(1000, 8, 4), units(1024, 1, 4));
