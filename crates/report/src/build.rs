@@ -77,6 +77,7 @@ struct Histograms {
 /// The jobs of one report entry with their figures summed up; never empty.
 struct Entry<'a> {
     jobs: Vec<(&'a JobSpec, &'a JobResult)>,
+    /// Unless they are all of those of the only job.
     merged: Option<JobStats>,
 }
 
@@ -99,11 +100,12 @@ impl<'a> Entry<'a> {
 }
 
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
-/// none.
+/// none. In a ramp nothing is sampled: of a job that is in its ramp, or ended there, an entry has what was counted.
 fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = Vec::new();
     let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
     for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
+        let counters = job.in_ramp.then(|| job.stats.counters());
         match entries.last_mut() {
             Some(entry)
                 if spec.group_reporting
@@ -111,10 +113,13 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
                     && entry.last().group == spec.group =>
             {
                 let first = &entry.jobs[0].1.stats;
-                entry.merged.get_or_insert_with(|| first.clone()).merge(&job.stats);
+                entry
+                    .merged
+                    .get_or_insert_with(|| first.clone())
+                    .merge(counters.as_ref().unwrap_or(&job.stats));
                 entry.jobs.push((spec, job));
             }
-            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: None }),
+            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: counters }),
         }
     }
     entries

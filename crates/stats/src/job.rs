@@ -46,6 +46,11 @@ impl DirectionStats {
         if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
     }
 
+    fn counters(&self) -> DirectionStats {
+        let DirectionStats { ios, bytes, short, runtime_ms, .. } = *self;
+        DirectionStats { ios, bytes, short, runtime_ms, ..DirectionStats::default() }
+    }
+
     fn merge(&mut self, other: &DirectionStats) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -262,6 +267,17 @@ impl JobStats {
             .filter(|direction| direction.ios > 0)
             .for_each(|direction| mixed.merge(direction));
         mixed
+    }
+
+    /// What was counted, without anything that was sampled: latencies, their shares, rates.
+    #[must_use]
+    pub fn counters(&self) -> JobStats {
+        JobStats {
+            directions: self.directions.each_ref().map(DirectionStats::counters),
+            sync: SyncStats { ios: self.sync.ios, latency: None },
+            latency_buckets: LatencyBuckets::default(),
+            ..self.clone()
+        }
     }
 
     /// Adds another job's figures.
