@@ -111,13 +111,12 @@ impl LiveLine {
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
             jobs.iter().copied().filter(|(_, job)| is_running(job.state)).collect();
-        let files: u32 = running
-            .iter()
-            .filter(|(_, job)| job.state != JobState::Ramp)
-            .map(|(_, job)| job.open_files)
-            .sum();
+        // Of jobs in their ramp neither files nor limits count.
+        let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
+        let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
         let units = units(plan);
-        let mut line = format!("Jobs: {} (f={files}){}", running.len(), limits(units, &running));
+        let limits = limits(units, beyond_ramp().map(|(spec, _)| *spec));
+        let mut line = format!("Jobs: {} (f={files}){limits}", running.len());
         let remaining = eta::remaining(plan, progress).filter(|_| !running.is_empty());
         let Some(remaining) = remaining else {
             return (line, false);
@@ -165,13 +164,13 @@ fn units(plan: &Plan) -> Units {
     }
 }
 
-/// The sum of the rate limits of all running jobs, lowest and highest allowed rate: bytes, also where rates are in bits.
-fn limits(units: Units, running: &[(&JobSpec, &JobProgress)]) -> String {
+/// The sum of the rate limits of jobs, lowest and highest allowed rate: bytes, also where rates are in bits.
+fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> String {
     let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
         let of_job = |spec: &JobSpec| -> u64 {
             Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| limit(spec, d)).sum()
         };
-        running.iter().map(|(spec, _)| of_job(spec)).sum()
+        jobs.clone().map(of_job).sum()
     };
     let bytes = sum(|spec, direction| spec.rates.bytes[direction]);
     let iops = sum(|spec, direction| spec.rates.iops[direction]);

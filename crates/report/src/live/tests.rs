@@ -187,6 +187,19 @@ fn minimum_rates_stand_before_the_limits() {
 }
 
 #[test]
+fn limits_of_jobs_in_their_ramp_do_not_count() {
+    let mut spec = timed("a", ReadWrite::Read, 9);
+    spec.rates.bytes.0 = [MIB; 3];
+    let plan = plan(vec![spec.clone(), spec]);
+    let line = |states: [JobState; 2]| {
+        live().update(&plan, &look(1000, &states.map(|state| job(state, 1000, 1, 0)))).unwrap()
+    };
+    use JobState::{Ramp, Running};
+    assert_eq!(line([Ramp, Ramp]), "Jobs: 2 (f=0)\r");
+    assert_eq!(line([Ramp, Running]), "Jobs: 2 (f=1), 0B/s-1024KiB/s\r");
+}
+
+#[test]
 fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
     let units = |kb_base, unit_base, significant_figures| Units { kb_base, unit_base, significant_figures };
     let line = |first: Units, second: Units| {
