@@ -160,7 +160,7 @@ fn units(plan: &Plan) -> Units {
     Units {
         kb_base: units().map(|units| units.kb_base).max().unwrap_or(1024),
         unit_base: units().map(|units| units.unit_base).max().unwrap_or(8),
-        significant_figures: units().last().map_or(FIGURES, |units| units.significant_figures),
+        significant_figures: plan.jobs.last().map_or(FIGURES, |job| job.spec.units.significant_figures),
     }
 }
 
