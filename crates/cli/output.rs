@@ -102,7 +102,7 @@ impl Output {
 
     /// Text of the report itself. The empty line that a text report begins with leaves the live line standing, as in fio.
     pub fn write(&mut self, text: &str) {
-        if self.to_stdout && text.starts_with('\n') {
+        if self.ends_live_line(text) {
             self.shown = 0;
         }
         self.clear_live_line();
@@ -225,6 +225,11 @@ impl Output {
         }
     }
 
+    /// True if this text of the report goes where the live line is and begins with an end of line.
+    fn ends_live_line(&self, text: &str) -> bool {
+        self.to_stdout && text.starts_with('\n')
+    }
+
     fn clear_live_line(&mut self) {
         if self.shown > 0 {
             let mut stdout = io::stdout();
@@ -306,6 +311,13 @@ mod tests {
         assert!(!live(&["--eta=always", "--output-format=json"]));
         assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
         assert!(!live(&["--eta=never"]));
+    }
+
+    #[test]
+    fn only_a_text_report_on_standard_output_leaves_the_live_line_standing() {
+        let on_stdout = opened(&[]).unwrap();
+        assert!(on_stdout.ends_live_line("\na: (groupid=0") && !on_stdout.ends_live_line("3;fio-3.42;a"));
+        assert!(!opened(&["--output=/dev/null"]).unwrap().ends_live_line("\na: (groupid=0"));
     }
 
     #[test]
