@@ -23,6 +23,8 @@ pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
+    /// The report is on standard output, where the live line is.
+    to_stdout: bool,
     /// How reports are made, but for their time.
     options: ReportOptions,
     /// Where the jobs run.
@@ -64,6 +66,7 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
+            to_stdout,
             options: program.report_options(),
             setting: Setting::default(),
             announces: program.formats.normal,
@@ -97,8 +100,11 @@ impl Output {
         }
     }
 
-    /// Text of the report itself.
+    /// Text of the report itself. The empty line that a text report begins with leaves the live line standing, as in fio.
     pub fn write(&mut self, text: &str) {
+        if self.ends_live_line(text) {
+            self.shown = 0;
+        }
         self.clear_live_line();
         let written = self.stream.write_all(text.as_bytes());
         self.remember(written);
@@ -219,6 +225,11 @@ impl Output {
         }
     }
 
+    /// True if this text of the report goes where the live line is and begins with an end of line.
+    fn ends_live_line(&self, text: &str) -> bool {
+        self.to_stdout && text.starts_with('\n')
+    }
+
     fn clear_live_line(&mut self) {
         if self.shown > 0 {
             let mut stdout = io::stdout();
@@ -300,6 +311,13 @@ mod tests {
         assert!(!live(&["--eta=always", "--output-format=json"]));
         assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
         assert!(!live(&["--eta=never"]));
+    }
+
+    #[test]
+    fn only_a_text_report_on_standard_output_leaves_the_live_line_standing() {
+        let on_stdout = opened(&[]).unwrap();
+        assert!(on_stdout.ends_live_line("\na: (groupid=0") && !on_stdout.ends_live_line("3;fio-3.42;a"));
+        assert!(!opened(&["--output=/dev/null"]).unwrap().ends_live_line("\na: (groupid=0"));
     }
 
     #[test]

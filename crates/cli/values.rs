@@ -62,12 +62,12 @@ pub fn formats(text: &str) -> Result<Formats, String> {
     let mut formats = NO_FORMAT;
     for word in text.split(',') {
         match word {
+            "" => return Err(format!("a format is expected: {}", FORMATS.join(", "))),
             "normal" => formats.normal = true,
             "json" => formats.json = true,
             "json+" => (formats.json, formats.json_plus) = (true, true),
             "terse" | "minimal" | "csv" => formats.terse = true,
             "openmetrics" => formats.openmetrics = true,
-            "" => return Err(format!("a format is expected: {}", FORMATS.join(", "))),
             _ => {
                 let meant = nearest(word, FORMATS.into_iter());
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
@@ -133,8 +133,8 @@ mod tests {
         assert_eq!(formats("openmetrics"), Ok(Formats { openmetrics: true, ..NO_FORMAT }));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
-        for empty in ["", ",", "json,", ",json"] {
-            assert!(formats(empty).unwrap_err().starts_with("a format is expected"), "{empty}");
+        for text in ["", ",", "json,,terse", ",json", "json,"] {
+            assert!(formats(text).unwrap_err().starts_with("a format is expected"), "{text}");
         }
     }
 

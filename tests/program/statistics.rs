@@ -175,3 +175,11 @@ fn idleness_is_a_member_of_the_document_and_calibrating_runs_no_job() {
     each.sort();
     assert_eq!(each, ["system", "unit_mean", "unit_stddev"]);
 }
+
+#[test]
+fn a_job_that_ends_in_its_ramp_has_counted_and_sampled_nothing() {
+    let words = ["--name=a", "--ioengine=null", "--size=1m", "--ramp_time=1h"];
+    let text = Place::new().ferrio(&words).run().succeeded().stdout;
+    assert!(text.contains("\n     issued rwts: total=256,0,0,0 short"), "{text}");
+    assert!(!text.contains("lat (") && !text.contains("percentiles"), "{text}");
+}

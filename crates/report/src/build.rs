@@ -4,7 +4,6 @@ mod ferrio;
 mod priorities;
 mod steady;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
@@ -79,6 +78,7 @@ pub(crate) struct Histograms {
 /// The jobs of one report entry with their figures summed up; never empty.
 struct Entry<'a> {
     jobs: Vec<(&'a JobSpec, &'a JobResult)>,
+    /// Unless they are all of those of the only job.
     merged: Option<JobStats>,
 }
 
@@ -101,11 +101,12 @@ impl<'a> Entry<'a> {
 }
 
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
-/// none.
+/// none. In a ramp nothing is sampled: of a job that is in its ramp, or ended there, an entry has what was counted.
 fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = Vec::new();
     let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
     for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
+        let counters = job.in_ramp.then(|| job.stats.counters());
         match entries.last_mut() {
             Some(entry)
                 if spec.group_reporting
@@ -113,21 +114,16 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
                     && entry.last().group == spec.group =>
             {
                 let first = &entry.jobs[0].1.stats;
-                entry.merged.get_or_insert_with(|| first.clone()).merge(&reported(job));
+                entry
+                    .merged
+                    .get_or_insert_with(|| first.clone())
+                    .merge(counters.as_ref().unwrap_or(&job.stats));
                 entry.jobs.push((spec, job));
             }
-            _ => {
-                let merged = job.in_ramp.then(|| job.stats.without_samples());
-                entries.push(Entry { jobs: vec![(spec, job)], merged });
-            }
+            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: counters }),
         }
     }
     entries
-}
-
-/// Figures of a job: nothing is sampled in its ramp, which only reports of a running job can see.
-fn reported(job: &JobResult) -> Cow<'_, JobStats> {
-    if job.in_ramp { Cow::Owned(job.stats.without_samples()) } else { Cow::Borrowed(&job.stats) }
 }
 
 /// All groups of the plan; those without an entry are empty.
@@ -399,8 +395,8 @@ fn shares(labels: &[&'static str], counts: &[u64], whole: u64, floor: f64) -> Sh
 }
 
 fn disks(usage: &[DiskUsage]) -> Vec<DiskReport> {
-    let slaves = |index: usize| usage.iter().skip(index + 1).take(usage[index].slaves);
-    (0..usage.len()).map(|index| disk_report(&usage[index], &slaves(index).collect::<Vec<_>>())).collect()
+    let slaves = |disk: &DiskUsage| disk.slaves.iter().filter_map(|&at| usage.get(at)).collect::<Vec<_>>();
+    usage.iter().map(|disk| disk_report(disk, &slaves(disk))).collect()
 }
 
 fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {

@@ -11,10 +11,10 @@ use crate::build::ETA_AFTER_SECONDS;
 /// fraction of a millisecond would make the clock of the line run one second ahead.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Seconds since the start, rounded up.
+/// Seconds since the start, rounded up; what has begun has taken a second.
 pub(crate) fn seconds(elapsed: Duration) -> u64 {
     let ms = elapsed.saturating_sub(LATE).as_millis();
-    u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX)
+    u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX).max(u64::from(!elapsed.is_zero()))
 }
 
 /// Seconds until the last job ends, with `exitall` the first one; `None` while the run is too young to tell.
@@ -165,6 +165,14 @@ mod tests {
             [2000, 2060, 2100, 2102, 3050].map(|ms| seconds(Duration::from_millis(ms))),
             [2, 2, 2, 3, 3]
         );
+    }
+
+    #[test]
+    fn a_job_that_has_just_begun_is_not_at_its_end() {
+        assert_eq!([0, 1, 99, 101].map(|ms| seconds(Duration::from_millis(ms))), [0, 1, 1, 1]);
+        let (elapsed, measured) = (Duration::from_millis(50), Duration::from_millis(50));
+        let begun = JobProgress { elapsed, measured, ..job(JobState::Running, 0, 100) };
+        assert_eq!(remaining_of(&[spec(400, 0)], 5, &[begun]), Some(3));
     }
 
     #[test]

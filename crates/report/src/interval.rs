@@ -12,6 +12,7 @@ use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
 use crate::build::report_name;
+use crate::eta::has_ended;
 use crate::num::whole_ms;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, IntervalLine, SyncLine, mean_depth};
 
@@ -137,7 +138,7 @@ impl Shown {
 fn state(result: &RunResult, index: usize, job: &JobResult) -> JobState {
     let at_this_moment = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
     match at_this_moment.map(|job| job.state) {
-        _ if job.in_ramp => JobState::Ramp,
+        Some(state) if job.in_ramp && !has_ended(state) => JobState::Ramp,
         Some(JobState::Ramp) => JobState::Running,
         Some(state) => state,
         None if job.error.is_some() => JobState::Failed,

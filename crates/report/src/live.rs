@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite};
+use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite, Units};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::eta;
@@ -111,19 +111,19 @@ impl LiveLine {
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
             jobs.iter().copied().filter(|(_, job)| is_running(job.state)).collect();
-        let files: u32 = running
-            .iter()
-            .filter(|(_, job)| job.state != JobState::Ramp)
-            .map(|(_, job)| job.open_files)
-            .sum();
-        let mut line = format!("Jobs: {} (f={files}){}", running.len(), limits(plan, &running));
+        // Of jobs in their ramp neither files nor limits count.
+        let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
+        let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
+        let units = units(plan);
+        let limits = limits(units, beyond_ramp().map(|(spec, _)| *spec));
+        let mut line = format!("Jobs: {} (f={files}){limits}", running.len());
         let remaining = eta::remaining(plan, progress).filter(|_| !running.is_empty());
         let Some(remaining) = remaining else {
             return (line, false);
         };
         let done = self.percent_done(progress, &running, remaining);
         line.push_str(&format!(": [{}][{done}]", states(&jobs)));
-        line.push_str(&rates(&self.from, look, since));
+        line.push_str(&rates(&self.from, look, since, units));
         line.push_str(&format!("[eta {}]", eta::clock_text(remaining)));
         (line, true)
     }
@@ -153,21 +153,32 @@ const fn is_running(state: JobState) -> bool {
     )
 }
 
-/// The sum of the rate limits of all running jobs, lowest and highest allowed rate. The last job of all says with how many figures.
-fn limits(plan: &Plan, running: &[(&JobSpec, &JobProgress)]) -> String {
+/// The units of the line, in which all jobs of the plan have a say: it is decimal or in bits only if all of them are. The last
+/// job says how many figures limits have.
+fn units(plan: &Plan) -> Units {
+    let units = || plan.jobs.iter().map(|job| job.spec.units);
+    Units {
+        kb_base: units().map(|units| units.kb_base).max().unwrap_or(1024),
+        unit_base: units().map(|units| units.unit_base).max().unwrap_or(8),
+        significant_figures: plan.jobs.last().map_or(FIGURES, |job| job.spec.units.significant_figures),
+    }
+}
+
+/// The sum of the rate limits of jobs, lowest and highest allowed rate: bytes, also where rates are in bits.
+fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> String {
     let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
         let of_job = |spec: &JobSpec| -> u64 {
             Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| limit(spec, d)).sum()
         };
-        running.iter().map(|(spec, _)| of_job(spec)).sum()
+        jobs.clone().map(of_job).sum()
     };
     let bytes = sum(|spec, direction| spec.rates.bytes[direction]);
     let iops = sum(|spec, direction| spec.rates.iops[direction]);
     let least_bytes = sum(|spec, direction| spec.rates.min_bytes[direction]);
     let least_iops = sum(|spec, direction| spec.rates.min_iops[direction]);
     if bytes > 0 || least_bytes > 0 {
-        let figures = plan.jobs.last().map_or(FIGURES, |job| job.spec.units.significant_figures);
-        let text = |rate| num(rate, figures, Prefixes::Binary, Unit::BytesPerSecond);
+        let prefixes = Prefixes::of_kb_base(units.kb_base);
+        let text = |rate| num(rate, units.significant_figures, prefixes, Unit::BytesPerSecond);
         format!(", {}-{}", text(least_bytes), text(bytes))
     } else if iops > 0 || least_iops > 0 {
         format!(", {least_iops}-{iops} IOPS")
@@ -214,7 +225,7 @@ fn workload_letter(spec: &JobSpec) -> char {
 }
 
 /// Both rate brackets, or nothing when nothing moved.
-fn rates(from: &Look, to: &Look, since: Duration) -> String {
+fn rates(from: &Look, to: &Look, since: Duration, units: Units) -> String {
     if !to.moved {
         return String::new();
     }
@@ -222,12 +233,14 @@ fn rates(from: &Look, to: &Look, since: Duration) -> String {
     let rate = |from: u64, to: u64| {
         u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
     };
+    let prefixes = Prefixes::of_kb_base(units.kb_base);
+    let unit = if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond };
     let (mut bandwidths, mut iops) = (Vec::new(), Vec::new());
     for (index, name) in ["r", "w", "t"].into_iter().enumerate() {
-        let kib = rate(from.bytes[index], to.bytes[index]) / 1024;
+        let kilo = rate(from.bytes[index], to.bytes[index]) / prefixes.step();
         let ios = rate(from.ios[index], to.ios[index]);
-        if kib > 0 || ios > 0 {
-            let bandwidth = num_of_kilo(kib, FIGURES, Prefixes::Binary, Unit::BytesPerSecond);
+        if kilo > 0 || ios > 0 {
+            let bandwidth = num_of_kilo(kilo, FIGURES, prefixes, unit);
             bandwidths.push(format!("{name}={bandwidth}"));
             iops.push(format!("{name}={}", num(ios, FIGURES, Prefixes::Decimal, Unit::None)));
         }

@@ -27,7 +27,8 @@ impl Prefixes {
         }
     }
 
-    const fn step(self) -> u64 {
+    /// What a prefix stands for more of than the one before it.
+    pub(crate) const fn step(self) -> u64 {
         match self {
             Prefixes::Binary => 1024,
             Prefixes::Decimal => 1000,

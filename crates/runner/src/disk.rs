@@ -24,7 +24,8 @@ struct Disk {
     name: String,
     stat: PathBuf,
     before: Counters,
-    slaves: usize,
+    /// Places of the devices right below it.
+    slaves: Vec<usize>,
 }
 
 /// Fields 1-11 of a `stat` file (Documentation/block/stat.rst).
@@ -48,23 +49,25 @@ impl Disks {
         found
     }
 
-    /// Adds a disk and, behind it, the devices it is stacked on.
-    fn add(&mut self, path: &Path) {
-        let Some(name) = path.file_name().map(|n| n.to_string_lossy().into_owned()) else { return };
-        let Some(before) = read_counters(&path.join("stat")) else { return };
-        if self.disks.iter().any(|d| d.name == name) {
-            return;
+    /// Adds a disk and, behind it, the devices it is stacked on; each only once. Where it is, if it has counters.
+    fn add(&mut self, path: &Path) -> Option<usize> {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        if let Some(known) = self.disks.iter().position(|disk| disk.name == name) {
+            return Some(known);
         }
+        let before = read_counters(&path.join("stat"))?;
         let at = self.disks.len();
-        self.disks.push(Disk { name, stat: path.join("stat"), before, slaves: 0 });
-        let mut slaves: Vec<PathBuf> = fs::read_dir(path.join("slaves"))
+        self.disks.push(Disk { name, stat: path.join("stat"), before, slaves: Vec::new() });
+        let mut below: Vec<PathBuf> = fs::read_dir(path.join("slaves"))
             .map(|dir| dir.flatten().filter_map(|e| fs::canonicalize(e.path()).ok()).collect())
             .unwrap_or_default();
-        slaves.sort();
-        for slave in slaves {
-            self.add(&whole_disk(&slave));
-        }
-        self.disks[at].slaves = self.disks.len() - at - 1;
+        below.sort();
+        let mut slaves: Vec<usize> = below.iter().filter_map(|slave| self.add(&whole_disk(slave))).collect();
+        // Two partitions of one disk are one.
+        slaves.sort_unstable();
+        slaves.dedup();
+        self.disks[at].slaves = slaves;
+        Some(at)
     }
 
     /// Takes the last reading: what happened in `elapsed_ms` since the first.
@@ -92,7 +95,7 @@ fn usage(disk: &Disk, after: &Counters, elapsed_ms: u64) -> DiskUsage {
         ticks: [time(3), time(7)],
         in_queue: time(10),
         util: if elapsed_ms == 0 { 0.0 } else { (100.0 * busy / elapsed_ms as f64).min(100.0) },
-        slaves: disk.slaves,
+        slaves: disk.slaves.clone(),
     }
 }
 
@@ -181,8 +184,25 @@ mod tests {
             tree(&[("sdb", "8:16"), ("sda", "8:0"), ("md0", "9:0")], &[("md0", "sdb"), ("md0", "sda")]);
         let mut disks = Disks::default();
         disks.add(&disk_of(root.path(), nix::sys::stat::makedev(9, 0)).unwrap());
-        let shown: Vec<_> = disks.disks.iter().map(|disk| (disk.name.as_str(), disk.slaves)).collect();
-        assert_eq!(shown, [("md0", 2), ("sda", 0), ("sdb", 0)]);
+        assert_eq!(shown(&disks), [("md0", vec![1, 2]), ("sda", vec![]), ("sdb", vec![])]);
+    }
+
+    fn shown(disks: &Disks) -> Vec<(&str, Vec<usize>)> {
+        disks.disks.iter().map(|disk| (disk.name.as_str(), disk.slaves.clone())).collect()
+    }
+
+    #[test]
+    fn a_disk_found_before_is_a_slave_all_the_same_and_only_of_what_stands_on_it() {
+        let stacked = [("dm-0", "md0"), ("md0", "sda"), ("md0", "sdb"), ("dm-1", "sdb")];
+        let numbers = [("dm-0", "252:0"), ("dm-1", "252:1"), ("md0", "9:0"), ("sda", "8:0"), ("sdb", "8:16")];
+        let root = tree(&numbers, &stacked);
+        let mut disks = Disks::default();
+        for name in ["sdb", "dm-0", "dm-1"] {
+            disks.add(&root.path().join(name));
+        }
+        let want =
+            [("sdb", vec![]), ("dm-0", vec![2]), ("md0", vec![0, 3]), ("sda", vec![]), ("dm-1", vec![0])];
+        assert_eq!(shown(&disks), want);
     }
 
     #[test]
@@ -190,7 +210,7 @@ mod tests {
         let mut before = Counters::default();
         before[9] = u64::from(u32::MAX) - 9;
         before[0] = 5;
-        let disk = Disk { name: "sda".into(), stat: PathBuf::new(), before, slaves: 0 };
+        let disk = Disk { name: "sda".into(), stat: PathBuf::new(), before, slaves: Vec::new() };
         let mut after = before;
         after[9] = 40;
         after[0] = 25;

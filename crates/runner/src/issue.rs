@@ -336,6 +336,11 @@ impl<'a, E: Engine> Issuer<'a, E> {
         self.timing.measuring_since()
     }
 
+    /// True until the ramp is over.
+    pub(crate) fn in_ramp(&self) -> bool {
+        self.timing.in_ramp()
+    }
+
     /// When measuring began anew, ms since 1970.
     pub(crate) fn restarted_ms(&self) -> Option<u64> {
         self.timing.restarted_ms()

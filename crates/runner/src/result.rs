@@ -58,7 +58,7 @@ pub struct JobResult {
     pub stats: JobStats,
     /// How long the figures cover: from the start of its I/O, or of the part after its ramp, to the moment they were taken.
     pub measured: Duration,
-    /// It runs, and the figures are those of its ramp.
+    /// The figures are those of its ramp, which lasts or in which the job ended.
     pub in_ramp: bool,
     /// It runs and did not answer: I/Os, bytes and times are what can be seen from outside, all else is what it told last.
     pub stale: bool,
@@ -144,6 +144,6 @@ pub struct DiskUsage {
     pub in_queue: u64,
     /// Busy time in percent of the observed time, at most 100.
     pub util: f64,
-    /// How many of the following entries are slaves of this device.
-    pub slaves: usize,
+    /// Places, among all entries, of the devices that this one is stacked on.
+    pub slaves: Vec<usize>,
 }

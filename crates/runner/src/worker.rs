@@ -237,6 +237,7 @@ fn work<E: Engine>(
     issuer.search_note().into_iter().for_each(|line| context.note(line));
     let files = issuer.take_files();
     let since = issuer.measuring_since();
+    result.in_ramp = issuer.in_ramp();
     (result.stats, result.measured) = issuer.into_stats();
     if spec.life.runs_commands() {
         tell_figures(context, result, since);

@@ -46,6 +46,11 @@ impl DirectionStats {
         if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
     }
 
+    fn counters(&self) -> DirectionStats {
+        let DirectionStats { ios, bytes, short, runtime_ms, .. } = *self;
+        DirectionStats { ios, bytes, short, runtime_ms, ..DirectionStats::default() }
+    }
+
     fn merge(&mut self, other: &DirectionStats) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -247,25 +252,6 @@ pub struct JobStats {
 }
 
 impl JobStats {
-    /// What has been counted without what has been sampled: so far as a job in its ramp is reported.
-    #[must_use]
-    pub fn without_samples(&self) -> JobStats {
-        let directions = self.directions.each_ref().map(|direction| DirectionStats {
-            ios: direction.ios,
-            bytes: direction.bytes,
-            short: direction.short,
-            runtime_ms: direction.runtime_ms,
-            ..DirectionStats::default()
-        });
-        JobStats {
-            directions,
-            sync: SyncStats { ios: self.sync.ios, ..SyncStats::default() },
-            latency_buckets: LatencyBuckets::default(),
-            wear: self.wear.clone(),
-            ..*self
-        }
-    }
-
     /// I/Os issued over all directions.
     #[must_use]
     pub fn total_ios(&self) -> u64 {
@@ -281,6 +267,18 @@ impl JobStats {
             .filter(|direction| direction.ios > 0)
             .for_each(|direction| mixed.merge(direction));
         mixed
+    }
+
+    /// What was counted, without anything that was sampled: latencies, their shares, rates.
+    #[must_use]
+    pub fn counters(&self) -> JobStats {
+        JobStats {
+            directions: self.directions.each_ref().map(DirectionStats::counters),
+            sync: SyncStats { ios: self.sync.ios, latency: None },
+            latency_buckets: LatencyBuckets::default(),
+            wear: self.wear.clone(),
+            ..*self
+        }
     }
 
     /// Adds another job's figures.

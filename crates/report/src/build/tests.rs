@@ -220,6 +220,21 @@ fn small_shares_are_never_shown_as_nothing() {
 }
 
 #[test]
+fn nothing_is_sampled_in_a_ramp_and_everything_counted() {
+    let ramping = || JobResult { in_ramp: true, ..done(reading(20, 5)) };
+    let report = report_of(vec![(JobSpec::bare("a"), ramping())], 5);
+    let (job, read) = (&report.jobs[0], &report.jobs[0].directions.read);
+    assert_eq!((read.total_ios, read.io_bytes, read.runtime), (20, 81_920, 5));
+    assert_eq!((read.clat_ns.samples, read.lat_ns.samples), (0, 0));
+    assert!(job.latency_us.0.iter().all(|&(_, share)| share == 0.0));
+    assert_eq!(job.iodepth_level.0[0], ("1", 100.0));
+
+    let jobs = vec![(grouped("a", 0), done(reading(10, 5))), (grouped("b", 0), ramping())];
+    let read = report_of(jobs, 5).jobs[0].directions.read.clone();
+    assert_eq!((read.total_ios, read.clat_ns.samples, read.lat_ns.samples), (30, 10, 10));
+}
+
+#[test]
 fn syncs_push_the_depth_percentages_above_100() {
     let mut stats = reading(16, 5);
     stats.depth.record(1, 15);
@@ -239,9 +254,9 @@ fn means_over_slaves_are_integers() {
         ..DiskUsage::default()
     };
     let disks = disks(&[
-        disk("md0", 10, 50, 25.0, 2),
-        disk("sda", 100, 100, 18.0, 0),
-        disk("sdb", 121, 420, 33.0, 0),
+        disk("md0", 10, 50, 25.0, vec![1, 2]),
+        disk("sda", 100, 100, 18.0, Vec::new()),
+        disk("sdb", 121, 420, 33.0, Vec::new()),
     ]);
     let means = disks[0].slaves.as_ref().unwrap();
     assert_eq!(

@@ -187,6 +187,14 @@ fn after_a_ramp_the_figures_begin_anew_and_nothing_is_negative() {
 }
 
 #[test]
+fn a_job_that_ends_in_its_ramp_has_ended() {
+    let (plan, mut ramp, mut report) = (plan(&["a"]), Reader::new(false), IntervalReport::new());
+    let in_ramp = JobResult { in_ramp: true, ..ramp.reads(100, &[10, 20, 30]) };
+    let lines = lines(&mut report, &plan, &look(100, vec![(JobState::Reaped, in_ramp)]));
+    assert_eq!((&lines[0]["state"], &lines[0]["read"]["total_ios"]), (&"ended".into(), &3.into()));
+}
+
+#[test]
 fn figures_that_lost_samples_have_begun_anew_even_if_nothing_else_says_so() {
     let (plan, mut report) = (plan(&["a"]), IntervalReport::new());
     let before = Reader::new(false).reads(100, &[10, 20, 30]);

@@ -187,6 +187,42 @@ fn minimum_rates_stand_before_the_limits() {
 }
 
 #[test]
+fn limits_of_jobs_in_their_ramp_do_not_count() {
+    let mut spec = timed("a", ReadWrite::Read, 9);
+    spec.rates.bytes.0 = [MIB; 3];
+    let plan = plan(vec![spec.clone(), spec]);
+    let line = |states: [JobState; 2]| {
+        live().update(&plan, &look(1000, &states.map(|state| job(state, 1000, 1, 0)))).unwrap()
+    };
+    use JobState::{Ramp, Running};
+    assert_eq!(line([Ramp, Ramp]), "Jobs: 2 (f=0)\r");
+    assert_eq!(line([Ramp, Running]), "Jobs: 2 (f=1), 0B/s-1024KiB/s\r");
+}
+
+#[test]
+fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
+    let units = |kb_base, unit_base, significant_figures| Units { kb_base, unit_base, significant_figures };
+    let line = |first: Units, second: Units| {
+        let specs = [first, second].map(|units| {
+            let mut spec = timed("a", ReadWrite::Read, 8);
+            (spec.units, spec.rates.bytes.0) = (units, [4_000_000; 3]);
+            spec
+        });
+        let plan = plan(specs.to_vec());
+        let jobs = [job(JobState::Running, 4000, 4000, 0), job(JobState::Running, 4000, 4000, 0)];
+        let line = live().update(&plan, &look(4000, &jobs)).unwrap();
+        (line[13..].split(':').next().unwrap().to_owned(), line.split(['[', ']']).nth(5).unwrap().to_owned())
+    };
+    let want = |limits: &str, rate: &str| (format!(", 0B/s-{limits}"), format!("r={rate}"));
+    let (decimal, bits) = (units(1000, 8, 4), units(1024, 1, 4));
+    assert_eq!(line(decimal, decimal), want("8000kB/s", "8192kB/s"));
+    assert_eq!(line(bits, bits), want("7813KiB/s", "62.5Mibit/s"));
+    assert_eq!(line(units(1000, 1, 4), units(1000, 1, 2)), want("8MB/s", "65.5Mbit/s"));
+    assert_eq!(line(decimal, bits), want("7813KiB/s", "8000KiB/s"));
+    assert_eq!(line(bits, decimal), want("7813KiB/s", "8000KiB/s"));
+}
+
+#[test]
 fn letters_tell_what_a_job_does() {
     use ReadWrite::{
         Mixed, RandMixed, RandRead, RandTrim, RandTrimWrite, RandWrite, Read, Trim, TrimWrite, Write,

@@ -97,7 +97,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
             failed,
             JobResult::default(),
         ],
-        disks: vec![disk("md0", 1), disk("sda", 0)],
+        disks: vec![disk("md0", vec![1]), disk("sda", Vec::new())],
         elapsed: Duration::from_millis(1020),
         ..RunResult::default()
     };

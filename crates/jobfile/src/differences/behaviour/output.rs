@@ -152,4 +152,10 @@ pub(super) const ROWS: &[Row] = &[
         ferrio: "nothing is estimated before three seconds have passed",
         why: "it is the sum of two numbers that stand for unknown",
     },
+    Row {
+        id: "eta-decimal",
+        fio: "rates in the live line of a run with `kb_base=1000` are counts of KiB called kB",
+        ferrio: "they are kB, as in the report",
+        why: "a number is in the unit behind it",
+    },
 ];
