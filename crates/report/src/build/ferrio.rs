@@ -104,6 +104,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     RunFacts {
         end: match result.signal {
+            _ if result.progress.is_some() => "running",
             Some(_) => "signal",
             None if failed_jobs > 0 => "errors",
             None => "completed",
@@ -118,6 +119,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
         workers_system_ms: sum(|usage| usage.system_us),
         cpus_busy: share(cpu.busy_us),
         cpus_others: share(cpu.others_us()),
+        cpus_stolen: share(cpu.stolen_us),
     }
 }
 
