@@ -84,7 +84,14 @@ fn grows(words: &[&str], jobs: usize) {
             }
         }
     }
-    assert!(answered(all.last().unwrap()));
+    let (last, others) = all.split_last().unwrap();
+    assert!(answered(last));
+    assert_eq!(last["ferrio"]["run"]["end"], "signal");
+    for other in others {
+        assert_eq!(other["ferrio"]["run"]["end"], "running");
+        let warnings = other["ferrio"]["warnings"].as_array().unwrap();
+        assert!(warnings.iter().all(|warning| warning["code"] != "short-run"), "{warnings:?}");
+    }
     assert_eq!(all[0]["jobs"][0]["eta"], 2_147_483_647);
 }
 

@@ -8,14 +8,27 @@ use nix::unistd::{SysconfVar, sysconf};
 /// CPU time since the machine or this process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// Time that all processors were there for, busy or idle, in ticks; 0 if the kernel does not say.
+    /// What all processors did, in ticks; all 0 if the kernel does not say.
+    machine: Ticks,
+    /// CPU time of this process and of the commands it ran, µs.
+    own_us: u64,
+    /// The part of it outside the kernel.
+    own_user_us: u64,
+    /// Ticks per second.
+    ticks: u64,
+}
+
+/// Time of all processors together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    /// Time that they were there for, busy, idle or taken away.
     all: u64,
     /// The part of it in which they worked.
     busy: u64,
-    /// CPU time of this process and of the commands it ran, µs.
-    own_us: u64,
-    /// Ticks per second.
-    ticks: u64,
+    /// The part of that outside the kernel, which only programs have.
+    user: u64,
+    /// What the hypervisor gave to other machines although there was work.
+    stolen: u64,
 }
 
 /// CPU time between two readings, µs.
@@ -25,33 +38,47 @@ pub struct CpuUse {
     pub all_us: u64,
     /// What they did work.
     pub busy_us: u64,
-    /// What this process and the commands it ran had of it.
+    /// What they worked outside the kernel.
+    pub user_us: u64,
+    /// What this process and the commands it ran had of `busy_us`.
     pub own_us: u64,
+    /// And of `user_us`.
+    pub own_user_us: u64,
+    /// What the hypervisor gave to other machines although there was work.
+    pub stolen_us: u64,
 }
 
 impl CpuTime {
     /// Reads the counters.
     #[must_use]
     pub fn now() -> Self {
-        let (all, busy) = parse(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or((0, 0));
+        let machine = parse(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or_default();
         let own = |who| {
             let usage = getrusage(who).ok()?;
             let us = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
-            Some(us(usage.user_time()) + us(usage.system_time()))
+            Some((us(usage.user_time()), us(usage.system_time())))
         };
-        let own_us = own(UsageWho::RUSAGE_SELF).unwrap_or(0) + own(UsageWho::RUSAGE_CHILDREN).unwrap_or(0);
+        let (user, system) = own(UsageWho::RUSAGE_SELF).unwrap_or_default();
+        let (child_user, child_system) = own(UsageWho::RUSAGE_CHILDREN).unwrap_or_default();
         let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|ticks| u64::try_from(ticks).ok());
-        CpuTime { all, busy, own_us, ticks: ticks.unwrap_or(100).max(1) }
+        let own_user_us = user + child_user;
+        let own_us = own_user_us + system + child_system;
+        CpuTime { machine, own_us, own_user_us, ticks: ticks.unwrap_or(100).max(1) }
     }
 
     /// Growth since an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &CpuTime) -> CpuUse {
-        let us = |ticks: u64| ticks.saturating_mul(1_000_000) / self.ticks;
+        let us = |of: fn(&Ticks) -> u64| {
+            of(&self.machine).saturating_sub(of(&earlier.machine)).saturating_mul(1_000_000) / self.ticks
+        };
         CpuUse {
-            all_us: us(self.all.saturating_sub(earlier.all)),
-            busy_us: us(self.busy.saturating_sub(earlier.busy)),
+            all_us: us(|machine| machine.all),
+            busy_us: us(|machine| machine.busy),
+            user_us: us(|machine| machine.user),
             own_us: self.own_us.saturating_sub(earlier.own_us),
+            own_user_us: self.own_user_us.saturating_sub(earlier.own_user_us),
+            stolen_us: us(|machine| machine.stolen),
         }
     }
 }
@@ -63,6 +90,12 @@ impl CpuUse {
         self.busy_us.saturating_sub(self.own_us)
     }
 
+    /// The part of it outside the kernel: that of other programs alone, µs.
+    #[must_use]
+    pub fn others_user_us(&self) -> u64 {
+        self.user_us.saturating_sub(self.own_user_us)
+    }
+
     /// A figure of these in percent of all processors, at most 100; 0 where that is not known.
     #[must_use]
     pub fn share(&self, us: u64) -> f64 {
@@ -70,12 +103,14 @@ impl CpuUse {
     }
 }
 
-/// All and busy ticks of the first line of `/proc/stat`: user nice system idle iowait irq softirq steal, guests counted in user.
-fn parse(stat: &str) -> Option<(u64, u64)> {
+/// The first line of `/proc/stat`: user nice system idle iowait irq softirq steal, guests counted in user and nice.
+fn parse(stat: &str) -> Option<Ticks> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().take(8);
     let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
     let all: u64 = fields.iter().sum();
-    Some((all, all - fields.get(3)? - fields.get(4)?))
+    let idle = fields.get(3)? + fields.get(4)?;
+    let stolen = fields.get(7).copied().unwrap_or(0);
+    Some(Ticks { all, busy: all - idle - stolen, user: fields.first()? + fields.get(1)?, stolen })
 }
 
 #[cfg(test)]
@@ -84,17 +119,25 @@ mod tests {
 
     #[test]
     fn waiting_for_disks_is_no_work() {
-        assert_eq!(parse("cpu  10 1 5 100 50 2 3 4 7 0\ncpu0 1 1\n"), Some((175, 25)));
+        let ticks = parse("cpu  10 1 5 100 50 2 3 4 7 0\ncpu0 1 1\n");
+        assert_eq!(ticks, Some(Ticks { all: 175, busy: 21, user: 11, stolen: 4 }));
         assert_eq!((parse(""), parse("cpu  1 2 3\n"), parse("intr 5\n")), (None, None, None));
     }
 
     #[test]
     fn shares_are_of_all_processors() {
-        let before = CpuTime { all: 1000, busy: 100, own_us: 0, ticks: 100 };
-        let after = CpuTime { all: 1200, busy: 250, own_us: 500_000, ticks: 100 };
+        let machine = |all, busy, user, stolen| Ticks { all, busy, user, stolen };
+        let before = CpuTime { machine: machine(1000, 100, 50, 0), ticks: 100, ..CpuTime::default() };
+        let after = CpuTime {
+            machine: machine(1200, 250, 100, 20),
+            own_us: 500_000,
+            own_user_us: 100_000,
+            ticks: 100,
+        };
         let used = after.since(&before);
-        assert_eq!(used, CpuUse { all_us: 2_000_000, busy_us: 1_500_000, own_us: 500_000 });
+        assert_eq!((used.all_us, used.busy_us, used.stolen_us), (2_000_000, 1_500_000, 200_000));
         assert_eq!((used.share(used.busy_us), used.others_us()), (75.0, 1_000_000));
+        assert_eq!(used.others_user_us(), 400_000);
         assert_eq!(CpuUse::default().share(5), 0.0);
     }
 }

@@ -50,6 +50,10 @@ pub struct BlockDevice {
     pub trims: bool,
     /// The I/O scheduler in force (`none`, `mq-deadline`).
     pub scheduler: Option<String>,
+    /// The file that a loop device keeps in the page cache: it was set up without direct I/O.
+    pub cached_file: Option<String>,
+    /// The kernel does not count what the disk moves, or has not counted anything yet.
+    pub uncounted: bool,
 }
 
 impl BlockDevice {
@@ -72,6 +76,8 @@ impl BlockDevice {
             rotational: queue("rotational") == Some(1),
             trims: queue("discard_max_bytes").is_some_and(|bytes| bytes > 0),
             scheduler: sys_text(&disk.join("queue/scheduler")).map(|text| chosen(&text).to_owned()),
+            cached_file: cached_file(&disk),
+            uncounted: uncounted(&disk),
         })
     }
 }
@@ -93,6 +99,19 @@ fn model(disk: &Path) -> Option<String> {
     let vendor =
         sys_text(&disk.join("device/vendor")).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
     Some(vendor.map(|vendor| format!("{vendor} {model}")).unwrap_or(model))
+}
+
+fn cached_file(disk: &Path) -> Option<String> {
+    let is_direct = sys_text(&disk.join("loop/dio"))? == "1";
+    sys_text(&disk.join("loop/backing_file")).filter(|_| !is_direct)
+}
+
+/// Counting can be switched off. Some drivers never count: the kernel looks at each disk when it appears, so that one that is
+/// counted has read something.
+fn uncounted(disk: &Path) -> bool {
+    let off = sys_text(&disk.join("queue/iostats")).as_deref() == Some("0");
+    let nothing = |stat: String| stat.split_ascii_whitespace().all(|figure| figure == "0");
+    off || sys_text(&disk.join("stat")).is_none_or(nothing)
 }
 
 /// `none [mq-deadline] kyber` is mq-deadline; a single word is chosen as it is.
@@ -125,6 +144,31 @@ mod tests {
     #[test]
     fn numbers_without_a_device_are_none() {
         assert_eq!(BlockDevice::read((0, 4_000_000)), None);
+    }
+
+    #[test]
+    fn a_loop_device_without_direct_io_has_its_file_in_the_cache() {
+        let disk = tempfile::tempdir().unwrap();
+        assert_eq!(cached_file(disk.path()), None);
+        fs::create_dir(disk.path().join("loop")).unwrap();
+        fs::write(disk.path().join("loop/backing_file"), "/srv/image\n").unwrap();
+        fs::write(disk.path().join("loop/dio"), "0\n").unwrap();
+        assert_eq!(cached_file(disk.path()).as_deref(), Some("/srv/image"));
+        fs::write(disk.path().join("loop/dio"), "1\n").unwrap();
+        assert_eq!(cached_file(disk.path()), None);
+    }
+
+    #[test]
+    fn a_disk_is_counted_unless_that_is_off_or_nothing_ever_was() {
+        let disk = tempfile::tempdir().unwrap();
+        assert!(uncounted(disk.path()));
+        fs::write(disk.path().join("stat"), "  0  0 0 0\n").unwrap();
+        assert!(uncounted(disk.path()));
+        fs::write(disk.path().join("stat"), "  7  0 56 1\n").unwrap();
+        assert!(!uncounted(disk.path()));
+        fs::create_dir(disk.path().join("queue")).unwrap();
+        fs::write(disk.path().join("queue/iostats"), "0\n").unwrap();
+        assert!(uncounted(disk.path()));
     }
 
     #[test]

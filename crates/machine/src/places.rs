@@ -40,6 +40,20 @@ impl Place {
     }
 }
 
+impl Place {
+    /// What is stored there is stored in memory.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        let kinds = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+        let is_numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+        let is_memory = |device: &BlockDevice| {
+            ["ram", "zram"].iter().any(|kind| device.disk_name.strip_prefix(kind).is_some_and(is_numbered))
+        };
+        self.file_system.as_deref().is_some_and(|kind| kinds.contains(&kind))
+            || self.device.as_ref().is_some_and(is_memory)
+    }
+}
+
 /// Nearest directory above a path that is there, resolved.
 #[must_use]
 pub fn existing_parent(path: &Path) -> Option<PathBuf> {
@@ -69,6 +83,17 @@ mod tests {
         let here = Place::of(&dir.path().join("here"), &mounts).unwrap();
         assert!(here.file_system.is_some());
         assert_eq!(Place::of(&dir.path().join("none/there"), &mounts), Some(here));
+    }
+
+    #[test]
+    fn memory_is_told_by_file_system_and_device() {
+        let on = |kind: &str, disk: &str| {
+            let device = BlockDevice { disk_name: disk.to_owned(), ..BlockDevice::default() };
+            let device = Some(device).filter(|_| !disk.is_empty());
+            Place { file_system: Some(kind.to_owned()), device, ..Place::default() }.is_in_memory()
+        };
+        assert!(on("tmpfs", "") && on("ext4", "zram0") && on("ext4", "ram15"));
+        assert!(!on("ext4", "vda") && !on("ext4", "ramdisk") && !on("nfs", ""));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod balance;
 mod cache;
 mod clock;
 mod cpu;
+mod memory;
 mod other_load;
 mod rate;
 mod samples;
@@ -38,11 +39,14 @@ struct Doubt {
     look: fn(&Look<'_>) -> Vec<Told>,
 }
 
-const DOUBTS: [Doubt; 10] = [
+const DOUBTS: [Doubt; 13] = [
     Doubt { code: "short-run", look: short_run::short_run },
     Doubt { code: "few-ios", look: samples::few_ios },
     Doubt { code: "cached-reads", look: cache::cached_reads },
     Doubt { code: "buffered-writes", look: cache::buffered_writes },
+    Doubt { code: "sparse-reads", look: cache::sparse_reads },
+    Doubt { code: "memory-device", look: memory::memory_device },
+    Doubt { code: "cached-device", look: memory::cached_device },
     Doubt { code: "worker-saturated", look: cpu::worker_saturated },
     Doubt { code: "cpus-saturated", look: cpu::cpus_saturated },
     Doubt { code: "clock-not-invariant", look: clock::not_invariant },
@@ -67,6 +71,16 @@ impl<'a> Look<'a> {
     fn jobs(&self) -> impl Iterator<Item = (usize, &'a JobSpec, &'a JobResult)> {
         let specs = self.plan.jobs.iter().map(|job| &job.spec);
         specs.zip(&self.result.jobs).enumerate().map(|(index, (spec, result))| (index, spec, result))
+    }
+
+    /// Those whose figures the report shows.
+    fn reported(&self) -> impl Iterator<Item = (usize, &'a JobSpec, &'a JobResult)> {
+        self.jobs().filter(|(_, spec, _)| spec.measure.reported)
+    }
+
+    /// The run is over: figures are no longer those of its beginning.
+    fn is_over(&self) -> bool {
+        self.result.progress.is_none()
     }
 
     /// Whether a job has files on a block device.

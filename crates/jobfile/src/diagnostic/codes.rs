@@ -170,12 +170,15 @@ subjects! {
         "few-ios": "a 99.9th or higher percentile rests on fewer than 1000 samples";
         "cached-reads": "reads came from the page cache and not from the device";
         "buffered-writes": "writes were still in memory when the run ended";
+        "sparse-reads": "reads were of holes and came from no device";
+        "memory-device": "the files lie in memory";
+        "cached-device": "a loop device keeps what it reads and writes in the page cache";
         "worker-saturated": "a worker on a device used a processor nearly all the time";
         "cpus-saturated": "the run kept all processors of the machine busy";
         "clock-not-invariant": "there is no time stamp counter to rely on, times are taken by a call of the kernel";
         "rate-not-held": "a job was slower than its `rate` or `rate_iops` by more than a percent";
         "other-disk-load": "the disk moved clearly more data than the jobs did";
-        "other-cpu-load": "other programs used half of the machine's processors or more";
+        "other-cpu-load": "other programs or other machines used much of the processors' time";
     }
     "While jobs run" {
         "note": "something to know";

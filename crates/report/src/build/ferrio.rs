@@ -109,6 +109,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     RunFacts {
         end: match result.signal {
+            _ if result.progress.is_some() => "running",
             Some(_) => "signal",
             None if failed_jobs > 0 => "errors",
             None => "completed",
@@ -123,6 +124,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
         workers_system_ms: sum(|usage| usage.system_us),
         cpus_busy: share(cpu.busy_us),
         cpus_others: share(cpu.others_us()),
+        cpus_stolen: share(cpu.stolen_us),
     }
 }
 

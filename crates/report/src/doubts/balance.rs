@@ -1,6 +1,7 @@
 //! What jobs moved against what the disks below them moved.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_machine::Place;
+use ferrio_plan::{Direction, JobSpec, OpenSync};
 use ferrio_runner::{DiskUsage, JobResult};
 
 use super::Look;
@@ -29,6 +30,20 @@ impl User<'_> {
         self.result.stats.directions[direction as usize].bytes
     }
 
+    /// Bytes were asked for in this direction and moved, and the report shows them.
+    pub(super) fn is_measured(&self, direction: Direction) -> bool {
+        self.spec.measure.reported && self.spec.rw.does(direction) && self.bytes(direction) > 0
+    }
+
+    /// What it writes is on the device when it ends, or earlier.
+    pub(super) fn is_durable(&self) -> bool {
+        let durability = &self.spec.durability;
+        let at_the_end = durability.end_fsync || durability.end_syncfs || durability.fsync_on_close;
+        // A job may be over before its first sync is due.
+        let synced = self.spec.open_sync != OpenSync::None || self.result.stats.sync.ios > 0;
+        self.spec.is_durable() && (at_the_end || synced)
+    }
+
     /// Its I/O in this direction goes through the page cache.
     pub(super) fn is_cached(&self, direction: Direction) -> bool {
         self.spec.is_buffered() && self.bytes(direction) > 0
@@ -51,6 +66,12 @@ impl Balance<'_> {
     }
 }
 
+/// Name of a disk whose figures tell nothing: the kernel does not count there, or the file system may pass by (DAX).
+pub(super) fn uncounted(place: &Place) -> Option<&str> {
+    let device = place.device.as_ref()?;
+    (device.uncounted || device.disk_name.starts_with("pmem")).then_some(device.disk_name.as_str())
+}
+
 /// All disks whose jobs are on no other one: what a job moved cannot be told apart by disk.
 pub(super) fn balances<'a>(look: &Look<'a>) -> Vec<Balance<'a>> {
     let disk_of = |place: usize| Some(look.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
@@ -60,7 +81,8 @@ pub(super) fn balances<'a>(look: &Look<'a>) -> Vec<Balance<'a>> {
         .iter()
         .map(|disk| Balance { disk, users: Vec::new(), file_systems: Vec::new() })
         .collect();
-    let mut divided: Vec<&str> = Vec::new();
+    let mut unusable: Vec<&str> = Vec::new();
+    unusable.extend(look.setting.places.iter().filter_map(uncounted));
     for (index, spec, result) in look.jobs() {
         let places = look.setting.of_job(index);
         let mut disks: Vec<Option<&str>> = places.iter().map(|&place| disk_of(place)).collect();
@@ -76,9 +98,9 @@ pub(super) fn balances<'a>(look: &Look<'a>) -> Vec<Balance<'a>> {
                     places.iter().filter_map(|&place| look.setting.places[place].file_system.as_deref());
                 balance.file_systems.extend(kinds);
             }
-            several => divided.extend(several.iter().flatten()),
+            several => unusable.extend(several.iter().flatten()),
         }
     }
-    balances.retain(|balance| !balance.users.is_empty() && !divided.contains(&balance.disk.name.as_str()));
+    balances.retain(|balance| !balance.users.is_empty() && !unusable.contains(&balance.disk.name.as_str()));
     balances
 }

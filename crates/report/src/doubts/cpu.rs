@@ -2,6 +2,7 @@
 
 use ferrio_plan::JobSpec;
 
+use super::cache::{buffered_writes, cached_reads, sparse_reads};
 use super::{Look, Told};
 
 /// A worker that works so much of its time waits for no device, percent. What is missing to 100 is the start and the clock's grain.
@@ -15,7 +16,13 @@ pub(super) const OTHERS: f64 = 50.0;
 pub(super) fn worker_saturated(look: &Look<'_>) -> Vec<Told> {
     let mut most = 0.0_f64;
     let mut jobs = Vec::new();
-    for (index, spec, result) in look.jobs() {
+    // Where memory is measured the processor is all that can be the limit, and that is told already.
+    let explained: Vec<usize> = [cached_reads, buffered_writes, sparse_reads]
+        .iter()
+        .flat_map(|doubt| doubt(look))
+        .flat_map(|told| told.jobs)
+        .collect();
+    for (index, spec, result) in look.reported().filter(|(index, _, _)| !explained.contains(index)) {
         let stats = &result.stats;
         let used = 100.0 * (stats.usage.user_us + stats.usage.system_us) as f64
             / (stats.job_runtime_ms.max(1) * 1000) as f64;
@@ -58,7 +65,7 @@ pub(super) fn cpus_saturated(look: &Look<'_>) -> Vec<Told> {
 mod tests {
     use crate::doubts::testing::{Case, disk, reading};
     use ferrio_machine::CpuUse;
-    use ferrio_plan::JobSpec;
+    use ferrio_plan::{EngineKind, JobSpec};
     use ferrio_stats::JobStats;
 
     fn working(percent: u64) -> JobStats {
@@ -69,12 +76,21 @@ mod tests {
 
     #[test]
     fn a_worker_that_never_waits_for_its_device_is_told() {
-        let case = |percent| Case::new().disk(disk(0, 0)).on_disk("a", working(percent), |_| {});
+        let case = |percent| Case::new().disk(disk(40 << 20, 0)).on_disk("a", working(percent), |_| {});
         let told = case(99).warnings("worker-saturated");
         assert_eq!(told[0].message, "a: its worker used 99 % of a processor");
         assert!(case(90).warnings("worker-saturated").is_empty());
         let without_device = Case::new().job("a", working(100));
         assert!(without_device.warnings("worker-saturated").is_empty(), "that engine measures processors");
+    }
+
+    #[test]
+    fn where_the_page_cache_is_measured_the_processor_is_no_second_doubt() {
+        let buffered = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, false);
+        let case = |from_disk| Case::new().disk(disk(from_disk, 0)).on_disk("a", working(99), buffered);
+        assert_eq!(case(0).warnings("cached-reads").len(), 1);
+        assert!(case(0).warnings("worker-saturated").is_empty());
+        assert_eq!(case(40 << 20).warnings("worker-saturated").len(), 1);
     }
 
     #[test]
@@ -88,7 +104,7 @@ mod tests {
     fn processors_that_the_run_kept_busy_are_told() {
         let case = |busy_us, own_us| {
             let mut case = Case::new().on_disk("a", reading(10_000, 10_000), |_| {});
-            case.cpu = CpuUse { all_us: 1000, busy_us, own_us };
+            case.cpu = CpuUse { all_us: 1000, busy_us, own_us, ..CpuUse::default() };
             case.warnings("cpus-saturated").len()
         };
         assert_eq!((case(960, 900), case(900, 900), case(1000, 100)), (1, 0, 0));

@@ -11,6 +11,11 @@ const CLEARLY_MORE: u64 = 25;
 /// And at least so many bytes a second: an idle system writes its logs.
 const LEAST_RATE: u64 = 512 << 10;
 
+/// Programs spend at least this part of their time outside the kernel, percent.
+const OTHERS_USER: f64 = 10.0;
+/// A hypervisor that takes so much of the time away delays jobs that they notice, percent.
+const STOLEN: f64 = 10.0;
+
 /// The disk below the jobs moved clearly more than they did.
 pub(super) fn of_disks(look: &Look<'_>) -> Vec<Told> {
     if !look.is_long_enough() {
@@ -39,7 +44,7 @@ pub(super) fn of_disks(look: &Look<'_>) -> Vec<Told> {
             Told {
                 jobs,
                 message,
-                help: "something else uses the disk: find it (iotop), and measure again without it",
+                help: "something else uses the disk, or writes of before are still under way: find it (iotop), sync, and measure again",
             }
         })
     });
@@ -50,6 +55,10 @@ pub(super) fn of_disks(look: &Look<'_>) -> Vec<Told> {
 fn foreign(balance: &Balance<'_>, direction: Direction) -> u64 {
     let told_apart = balance.users.iter().all(|user| {
         let spec = user.spec;
+        // What is moved in a ramp counts for the disk alone.
+        if !spec.limits.ramp_time.is_zero() || spec.limits.ramp_size > 0 {
+            return false;
+        }
         // Cached I/O moves what the kernel likes: it reads ahead, writes late, and reads what is written in part.
         let cached = spec.is_buffered() && user.result.stats.total_ios() > 0;
         // What is made durable brings the journal of the file system with it; so do files that are made meanwhile, and logs.
@@ -63,14 +72,27 @@ fn foreign(balance: &Balance<'_>, direction: Direction) -> u64 {
     balance.disk_bytes(direction).saturating_sub(balance.job_bytes(direction, |_| true))
 }
 
-/// Other programs had so much of the processors that jobs may have waited for them.
+/// Others had so much of the processors that jobs may have waited for them.
 pub(super) fn of_cpus(look: &Look<'_>) -> Vec<Told> {
-    let others = look.cpu.share(look.cpu.others_us());
-    if !look.is_long_enough() || others < OTHERS || look.jobs().all(|(_, _, job)| job.stats.total_ios() == 0)
-    {
+    if !look.is_long_enough() || look.reported().all(|(_, _, job)| job.stats.total_ios() == 0) {
         return Vec::new();
     }
-    let message = format!("other programs used {others:.0} % of the machine's processors during the run");
+    let cpu = look.cpu;
+    let others = cpu.share(cpu.others_us());
+    let stolen = cpu.share(cpu.stolen_us);
+    // The kernel's threads work for the jobs too: they write back, encrypt, compress. They have no time outside the kernel.
+    let programs = cpu.share(cpu.others_user_us()) >= others * OTHERS_USER / 100.0;
+    let mut told = Vec::new();
+    if others >= OTHERS && programs {
+        told.push(format!("other programs used {others:.0} % of the machine's processors"));
+    }
+    if stolen >= STOLEN {
+        told.push(format!("the hypervisor kept {stolen:.0} % of the processors' time for other machines"));
+    }
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let message = format!("{} during the run", told.join(" and "));
     let help = "jobs may have waited for them: measure on a machine that does nothing else";
     vec![Told { jobs: Vec::new(), message, help }]
 }
@@ -115,10 +137,40 @@ mod tests {
     fn other_programs_that_have_half_of_the_machine_are_told() {
         let case = |own_us| {
             let mut case = Case::new().job("a", reading(10_000, 10_000));
-            case.cpu = CpuUse { all_us: 1000, busy_us: 900, own_us };
+            case.cpu = CpuUse { all_us: 1000, busy_us: 900, own_us, user_us: 400, ..CpuUse::default() };
             case.warnings("other-cpu-load")
         };
         assert!(case(300)[0].message.starts_with("other programs used 60 %"));
         assert!(case(500).is_empty());
+    }
+
+    #[test]
+    fn the_kernel_at_work_for_the_jobs_is_no_other_program() {
+        let mut case = Case::new().job("a", reading(10_000, 10_000));
+        case.cpu =
+            CpuUse { all_us: 1000, busy_us: 900, own_us: 200, user_us: 90, own_user_us: 50, ..case.cpu };
+        assert!(case.warnings("other-cpu-load").is_empty());
+    }
+
+    #[test]
+    fn a_hypervisor_that_takes_a_tenth_is_told() {
+        let case = |stolen_us| {
+            let mut case = Case::new().job("a", reading(10_000, 10_000));
+            case.cpu = CpuUse { all_us: 1000, stolen_us, ..CpuUse::default() };
+            case.warnings("other-cpu-load")
+        };
+        let want = "the hypervisor kept 15 % of the processors' time for other machines during the run";
+        assert_eq!(case(150)[0].message, want);
+        assert!(case(90).is_empty());
+    }
+
+    #[test]
+    fn what_is_read_in_a_ramp_is_no_other_load() {
+        let ramped = |spec: &mut JobSpec| {
+            direct(spec);
+            spec.limits.ramp_time = std::time::Duration::from_secs(5);
+        };
+        let case = Case::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), ramped);
+        assert!(case.warnings("other-disk-load").is_empty());
     }
 }

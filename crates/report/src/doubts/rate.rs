@@ -17,7 +17,7 @@ pub(super) fn not_held(look: &Look<'_>) -> Vec<Told> {
     let mut jobs = Vec::new();
     // How much was reached, in percent, and the figures that say so.
     let mut worst: Option<(f64, String)> = None;
-    for (index, spec, result) in look.jobs() {
+    for (index, spec, result) in look.reported() {
         let directions = [Direction::Read, Direction::Write, Direction::Trim].into_iter();
         let missed = directions.zip(&result.stats.directions).filter_map(|(direction, stats)| {
             let (reached, figures) = shortfall(spec, direction, stats)?;

@@ -18,7 +18,10 @@ struct Thin {
 
 /// A high percentile is printed, and there are too few samples for it.
 pub(super) fn few_ios(look: &Look<'_>) -> Vec<Told> {
-    let mut worst: Option<Thin> = None;
+    if !look.is_over() {
+        return Vec::new();
+    }
+    let mut worst: Option<(Thin, String)> = None;
     let mut jobs = Vec::new();
     let mut next = 0;
     for entry in look.entries {
@@ -27,15 +30,29 @@ pub(super) fn few_ios(look: &Look<'_>) -> Vec<Told> {
         let first = (next..look.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(look.plan.jobs.len());
         let Some(thin) = thin(entry) else { continue };
+        // What fails has told so, and a job that verifies is there for the data and not for its speed.
+        let matters = |job: &usize| {
+            look.plan.jobs[*job].spec.verify.is_none()
+                && look.result.jobs.get(*job).is_some_and(|job| job.error.is_none())
+        };
+        if !(first..next).any(|job| matters(&job)) {
+            continue;
+        }
         jobs.extend(first..next);
-        if worst.as_ref().is_none_or(|worst| thin.samples < worst.samples) {
-            worst = Some(thin);
+        if worst.as_ref().is_none_or(|(worst, _)| thin.samples < worst.samples) {
+            worst = Some((thin, entry.jobname.clone()));
         }
     }
-    let Some(Thin { samples, what, percent }) = worst else { return Vec::new() };
+    let Some((Thin { samples, what, percent }, whose)) = worst else { return Vec::new() };
     let who = look.who(&jobs);
     let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
-    let message = format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}");
+    let message = if look.names(&jobs).len() == 1 {
+        format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}")
+    } else {
+        format!(
+            "{who}: percentiles up to the {percent}th rest on too few samples, of the {what} latencies of {whose} on {samples}"
+        )
+    };
     let help = "below 1000 samples it is little but the largest of them: use more I/Os, or a percentile_list that ends lower";
     vec![Told { jobs, message, help }]
 }
@@ -69,7 +86,7 @@ fn highest(percentiles: &Percentiles) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, reading};
+    use crate::doubts::testing::{Case, reading, verifying};
 
     #[test]
     fn a_high_percentile_of_fewer_than_a_thousand_samples_is_told() {
@@ -84,6 +101,24 @@ mod tests {
         assert!(Case::new().job_with("a", reading(10, 5000), lower).warnings("few-ios").is_empty());
         let none = |spec: &mut ferrio_plan::JobSpec| spec.measure.clat_percentiles = false;
         assert!(Case::new().job_with("a", reading(10, 5000), none).warnings("few-ios").is_empty());
+    }
+
+    #[test]
+    fn of_several_jobs_the_one_with_the_fewest_samples_is_named() {
+        let told = Case::new().job("a", reading(900, 5000)).job("b", reading(30, 5000)).warnings("few-ios");
+        let want = "2 jobs (a, b): percentiles up to the 99.99th rest on too few samples, \
+             of the read latencies of b on 30 samples";
+        assert_eq!((told.len(), told[0].message.as_str()), (1, want));
+    }
+
+    #[test]
+    fn only_jobs_whose_latencies_matter_are_told() {
+        assert!(Case::new().job_with("a", reading(10, 5000), verifying).warnings("few-ios").is_empty());
+        let few = || Case::new().job("a", reading(10, 5000));
+        let mut failed = few();
+        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        assert!(failed.warnings("few-ios").is_empty());
+        assert!(few().running().warnings("few-ios").is_empty(), "more are to come");
     }
 
     #[test]

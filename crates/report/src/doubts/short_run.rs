@@ -7,7 +7,14 @@ const LEAST_MS: u64 = 1000;
 
 /// A job did I/O for less than a second.
 pub(super) fn short_run(look: &Look<'_>) -> Vec<Told> {
-    let ran = look.jobs().filter(|(_, _, job)| job.stats.total_ios() > 0).map(|(index, _, job)| {
+    if !look.is_over() {
+        return Vec::new();
+    }
+    // A job that failed has told so, and one that verifies is there for the data and not for its speed.
+    let judged = look
+        .reported()
+        .filter(|(_, spec, job)| job.stats.total_ios() > 0 && job.error.is_none() && spec.verify.is_none());
+    let ran = judged.map(|(index, _, job)| {
         // The time of the job is rounded down, those of its directions up.
         let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
         (directions.fold(job.stats.job_runtime_ms, u64::max), index)
@@ -27,7 +34,7 @@ pub(super) fn short_run(look: &Look<'_>) -> Vec<Told> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, reading};
+    use crate::doubts::testing::{Case, reading, verifying};
 
     #[test]
     fn a_job_of_less_than_a_second_is_told_and_one_of_a_second_is_not() {
@@ -38,6 +45,20 @@ mod tests {
         rounded_down.job_runtime_ms = 999;
         assert!(Case::new().job("a", rounded_down).warnings("short-run").is_empty());
         assert!(Case::new().job("idle", reading(0, 1)).warnings("short-run").is_empty());
+    }
+
+    #[test]
+    fn only_jobs_whose_speed_matters_are_told() {
+        let told = |case: Case| case.warnings("short-run").len();
+        let short = || Case::new().job("a", reading(1000, 500));
+        assert_eq!(told(short()), 1);
+        let unreported = |spec: &mut ferrio_plan::JobSpec| spec.measure.reported = false;
+        assert_eq!(told(Case::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
+        assert_eq!(told(Case::new().job_with("check", reading(1000, 500), verifying)), 0);
+        let mut failed = short();
+        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        assert_eq!(told(failed), 0);
+        assert_eq!(told(short().running()), 0, "it may yet run for a second");
     }
 
     #[test]

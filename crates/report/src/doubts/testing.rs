@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_machine::{BlockDevice, CpuUse, Place};
 use ferrio_plan::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
-use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -39,7 +39,7 @@ impl Case {
                 ..RunResult::default()
             },
             setting,
-            cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000 },
+            cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000, ..CpuUse::default() },
         }
     }
 
@@ -61,6 +61,12 @@ impl Case {
     /// With this activity of a disk.
     pub(super) fn disk(mut self, usage: DiskUsage) -> Self {
         self.result.disks.push(usage);
+        self
+    }
+
+    /// A report of it while it goes on.
+    pub(super) fn running(mut self) -> Self {
+        self.result.progress = Some(Progress { elapsed: self.result.elapsed, jobs: Vec::new() });
         self
     }
 
@@ -114,6 +120,20 @@ pub(super) fn moving(read: u64, written: u64) -> JobStats {
 /// `vda` after reading and writing so many bytes.
 pub(super) fn disk(read: u64, written: u64) -> DiskUsage {
     DiskUsage { name: "vda".to_owned(), sectors: [read / 512, written / 512], ..DiskUsage::default() }
+}
+
+/// Lets a job verify what it writes.
+pub(super) fn verifying(spec: &mut JobSpec) {
+    spec.verify = Some(ferrio_plan::Verify {
+        method: ferrio_verify::Method::Crc32c,
+        interval: 4096,
+        offset: 0,
+        pattern: None,
+        fatal: false,
+        read_back: true,
+        header_seed: None,
+        write_sequence: None,
+    });
 }
 
 /// A file of so many bytes.

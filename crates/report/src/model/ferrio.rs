@@ -105,7 +105,7 @@ pub struct ClockReport {
 /// How the run went.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct RunFacts {
-    /// `completed`, `errors` or `signal`.
+    /// `running`, `completed`, `errors` or `signal`.
     pub end: &'static str,
     /// Number of the signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,6 +130,9 @@ pub struct RunFacts {
     /// The part of it that was not this program's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus_others: Option<f64>,
+    /// What the hypervisor gave to other machines although there was work, in the same percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus_stolen: Option<f64>,
 }
 
 /// Response times of one entry of `jobs`.

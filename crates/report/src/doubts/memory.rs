@@ -1,0 +1,96 @@
+//! Files and devices that are memory, whatever the I/O is like.
+
+use ferrio_machine::Place;
+use ferrio_plan::JobSpec;
+
+use super::{Look, Told};
+
+/// A mount point that nobody takes for a disk.
+const PLAIN: &str = "/dev/shm";
+
+/// A job works in memory although its file names do not say so, or although it asks for direct I/O.
+pub(super) fn memory_device(look: &Look<'_>) -> Vec<Told> {
+    let surprises = |spec: &JobSpec, place: &Place| {
+        let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(PLAIN));
+        place.is_in_memory() && (!plain || (spec.direct && place.device.is_none()))
+    };
+    let Some((jobs, place)) = jobs_on(look, surprises) else { return Vec::new() };
+    let point = place.mount_point.as_ref().map(|point| point.display().to_string()).unwrap_or_default();
+    let what = match &place.device {
+        Some(device) => format!("{point} lies on {}", device.disk_name),
+        None => format!("{point} is a {}", place.file_system.as_deref().unwrap_or_default()),
+    };
+    let message = format!("{}: {what}, which is memory", look.who(&jobs));
+    vec![Told { jobs, message, help: "use a file on a disk to measure a disk" }]
+}
+
+/// A job works on a loop device that goes through the page cache of another file.
+pub(super) fn cached_device(look: &Look<'_>) -> Vec<Told> {
+    let cached =
+        |place: &Place| place.device.as_ref().and_then(|device| device.cached_file.as_ref()).is_some();
+    let Some((jobs, place)) = jobs_on(look, |_, place| cached(place)) else { return Vec::new() };
+    let Some(device) = &place.device else { return Vec::new() };
+    let file = device.cached_file.as_deref().unwrap_or_default();
+    let message = format!(
+        "{}: {} reads and writes {file} through the page cache, also with direct=1",
+        look.who(&jobs),
+        device.disk_name
+    );
+    vec![Told { jobs, message, help: "set the loop device up with losetup --direct-io=on" }]
+}
+
+/// Jobs with I/O on a place of a kind, and the first such place.
+fn jobs_on<'a>(look: &Look<'a>, kind: impl Fn(&JobSpec, &Place) -> bool) -> Option<(Vec<usize>, &'a Place)> {
+    let mut jobs = Vec::new();
+    let mut first = None;
+    for (index, spec, result) in look.reported() {
+        let places = look.setting.of_job(index).iter().filter_map(|&place| look.setting.places.get(place));
+        let Some(place) = places.into_iter().find(|place| kind(spec, place)) else { continue };
+        if result.stats.total_ios() > 0 {
+            jobs.push(index);
+            first.get_or_insert(place);
+        }
+    }
+    Some((jobs, first?))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doubts::testing::{Case, reading};
+    use ferrio_machine::{BlockDevice, Place};
+    use ferrio_plan::EngineKind;
+
+    fn told(code: &str, direct: bool, place: Place) -> Vec<String> {
+        let mut case = Case::new().on_disk("a", reading(1000, 5000), |spec| {
+            (spec.engine, spec.direct) = (EngineKind::Psync, direct);
+        });
+        case.setting.places = vec![place];
+        case.warnings(code).into_iter().map(|warning| warning.message).collect()
+    }
+
+    fn on(point: &str, kind: &str, device: Option<&str>) -> Place {
+        let of = |name: &str| BlockDevice { disk_name: name.to_owned(), ..BlockDevice::default() };
+        Place { mount_point: Some(point.into()), file_system: Some(kind.to_owned()), device: device.map(of) }
+    }
+
+    #[test]
+    fn files_in_memory_are_told_unless_their_names_say_so() {
+        let told = |direct, place| told("memory-device", direct, place);
+        assert_eq!(told(false, on("/tmp", "tmpfs", None)), ["a: /tmp is a tmpfs, which is memory"]);
+        let zram = on("/data", "ext4", Some("zram0"));
+        assert_eq!(told(true, zram.clone()), ["a: /data lies on zram0, which is memory"]);
+        assert_eq!(told(false, on("/dev/shm", "tmpfs", None)), Vec::<String>::new());
+        assert_eq!(told(true, on("/dev/shm", "tmpfs", None)).len(), 1, "direct I/O to memory is none");
+        assert!(told(true, Place { mount_point: None, file_system: None, ..zram }).is_empty());
+        assert!(told(true, on("/data", "ext4", Some("vda"))).is_empty());
+    }
+
+    #[test]
+    fn loop_devices_that_go_through_the_page_cache_are_told() {
+        let mut place = on("/data", "ext4", Some("loop0"));
+        assert!(told("cached-device", true, place.clone()).is_empty());
+        place.device.as_mut().unwrap().cached_file = Some("/srv/image".to_owned());
+        let want = "a: loop0 reads and writes /srv/image through the page cache, also with direct=1";
+        assert_eq!(told("cached-device", true, place), [want]);
+    }
+}
