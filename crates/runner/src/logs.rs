@@ -96,6 +96,8 @@ pub enum LogBatch {
 
 /// Time between two looks for room in the queue.
 const LOOK: Duration = Duration::from_millis(1);
+/// The same in a long wait. The queue is not empty by then however fast its writer is.
+const LATER_LOOK: Duration = Duration::from_millis(16);
 /// Stands for no number of batches.
 const NONE: u64 = u64::MAX;
 
@@ -150,6 +152,7 @@ impl LogSender {
     /// Sends a batch, as soon as there is room for it. Once `ends` says that the run shall end, it is dropped if the writer is stuck.
     pub fn send(&self, mut batch: LogBatch, ends: impl Fn() -> bool) {
         let mut wait = Wait::default();
+        let mut pause = LOOK;
         loop {
             match self.try_send(batch) {
                 None => return,
@@ -158,7 +161,8 @@ impl LogSender {
             if ends() && wait.is_in_vain(&self.shared) {
                 return self.lose(1);
             }
-            sleep(LOOK);
+            sleep(pause);
+            pause = (pause * 2).min(LATER_LOOK);
         }
     }
 
