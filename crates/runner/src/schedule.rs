@@ -287,9 +287,11 @@ impl<'a> Run<'a, '_> {
             self.attend(messages, wake);
         }
         let elapsed = self.began.elapsed();
-        // A signal still counts: the disk of the logs may never answer.
+        // A signal still counts: the disk of the logs may never answer. Nothing else is told: the report of the whole run follows.
         while !self.monitor.logs_are_over(self.signal.is_some()) {
-            self.attend(messages, LOG_LOOK);
+            if let Ok(message) = messages.recv_timeout(LOG_LOOK) {
+                self.handle(message);
+            }
         }
         elapsed
     }
