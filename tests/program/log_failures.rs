@@ -184,6 +184,41 @@ fn a_log_that_nobody_reads_holds_the_job_back_and_costs_little_memory() {
     assert!(logged > 50 * 4096, "the queue was full: {logged}");
 }
 
+#[test]
+fn main_goes_on_while_a_log_is_stuck() {
+    let place = Place::new();
+    let out = place.beside("out");
+    let pipe = place.work().join("x_lat.1.log");
+    mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+    let (go, reader) = late_reader(&pipe);
+    let words = ["--status-interval=20ms", "--output=../out"];
+    let sampled =
+        ["--name=b", "--rate_iops=5000,5000", "--bwavgtime=10", "--write_bw_log=y", "--log_avg_msec=10"];
+    let stuck = [&ENDLESS[..], &["--write_lat_log=x"]].concat();
+    let words = [&words[..], &stuck, &sampled, &ENDLESS[2..]].concat();
+    let mut running = place.ferrio(&words).start();
+    let done = |report: &serde_json::Value, job| {
+        number(report, &format!("/jobs/{job}/read/total_ios"))
+            + number(report, &format!("/jobs/{job}/write/total_ios"))
+    };
+    // Samples of the second job have no room either, and still reports come.
+    running.until("reports while the first job is held back", || {
+        let text = fs::read_to_string(&out).unwrap_or_default();
+        let all: Vec<serde_json::Value> =
+            serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
+        let held = all.last().map_or(0, |last| done(last, 0));
+        held > 4096 && all.iter().filter(|&report| done(report, 0) == held).count() > 10
+    });
+    running.signal(Signal::SIGINT);
+    go.send(()).unwrap();
+    let logged = reader.join().unwrap();
+    running.wait().ended_with(128);
+    let text = fs::read_to_string(&out).unwrap();
+    let last = serde_json::Deserializer::from_str(&text).into_iter().last().unwrap().unwrap();
+    assert_eq!((logged, rows(&place, "x_clat.1.log")), (ios(&last, 0), ios(&last, 0)));
+    assert!(rows(&place, "y_bw.2.log") > 10, "what waited for the disk is written");
+}
+
 /// True once the writer is at the logs: the log of submissions, which is empty, is created before them.
 fn ios_began(place: &Place) -> bool {
     place.work().join("x_clat_hist.1.log").exists()

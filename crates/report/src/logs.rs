@@ -17,11 +17,11 @@ mod window;
 pub use inflate::{InflateError, inflate_log};
 
 use std::collections::HashSet;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use ferrio_plan::{JobSpec, Plan};
-use ferrio_runner::logs::{LogBatch, LogSender};
+use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
@@ -35,6 +35,8 @@ use totals::TotalLogs;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
+/// Once a run shall end early, it waits this long for a disk that does not take what is written to a log.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Log files that are kept open while jobs run. Those of larger runs are opened for each batch: descriptors are scarce, and every
 /// worker has a copy of them all.
 const OPEN_FILES: usize = 256;
@@ -91,7 +93,7 @@ impl LogWriter {
             problems: Vec::new(),
         };
         logs.take_problems().into_iter().for_each(&mut *tell);
-        let (sender, batches) = sync_channel(QUEUE);
+        let (sender, batches) = log_queue(QUEUE, PATIENCE);
         match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
@@ -104,7 +106,7 @@ impl LogWriter {
     /// A way to the writer, for [`ferrio_runner::RunOptions::logs`].
     #[must_use]
     pub fn sender(&self) -> LogSender {
-        SyncSender::clone(&self.sender)
+        self.sender.clone()
     }
 
     /// Writes what is left and closes the files; every [`LogWriter::sender`] must be gone by then, or this waits for it.
@@ -113,6 +115,13 @@ impl LogWriter {
     /// files, one line each.
     #[must_use]
     pub fn finish(self, result: &mut RunResult) -> Vec<String> {
+        if self.sender.is_stuck() {
+            return vec![format!(
+                "the logs are incomplete: {} s after the end of the run was asked for, their disk still took nothing",
+                PATIENCE.as_secs()
+            )];
+        }
+        let lost = self.sender.has_lost();
         drop(self.sender);
         let Ok(mut logs) = self.thread.join() else {
             return vec!["the thread that writes logs failed: they are incomplete".to_owned()];
@@ -122,7 +131,9 @@ impl LogWriter {
                 job.put_rates(&mut result.stats);
             }
         }
-        logs.take_problems()
+        let lost = lost
+            .then(|| "the logs are incomplete: their disk was too slow for some of their rows".to_owned());
+        logs.take_problems().into_iter().chain(lost).collect()
     }
 }
 
@@ -141,16 +152,16 @@ fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Stri
 }
 
 /// Signals are blocked in the new thread: the run takes them in a thread of its own.
-fn spawn(logs: Logs, batches: Receiver<LogBatch>) -> std::io::Result<JoinHandle<Logs>> {
+fn spawn(logs: Logs, batches: LogReceiver) -> std::io::Result<JoinHandle<Logs>> {
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-    let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || logs.write(&batches));
+    let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || logs.write(batches));
     before.thread_set_mask()?;
     spawned
 }
 
 impl Logs {
     /// Body of the thread: until all senders are gone.
-    fn write(mut self, batches: &Receiver<LogBatch>) -> Self {
+    fn write(mut self, batches: LogReceiver) -> Self {
         if let Err(problem) = settle(&self.cpus) {
             self.problems.push(problem);
         }

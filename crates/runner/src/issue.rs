@@ -119,7 +119,7 @@ pub(crate) struct Issuer<'a, E> {
     watch: Option<Box<LatencyWatch>>,
     /// Present before the end of a ramp of bytes.
     ramp: Option<RampSize>,
-    log: Option<IoLog>,
+    log: Option<IoLog<'a>>,
     /// Present when the job's I/O is recorded.
     recorder: Option<Box<Recorder<'a>>>,
     /// Present when blocks are followed.
@@ -234,7 +234,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             between: Between::new(spec, context.clock),
             watch,
             ramp: context.ramp.clone().map(RampSize::new),
-            log: log.map(|sender| IoLog::new(sender, context.index)),
+            log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
             recorder,
             blocks,
             synchronous: spec.is_sync(),
@@ -287,8 +287,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
 
     /// From now on the job is measured.
     fn begin_measuring(&mut self) {
-        logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs);
         let control = self.context.control;
+        logs::tell_epoch(self.context.log.as_ref(), self.context.index, &self.spec.logs, control);
         if let Some(start_ms) = self.restarted_ms() {
             control.start_ms.store(start_ms, Relaxed);
         }

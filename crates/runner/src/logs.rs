@@ -1,9 +1,23 @@
 //! What a run hands to whoever writes log files: batches through a bounded queue, so that memory stays bounded too.
+//!
+//! A worker waits for room in the queue, main never does. When the run shall end and the writer is stuck, because the disk below it
+//! does not answer, nobody waits for it any longer than the patience of the queue.
 
-use std::sync::mpsc::SyncSender;
+mod backlog;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use ferrio_plan::Logs;
 use nix::time::{ClockId, clock_gettime};
+
+use crate::control::JobControl;
+
+pub(crate) use backlog::Backlog;
 
 /// One completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,17 +97,164 @@ pub enum LogBatch {
     },
 }
 
+/// Time between two looks for room in the queue.
+const LOOK: Duration = Duration::from_millis(1);
+/// The same in a long wait. The queue is not empty by then however fast its writer is.
+const LATER_LOOK: Duration = Duration::from_millis(16);
+/// Stands for no number of batches.
+const NONE: u64 = u64::MAX;
+
+/// Batches that a writer is done with which is gone.
+const GONE: u64 = u64::MAX - 1;
+
 /// Way to the log writer.
-pub type LogSender = SyncSender<LogBatch>;
+#[derive(Clone, Debug)]
+pub struct LogSender {
+    batches: SyncSender<LogBatch>,
+    shared: Arc<Shared>,
+}
+
+/// The writer's end of the queue: an iterator over the batches, which ends when all senders are gone.
+#[derive(Debug)]
+pub struct LogReceiver {
+    batches: Receiver<LogBatch>,
+    shared: Arc<Shared>,
+    /// A batch was handed out, and is done when the next one is asked for.
+    busy: bool,
+}
+
+/// What both ends know.
+#[derive(Debug)]
+struct Shared {
+    patience: Duration,
+    /// Batches that went into the queue.
+    sent: AtomicU64,
+    /// Batches that the writer is done with.
+    done: AtomicU64,
+    /// The same when somebody gave up waiting, or [`NONE`].
+    stuck_at: AtomicU64,
+    /// Batches that were dropped then.
+    lost: AtomicU64,
+}
+
+/// A queue with room for so many batches. Once a run shall end, a writer that finishes no batch for `patience` counts as stuck.
+#[must_use]
+pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
+    let (sender, receiver) = sync_channel(room);
+    let [sent, done, stuck_at, lost] = [0, 0, NONE, 0].map(AtomicU64::new);
+    let shared = Arc::new(Shared { patience, sent, done, stuck_at, lost });
+    let receiver = LogReceiver { batches: receiver, shared: Arc::clone(&shared), busy: false };
+    (LogSender { batches: sender, shared }, receiver)
+}
+
+/// Since when somebody who is to end waits for the writer.
+#[derive(Debug, Default)]
+struct Wait(Option<(Instant, u64)>);
+
+impl LogSender {
+    /// Sends a batch, as soon as there is room for it. Once `ends` says that the run shall end, it is dropped if the writer is stuck.
+    pub fn send(&self, mut batch: LogBatch, ends: impl Fn() -> bool) {
+        let mut wait = Wait::default();
+        let mut pause = LOOK;
+        loop {
+            match self.try_send(batch) {
+                None => return,
+                Some(back) => batch = back,
+            }
+            if ends() && wait.is_in_vain(&self.shared) {
+                return self.lose(1);
+            }
+            sleep(pause);
+            pause = (pause * 2).min(LATER_LOOK);
+        }
+    }
+
+    /// Sends a batch, or returns it if there is no room for it now.
+    pub(crate) fn try_send(&self, batch: LogBatch) -> Option<LogBatch> {
+        match self.batches.try_send(batch) {
+            Ok(()) => {
+                self.shared.sent.fetch_add(1, Relaxed);
+                None
+            }
+            Err(TrySendError::Full(batch)) => Some(batch),
+            // A writer that is gone has told why; the run goes on.
+            Err(TrySendError::Disconnected(_)) => None,
+        }
+    }
+
+    /// So many batches were dropped.
+    fn lose(&self, batches: u64) {
+        self.shared.lost.fetch_add(batches, Relaxed);
+    }
+
+    /// True when the writer has nothing left to do, as far as this thread can know.
+    fn is_idle(&self) -> bool {
+        self.shared.done.load(Relaxed) >= self.shared.sent.load(Relaxed)
+    }
+
+    /// True once somebody has given up waiting for the writer, and it has finished nothing since.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.shared.stuck_at.load(Relaxed) == self.shared.done.load(Relaxed)
+    }
+
+    /// True if a batch was dropped because the writer was stuck.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.shared.lost.load(Relaxed) > 0
+    }
+}
+
+impl Wait {
+    /// True when the writer is stuck. Called again and again while the run shall end.
+    fn is_in_vain(&mut self, shared: &Shared) -> bool {
+        let done = shared.done.load(Relaxed);
+        if shared.stuck_at.load(Relaxed) == done {
+            return true;
+        }
+        match self.0 {
+            Some((since, before)) if before == done => {
+                let in_vain = since.elapsed() >= shared.patience;
+                if in_vain {
+                    shared.stuck_at.store(done, Relaxed);
+                }
+                in_vain
+            }
+            _ => {
+                self.0 = Some((Instant::now(), done));
+                false
+            }
+        }
+    }
+}
+
+impl Iterator for LogReceiver {
+    type Item = LogBatch;
+
+    fn next(&mut self) -> Option<LogBatch> {
+        if std::mem::take(&mut self.busy) {
+            self.shared.done.fetch_add(1, Relaxed);
+        }
+        let batch = self.batches.recv().ok();
+        self.busy = batch.is_some();
+        batch
+    }
+}
+
+impl Drop for LogReceiver {
+    /// Nobody needs to wait for what is left.
+    fn drop(&mut self) {
+        self.shared.done.store(GONE, Relaxed);
+    }
+}
 
 /// Tells the writer what time it is now by the clock that a job's logs follow, if they follow one.
-pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs) {
+pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, control: &JobControl) {
     let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
     // The plan has made sure that the clock is there.
     let Ok(now) = clock_gettime(ClockId::from_raw(clock)) else { return };
     let epoch_ms = now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000;
-    // A writer that is gone has told why; the job goes on.
-    let _ = sender.send(LogBatch::Began { job, epoch_ms });
+    sender.send(LogBatch::Began { job, epoch_ms }, || control.stop_requested());
 }
 
 /// I/Os that one message carries.
@@ -101,15 +262,16 @@ const BATCH: usize = 4096;
 
 /// Collects the I/Os of one worker.
 #[derive(Debug)]
-pub(crate) struct IoLog {
+pub(crate) struct IoLog<'a> {
     sender: LogSender,
+    control: &'a JobControl,
     job: usize,
     samples: Vec<IoSample>,
 }
 
-impl IoLog {
-    pub(crate) fn new(sender: LogSender, job: usize) -> Self {
-        IoLog { sender, job, samples: Vec::with_capacity(BATCH) }
+impl<'a> IoLog<'a> {
+    pub(crate) fn new(sender: LogSender, control: &'a JobControl, job: usize) -> Self {
+        IoLog { sender, control, job, samples: Vec::with_capacity(BATCH) }
     }
 
     /// Adds one I/O. Every [`BATCH`]th waits for room in the queue when the disk under the logs is slower than the job.
@@ -125,8 +287,61 @@ impl IoLog {
     pub(crate) fn flush(&mut self) {
         let samples = std::mem::replace(&mut self.samples, Vec::with_capacity(BATCH));
         if !samples.is_empty() {
-            // A writer that is gone has told why; the job goes on.
-            let _ = self.sender.send(LogBatch::Ios { job: self.job, samples });
+            self.sender.send(LogBatch::Ios { job: self.job, samples }, || self.control.stop_requested());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(job: usize) -> LogBatch {
+        LogBatch::Ended { job, time_ms: 0 }
+    }
+
+    #[test]
+    fn a_batch_waits_for_room_as_long_as_the_run_goes_on() {
+        let (sender, batches) = log_queue(1, Duration::ZERO);
+        sender.send(batch(0), || false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| sender.clone().send(batch(1), || false));
+            while !sender.is_idle() || sender.shared.sent.load(Relaxed) < 2 {
+                if let Ok(taken) = batches.batches.try_recv() {
+                    sender.shared.done.fetch_add(1, Relaxed);
+                    drop(taken);
+                }
+            }
+        });
+        assert!(!sender.is_stuck() && !sender.has_lost());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_stuck_writer_once_the_run_shall_end_and_what_is_lost_is_known() {
+        let (sender, batches) = log_queue(1, Duration::from_millis(2));
+        sender.send(batch(0), || true);
+        assert!(!sender.is_idle() && !sender.is_stuck() && !sender.has_lost());
+        sender.send(batch(1), || true);
+        assert!(sender.is_stuck() && sender.has_lost());
+        let other = sender.clone();
+        drop(sender);
+        other.send(batch(2), || true);
+        assert_eq!(other.shared.lost.load(Relaxed), 2);
+        let mut batches = batches;
+        assert_eq!(batches.next(), Some(batch(0)));
+        assert!(!other.is_idle(), "it is not written yet");
+        other.send(batch(3), || true);
+        assert_eq!(batches.next(), Some(batch(3)));
+        assert!(!other.is_stuck(), "it moves again");
+        drop(other);
+        assert_eq!(batches.next(), None);
+    }
+
+    #[test]
+    fn what_is_sent_to_a_writer_that_is_gone_is_nobody_s_concern() {
+        let (sender, batches) = log_queue(1, Duration::from_secs(3600));
+        drop(batches);
+        (0..3).for_each(|job| sender.send(batch(job), || false));
+        assert!(sender.is_idle() && !sender.has_lost());
     }
 }

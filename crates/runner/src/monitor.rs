@@ -8,7 +8,7 @@ use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
 use crate::event::{JobProgress, JobState, Progress};
-use crate::logs::{LogBatch, LogSender, RateSample};
+use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
 use crate::result::SteadyResult;
 use crate::steady::SteadyWatch;
 
@@ -22,7 +22,7 @@ pub(crate) struct Monitor<'a> {
     clock: Clock,
     controls: &'a [JobControl],
     jobs: Vec<Watched>,
-    logs: Option<LogSender>,
+    logs: Option<Backlog>,
     steady: Option<SteadyWatch>,
 }
 
@@ -57,7 +57,13 @@ impl<'a> Monitor<'a> {
             logs_bw: job.spec.logs.bw.is_some() && !job.spec.logs.rates_are_single(),
             logs_iops: job.spec.logs.iops.is_some() && !job.spec.logs.rates_are_single(),
         });
-        Monitor { clock, controls, jobs: watched.collect(), logs, steady: SteadyWatch::new(plan) }
+        Monitor {
+            clock,
+            controls,
+            jobs: watched.collect(),
+            logs: logs.map(Backlog::new),
+            steady: SteadyWatch::new(plan),
+        }
     }
 
     /// Takes the samples that are due. Returns how long main may sleep until the next one.
@@ -79,13 +85,22 @@ impl<'a> Monitor<'a> {
                 continue;
             }
             let ns = self.clock.between(since, now);
-            job.observe(index, ns, control, self.logs.as_ref());
+            job.observe(index, ns, control, self.logs.as_mut());
             wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
         }
         if let Some(steady) = &mut self.steady {
             wake = wake.min(steady.look(now, &self.clock, self.controls));
         }
+        if let Some(logs) = &mut self.logs {
+            wake = wake.min(logs.forward());
+        }
         wake.max(Duration::from_millis(1))
+    }
+
+    /// Called again and again once all jobs have ended: true when the logs are written, or not to be waited for because the run `ends`
+    /// early and their disk does not answer.
+    pub(crate) fn logs_are_over(&mut self, ends: bool) -> bool {
+        self.logs.as_mut().is_none_or(|logs| logs.is_over(ends))
     }
 
     /// How steady jobs are that have a steady state, by their indices.
@@ -102,10 +117,10 @@ impl<'a> Monitor<'a> {
         job.measured_since(control.measuring_since());
         if job.since > 0 {
             // An interval that ends with the job is complete even if main was told of the end first.
-            job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_ref());
+            job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_mut());
         }
-        if let Some(logs) = self.logs.as_ref().filter(|_| job.logs) {
-            let _ = logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
+        if let Some(logs) = self.logs.as_mut().filter(|_| job.logs) {
+            logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
         }
         job.put_samples(stats);
     }
@@ -157,19 +172,16 @@ impl Watched {
     }
 
     /// Takes the samples that are due `ns` after measuring began.
-    fn observe(&mut self, index: usize, ns: u64, control: &JobControl, logs: Option<&LogSender>) {
+    fn observe(&mut self, index: usize, ns: u64, control: &JobControl, logs: Option<&mut Backlog>) {
         let bandwidth = self.bw.observe(ns, control.live.bytes(), KIB);
         let iops = self.iops.observe(ns, control.live.ios(), 1);
         let Some(logs) = logs else { return };
         let time_ms = ns / 1_000_000;
-        // A writer that is gone has told why; the job goes on.
         if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
-            let sample = RateSample { time_ms, per_second };
-            let _ = logs.send(LogBatch::Bandwidth { job: index, sample });
+            logs.bandwidth(index, RateSample { time_ms, per_second });
         }
         if let Some(per_second) = iops.filter(|_| self.logs_iops) {
-            let sample = RateSample { time_ms, per_second };
-            let _ = logs.send(LogBatch::Iops { job: index, sample });
+            logs.iops(index, RateSample { time_ms, per_second });
         }
     }
 }
@@ -180,14 +192,13 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, sync_channel};
-
     use ferrio_plan::{JobSpec, PlannedJob};
 
     use super::*;
+    use crate::logs::{LogReceiver, log_queue};
 
     /// A job that writes 1 MiB/s and ends after `runtime_ms`, with a bandwidth log of 100 ms intervals.
-    fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, Receiver<LogBatch>) {
+    fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, LogReceiver) {
         let mut spec = JobSpec::bare("a");
         spec.measure.bwavgtime_ms = 100;
         spec.logs.bw = Some("a".into());
@@ -197,7 +208,7 @@ mod tests {
         control.running_since.store(1, Relaxed);
         control.begin_measuring(measuring_since);
         control.live.store(1, 1, (runtime_ms << 20) / 1000);
-        let (sender, batches) = sync_channel(8);
+        let (sender, batches) = log_queue(8, Duration::ZERO);
         let controls = [control];
         let mut monitor = Monitor::new(&plan, &controls, Clock::monotonic(), Some(sender));
         let mut stats = JobStats { job_runtime_ms: runtime_ms, ..JobStats::default() };
@@ -210,7 +221,7 @@ mod tests {
     fn an_interval_that_ends_with_the_job_is_sampled_and_logged_before_the_end() {
         let (stats, batches) = end_of_job(1, 100);
         let sample = RateSample { time_ms: 100, per_second: [0, 1023, 0] };
-        let sent: Vec<LogBatch> = batches.iter().collect();
+        let sent: Vec<LogBatch> = batches.collect();
         assert_eq!(sent, [LogBatch::Bandwidth { job: 0, sample }, LogBatch::Ended { job: 0, time_ms: 100 }]);
         assert_eq!((stats.directions[1].bw.samples, stats.directions[1].bw.max), (1, 1023));
         assert_eq!(stats.directions[1].iops.samples, 0, "half a second has not passed");
@@ -219,7 +230,7 @@ mod tests {
     #[test]
     fn the_last_partial_interval_gives_no_sample() {
         let (stats, batches) = end_of_job(1, 98);
-        assert_eq!(batches.iter().collect::<Vec<_>>(), [LogBatch::Ended { job: 0, time_ms: 98 }]);
+        assert_eq!(batches.collect::<Vec<_>>(), [LogBatch::Ended { job: 0, time_ms: 98 }]);
         assert_eq!(stats.directions[1].bw.samples, 0);
     }
 

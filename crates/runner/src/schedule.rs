@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool,
-    Ordering::{Acquire, Relaxed},
+    Ordering::{Acquire, Relaxed, Release},
 };
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
@@ -43,6 +43,9 @@ const WORKER_STACK: usize = 256 * 1024;
 /// Messages that may wait for main; workers with more to tell wait for it. Most tell something at their beginning and end only.
 const QUEUE: usize = 1024;
 
+/// Time between two looks whether the logs are written, at the end.
+const LOG_LOOK: Duration = Duration::from_millis(1);
+
 /// What the caller wants beside the result.
 #[derive(Debug, Default)]
 pub struct RunOptions {
@@ -71,7 +74,8 @@ pub struct RunOptions {
 pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
     let (sender, messages) = sync_channel(QUEUE);
     let stop = Arc::new(AtomicBool::new(false));
-    let watch = Watch::start(sender.clone(), Arc::clone(&stop));
+    let report_wanted = Arc::new(AtomicBool::new(false));
+    let watch = Watch::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
     if let Err(e) = &watch {
         observer(Event::Note(format!(
             "signals cannot be watched ({e}): Ctrl-C will end the run without a report"
@@ -93,6 +97,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         clock,
         controls: &controls,
         stop: &stop,
+        report_wanted: &report_wanted,
         jobs,
         signal: None,
         trigger: options.trigger.as_ref(),
@@ -117,8 +122,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
     run.started = SystemTime::now();
     run.began = Instant::now();
-    std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
-    let elapsed = run.began.elapsed();
+    let elapsed = std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let idleness = idle.map(IdleThreads::finish);
     if let Some(line) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Note(line));
@@ -180,6 +184,8 @@ struct Run<'a, 'o> {
     clock: Clock,
     controls: &'a [JobControl],
     stop: &'a AtomicBool,
+    /// A signal asked for a report and main has not seen it yet.
+    report_wanted: &'a AtomicBool,
     jobs: Vec<Job>,
     signal: Option<i32>,
     /// Present until it goes off; then it is moved.
@@ -251,12 +257,14 @@ impl<'a> Run<'a, '_> {
         self.jobs[index].result = Some(JobResult { error: Some(error), ..JobResult::default() });
     }
 
+    /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
     fn run_waves<'scope, 'env: 'scope>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         sender: &SyncSender<Message>,
         messages: Receiver<Message>,
-    ) where
+    ) -> Duration
+    where
         'a: 'scope,
     {
         // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
@@ -278,6 +286,14 @@ impl<'a> Run<'a, '_> {
             }
             self.attend(messages, wake);
         }
+        let elapsed = self.began.elapsed();
+        // A signal still counts: the disk of the logs may never answer. Nothing else is told: the report of the whole run follows.
+        while !self.monitor.logs_are_over(self.signal.is_some()) {
+            if let Ok(message) = messages.recv_timeout(LOG_LOOK) {
+                self.handle(message);
+            }
+        }
+        elapsed
     }
 
     /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
@@ -294,9 +310,8 @@ impl<'a> Run<'a, '_> {
         if let Ok(message) = messages.recv_timeout(wake) {
             self.handle(message);
         }
-        while let Ok(message) = messages.try_recv() {
-            self.handle(message);
-        }
+        // Workers may tell of errors faster than they can be shown: everything else has its turn too.
+        messages.try_iter().take(QUEUE).for_each(|message| self.handle(message));
         // The last job may have ended, and this be the last look.
         self.report_if_complete();
     }
@@ -418,7 +433,10 @@ impl<'a> Run<'a, '_> {
                 }
             }
             Message::Figures { index, snapshot } => self.told(index, snapshot),
-            Message::ReportWanted => self.interim.want_status(),
+            Message::ReportWanted => {
+                self.report_wanted.store(false, Release);
+                self.interim.want_status();
+            }
             Message::Signal(signal) => self.terminate(signal),
         }
     }

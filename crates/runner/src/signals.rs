@@ -4,7 +4,7 @@
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::sync::mpsc::SyncSender;
 use std::thread::{self, JoinHandle};
 
@@ -31,14 +31,18 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout looks at.
+    /// ends the run sets `stop`, which file layout looks at. A report is asked for once until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
     ///
     /// # Errors
     /// The kernel refused to change the signal mask or to start a thread.
-    pub(crate) fn start(messages: SyncSender<Message>, stop: Arc<AtomicBool>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        messages: SyncSender<Message>,
+        stop: Arc<AtomicBool>,
+        report_wanted: Arc<AtomicBool>,
+    ) -> std::io::Result<Self> {
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGINT);
         signals.add(Signal::SIGTERM);
@@ -54,6 +58,10 @@ impl Watch {
             while let Ok(signal) = signals.wait() {
                 // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
                 let ends_run = signal != Signal::SIGUSR1;
+                // While main has something else to do they would fill its queue, and a signal that ends the run would wait behind them.
+                if !ends_run && !ends.load(Acquire) && report_wanted.swap(true, AcqRel) {
+                    continue;
+                }
                 let message = if ends_run { Message::Signal(signal as i32) } else { Message::ReportWanted };
                 if ends.load(Acquire) || messages.send(message).is_err() {
                     return;
@@ -88,12 +96,35 @@ mod tests {
     fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
-        let watch = Watch::start(sender, Arc::clone(&stop)).unwrap();
+        let watch = Watch::start(sender, Arc::clone(&stop), Arc::default()).unwrap();
         pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
         drop(watch);
         assert!(stop.load(Acquire));
         assert!(messages.recv().is_err(), "nobody is left to send, and the end is no signal of the run");
+    }
+
+    #[test]
+    fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
+        let (sender, messages) = sync_channel(2);
+        let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
+        let watch = Watch::start(sender, Arc::clone(&stop), Arc::clone(&wanted)).unwrap();
+        let thread = watch.thread.as_ref().unwrap().as_pthread_t();
+        for _ in 0..20 {
+            pthread_kill(thread, Signal::SIGUSR1).unwrap();
+            thread::yield_now();
+        }
+        while !wanted.load(Acquire) {
+            thread::yield_now();
+        }
+        pthread_kill(thread, Signal::SIGINT).unwrap();
+        while !stop.load(Acquire) {
+            thread::yield_now();
+        }
+        assert!(matches!(messages.recv().unwrap(), Message::ReportWanted));
+        assert!(matches!(messages.recv().unwrap(), Message::Signal(_)));
+        drop(watch);
+        assert!(messages.recv().is_err());
     }
 }

@@ -1,7 +1,6 @@
 //! The bandwidth of all jobs together (`--bandwidth-log`): a sample at each tick of 250 ms once the smallest `bwavgtime` has passed,
 //! also when nothing moved; none while all that goes on is a ramp.
 
-use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use ferrio_plan::Plan;
@@ -43,7 +42,7 @@ impl Totals {
         let before = (self.since_ms, self.bytes);
         if let Some(sample) = self.sample(elapsed_ms, controls, || since(clock, controls)) {
             // Main must not wait for a slow disk: the next sample covers this interval too. A writer that is gone has told why.
-            if let Err(TrySendError::Full(_)) = logs.try_send(LogBatch::Total { sample }) {
+            if logs.try_send(LogBatch::Total { sample }).is_some() {
                 (self.since_ms, self.bytes) = before;
             }
         }
@@ -100,11 +99,10 @@ fn moved(controls: &[JobControl]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
-
     use ferrio_plan::{JobSpec, PlannedJob};
 
     use super::*;
+    use crate::logs::log_queue;
 
     fn totals(interval_ms: u64) -> Totals {
         Totals { logs: None, interval_ms, since_ms: 0, bytes: [0; 3], ramp: false }
@@ -174,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_the_writer_has_no_room_for_is_part_of_the_next() {
-        let (sender, batches) = sync_channel(1);
+        let (sender, mut batches) = log_queue(1, Duration::ZERO);
         let mut totals = Totals { logs: Some(sender), ..totals(250) };
         let controls = [JobControl::default()];
         controls[0].begin_measuring(1);
@@ -183,11 +181,11 @@ mod tests {
             totals.look(Duration::from_millis(ms), &Clock::monotonic(), &controls);
         };
         [250, 500, 750].into_iter().for_each(&mut look);
-        let first = batches.try_recv();
+        let first = batches.next();
         look(1000);
         drop(totals);
         let sample = |time_ms| LogBatch::Total { sample: RateSample { time_ms, per_second: [0, 1000, 0] } };
-        assert_eq!((first, batches.iter().collect::<Vec<_>>()), (Ok(sample(250)), vec![sample(1000)]));
+        assert_eq!((first, batches.collect::<Vec<_>>()), (Some(sample(250)), vec![sample(1000)]));
     }
 
     #[test]
@@ -202,10 +200,10 @@ mod tests {
             Totals::new(&plan, logs).look(elapsed, &Clock::monotonic(), &controls)
         };
         assert_eq!(look(None, 100), Duration::MAX);
-        let (sender, batches) = sync_channel(1);
+        let (sender, batches) = log_queue(1, Duration::ZERO);
         assert_eq!(look(Some(sender.clone()), 600), Duration::from_millis(150));
         assert_eq!(look(Some(sender), 250), Duration::from_millis(250));
         let sample = RateSample { time_ms: 600, per_second: [0; 3] };
-        assert_eq!(batches.iter().collect::<Vec<_>>(), [LogBatch::Total { sample }]);
+        assert_eq!(batches.collect::<Vec<_>>(), [LogBatch::Total { sample }]);
     }
 }

@@ -72,6 +72,13 @@ pub(crate) struct Snapshot {
     pub(crate) taken: u64,
 }
 
+impl Snapshot {
+    /// True if it shows an earlier moment than `other`, or a time before the ramp ended.
+    pub(crate) fn is_older_than(&self, other: &Snapshot) -> bool {
+        (self.since, self.taken) < (other.since, other.taken)
+    }
+}
+
 /// What a worker needs to know.
 pub(crate) struct Context<'a> {
     /// Index of the job in the plan.

@@ -1,11 +1,10 @@
 //! Log rows on their way out of a run: none is lost when the writer is slow, and a writer that is gone stops nothing.
 
 use std::path::PathBuf;
-use std::sync::mpsc::sync_channel;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ferrio_plan::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
-use ferrio_runner::logs::LogBatch;
+use ferrio_runner::logs::{LogBatch, log_queue};
 use ferrio_runner::{RunOptions, run};
 
 /// I/Os of the job: several batches and a rest.
@@ -31,9 +30,9 @@ fn plan() -> Plan {
 
 #[test]
 fn every_io_is_logged_in_order_even_through_a_queue_without_room() {
-    let (sender, batches) = sync_channel(0);
+    let (sender, batches) = log_queue(0, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
-    let reader = std::thread::spawn(move || batches.iter().collect::<Vec<_>>());
+    let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
     let result = run(&plan(), &options, &mut |_| {});
     drop(options);
     let mut batches = reader.join().unwrap();
@@ -49,7 +48,7 @@ fn every_io_is_logged_in_order_even_through_a_queue_without_room() {
 
 #[test]
 fn a_writer_that_is_gone_stops_no_job() {
-    let (sender, batches) = sync_channel(0);
+    let (sender, batches) = log_queue(0, Duration::from_secs(3600));
     drop(batches);
     let result = run(&plan(), &RunOptions { logs: Some(sender), ..RunOptions::default() }, &mut |_| {});
     assert_eq!((result.jobs[0].stats.directions[0].ios, result.jobs[0].error.as_ref()), (IOS, None));
@@ -59,12 +58,15 @@ fn a_writer_that_is_gone_stops_no_job() {
 fn the_time_by_another_clock_is_told_before_the_first_io() {
     let mut plan = plan();
     plan.jobs[0].spec.logs.epoch_clock = Some(0);
-    let (sender, batches) = sync_channel(64);
+    let (sender, batches) = log_queue(64, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
     let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
     run(&plan, &options, &mut |_| {});
     drop(options);
-    let Some(LogBatch::Began { job: 0, epoch_ms }) = batches.iter().next() else { panic!("no epoch") };
+    let Some(&LogBatch::Began { job: 0, epoch_ms }) = reader.join().unwrap().first() else {
+        panic!("no epoch")
+    };
     let after = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
     assert!((before..=after).contains(&epoch_ms));
 }
@@ -74,9 +76,10 @@ fn a_job_whose_logs_are_all_averaged_hands_no_single_io_over() {
     let mut plan = plan();
     let logs = &mut plan.jobs[0].spec.logs;
     (logs.bw, logs.lat, logs.avg_msec) = (logs.lat.take(), None, 100);
-    let (sender, batches) = sync_channel(64);
+    let (sender, batches) = log_queue(64, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
+    let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
     run(&plan, &options, &mut |_| {});
     drop(options);
-    assert!(batches.iter().all(|batch| !matches!(batch, LogBatch::Ios { .. })));
+    assert!(reader.join().unwrap().iter().all(|batch| !matches!(batch, LogBatch::Ios { .. })));
 }

@@ -35,7 +35,7 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
     let mut told = Vec::new();
     let logs = LogWriter::start(plan, None, &mut |line| told.push(line)).unwrap();
     let sender = logs.sender();
-    batches.into_iter().for_each(|batch| sender.send(batch).unwrap());
+    batches.into_iter().for_each(|batch| sender.send(batch, || false));
     drop(sender);
     let mut result =
         RunResult { jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(), ..RunResult::default() };
@@ -316,7 +316,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let logs = LogWriter::start(&plan(vec![JobSpec::bare("a")]), Some(&prefix), &mut |line| panic!("{line}"));
     let logs = logs.unwrap();
     for (ms, read, write) in [(365, 120, 65), (749, 0, 0)] {
-        logs.sender().send(LogBatch::Total { sample: rates(ms, [read, write, 0]) }).unwrap();
+        logs.sender().send(LogBatch::Total { sample: rates(ms, [read, write, 0]) }, || false);
     }
     let mut result = RunResult { jobs: vec![JobResult::default()], ..RunResult::default() };
     let problems = logs.finish(&mut result);

@@ -160,6 +160,12 @@ impl Run<'_, '_> {
 
     /// A job told its figures.
     pub(super) fn told(&mut self, index: usize, snapshot: Box<Snapshot>) {
+        let job = &mut self.jobs[index];
+        // Taken for an earlier report, which could not wait for it and has shown the counters of a later moment: no figure may go back
+        // in time. The answer that is waited for follows.
+        if job.latest.as_ref().is_some_and(|shown| snapshot.is_older_than(shown)) {
+            return;
+        }
         self.answered(index);
         let job = &mut self.jobs[index];
         if job.result.is_none() {

@@ -119,7 +119,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         id: "log-in-memory",
         fio: "a job's log is kept in memory, which `log_compression` makes smaller, and written at its end; `log_compression_cpus` is where that job's log is compressed",
-        ferrio: "rows are written as they come by one thread, which runs on the CPUs that any job names in `log_compression_cpus`; a disk that is slower than the jobs slows them down. Streams of stored logs are no longer than `log_compression` or 256 KiB, shorter if there are hundreds of logs",
+        ferrio: "rows are written as they come by one thread, which runs on the CPUs that any job names in `log_compression_cpus`; a disk that is slower than the jobs slows them down; one that takes nothing for 10 s after a signal or anything else was to end the jobs is not waited for, which is told. Streams of stored logs are no longer than `log_compression` or 256 KiB, shorter if there are hundreds of logs",
         why: "memory does not grow with the length of a run, and nothing is lost when it is cut short",
     },
     Row {

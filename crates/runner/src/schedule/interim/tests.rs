@@ -100,3 +100,14 @@ fn only_reads_take_time_while_a_job_verifies_and_nothing_does_when_its_io_is_ove
     bring_up_to_date(&mut result, &control, 50);
     assert_eq!(times(&result), (150, [150, 40, 0]));
 }
+
+#[test]
+fn figures_that_come_after_those_of_a_later_moment_were_shown_are_known() {
+    let at = |since, taken| Snapshot { since, taken, ..Snapshot::default() };
+    let shown = at(10, 50);
+    for (since, taken, older) in
+        [(10, 49, true), (10, 50, false), (10, 51, false), (1, 90, true), (20, 21, false)]
+    {
+        assert_eq!(at(since, taken).is_older_than(&shown), older, "{since} {taken}");
+    }
+}
