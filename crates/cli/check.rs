@@ -74,7 +74,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
         }
         Err(other) => return Err(other),
     };
-    for note in &program.notes {
+    for note in program.notes.iter().filter(|_| messages.advises()) {
         messages.tell(Severity::Note, "note", &format!("fio: {note}\n"));
     }
     write(*messages, &program, &report, true)?;

@@ -70,7 +70,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
     let mut output = Output::open(&program, *messages)?;
     output.open_intervals(&program)?;
-    plan.notes.iter().for_each(|note| output.note(note));
+    plan.notes.iter().filter(|_| messages.advises()).for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);

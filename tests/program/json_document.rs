@@ -164,6 +164,31 @@ fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
 }
 
 #[test]
+fn a_quiet_run_says_nothing_beside_its_report_and_the_document_keeps_the_doubts() {
+    let place = Place::new();
+    let odd = ["--log_compression=4k", "--output-format=json"];
+    let told = |more: &[&str]| place.ferrio(&[&NULL[..], &odd, more].concat()).run().succeeded();
+    let loud = told(&[]);
+    assert!(loud.stderr.contains("`log_compression` has no effect here"), "{}", loud.stderr);
+    for words in [&["--quiet"][..], &["--quiet", "--message-format=json"]] {
+        let quiet = told(words);
+        assert_eq!(quiet.stderr, "");
+        let report: Value = serde_json::from_str(&quiet.stdout).unwrap();
+        assert_eq!(text(&report, "/ferrio/warnings/0/code"), "short-run");
+    }
+}
+
+#[test]
+fn a_quiet_run_tells_what_goes_wrong() {
+    let place = Place::new();
+    let run = place.ferrio(&["--quiet", "--name=a", "--filename=/dev/full", "--rw=write", "--size=4k"]).run();
+    assert_eq!(run.status, Some(1));
+    assert!(run.stderr.contains("io_u error") && !run.stderr.contains("warning:"), "{}", run.stderr);
+    let refused = place.ferrio(&["--quiet", "--name=a", "--size=1q"]).run();
+    assert!(refused.stderr.starts_with("error: "), "{}", refused.stderr);
+}
+
+#[test]
 fn doubts_of_many_clones_are_told_once() {
     let run = Place::new().ferrio(&[&NULL[..], &["--numjobs=64"]].concat()).run().succeeded();
     assert_eq!(run.stderr.matches("[short-run]").count(), 1, "{}", run.stderr);

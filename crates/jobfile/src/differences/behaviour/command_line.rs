@@ -112,4 +112,10 @@ pub(super) const ROWS: &[Row] = &[
         ferrio: "`--message-format=json` makes each message on standard error one JSON object",
         why: "programs can show mistakes where they are",
     },
+    Row {
+        id: "quiet",
+        fio: "there is no such option",
+        ferrio: "`--quiet` leaves out warnings about figures and notes on options, on standard error; errors are told as ever",
+        why: "some scripts take any text on standard error for a failure",
+    },
 ];
