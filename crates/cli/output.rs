@@ -23,6 +23,8 @@ pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
+    /// The report goes to standard output, where the live line is.
+    writes_to_stdout: bool,
     /// How reports are made, but for their time.
     options: ReportOptions,
     /// Where the jobs run.
@@ -64,6 +66,7 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
+            writes_to_stdout: to_stdout,
             options: program.report_options(),
             setting: Setting::default(),
             announces: program.formats.normal,
@@ -99,7 +102,7 @@ impl Output {
 
     /// Text of the report itself.
     pub fn write(&mut self, text: &str) {
-        self.clear_live_line();
+        self.end_live_line(text);
         let written = self.stream.write_all(text.as_bytes());
         self.remember(written);
     }
@@ -206,7 +209,7 @@ impl Output {
     }
 
     fn tell(&mut self, severity: Severity, code: &'static str, text: &str) {
-        self.clear_live_line();
+        self.end_live_line(text);
         self.messages.tell(severity, code, text);
     }
 
@@ -216,6 +219,15 @@ impl Output {
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
         if written.is_ok() && stdout.is_terminal() {
             self.shown = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
+        }
+    }
+
+    /// Makes way for `text`. Where it begins with an empty line, as a report does, the live line stays above it, as in fio.
+    fn end_live_line(&mut self, text: &str) {
+        if text.starts_with('\n') && self.writes_to_stdout {
+            self.shown = 0;
+        } else {
+            self.clear_live_line();
         }
     }
 

@@ -42,7 +42,9 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | "section" | "trigger-file" | "aux-path" => NonEmptyStringValueParser::new().into(),
+        "output" | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
+            NonEmptyStringValueParser::new().into()
+        }
         _ => ValueParser::string(),
     }
 }

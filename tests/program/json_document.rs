@@ -4,6 +4,7 @@ use std::fs;
 
 use jsonschema::Validator;
 use nix::sys::signal::Signal;
+use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use crate::support::{Place, number, text};
@@ -161,6 +162,16 @@ fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
         assert!(!text_report.contains(text(warning, "/message")), "{text_report}");
     }
     assert_eq!(run.messages(), "", "nothing else is said");
+}
+
+#[test]
+fn the_start_of_a_job_is_told_by_the_clock_asked_for() {
+    let start =
+        |clock: u32| number(&of_null(&[&format!("--job_start_clock_id={clock}")]), "/jobs/0/job_start");
+    let monotonic = || clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap().tv_sec() as u64;
+    let (before, seconds, after) = (monotonic(), start(1) / 1000, monotonic());
+    assert!((before..=after).contains(&seconds), "{before} {seconds} {after}");
+    assert!(start(0) > 1_500_000_000_000);
 }
 
 #[test]

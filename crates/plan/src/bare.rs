@@ -107,6 +107,7 @@ impl JobSpec {
                 reported: true,
                 block_errors: false,
                 disk_util: true,
+                start_clock: 0,
                 unified: UnifiedReporting::None,
             },
             logs: Logs::default(),

@@ -55,6 +55,11 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
     measure
 }
 
+/// The clock that the start of the job is told by.
+pub(crate) fn start_clock(options: &Options, findings: &mut Findings) -> i32 {
+    clock(options, Opt::JobStartClockId, findings)
+}
+
 /// What is not measured has no percentiles.
 pub(crate) fn drop_unmeasured_percentiles(measure: &mut Measure) {
     measure.lat_percentiles &= measure.lat;
@@ -95,7 +100,8 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         offset: switch(Opt::LogOffset, false),
         prio: switch(Opt::LogPrio, false),
         issue_time: switch(Opt::LogIssueTime, false),
-        epoch_clock: switch(Opt::LogAlternateEpoch, false).then(|| epoch_clock(options, findings)),
+        epoch_clock: switch(Opt::LogAlternateEpoch, false)
+            .then(|| clock(options, Opt::LogAlternateEpochClockId, findings)),
     }
 }
 
@@ -108,13 +114,12 @@ pub(crate) fn iolog(options: &Options) -> Option<RecordTo> {
     options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version })
 }
 
-/// The clock of `log_alternate_epoch`, the wall clock unless given. One that the machine does not have is refused: its times would
-/// be made up.
-fn epoch_clock(options: &Options, findings: &mut Findings) -> i32 {
-    let given = options.int(Opt::LogAlternateEpochClockId).unwrap_or(0);
+/// The clock that `opt` names, the wall clock unless given. One that the machine does not have is refused: its times would be made up.
+fn clock(options: &Options, opt: Opt, findings: &mut Findings) -> i32 {
+    let given = options.int(opt).unwrap_or(0);
     let clock = i32::try_from(given).unwrap_or(-1);
     if clock < 0 || clock_gettime(ClockId::from_raw(clock)).is_err() {
-        let origin = value_origin(options, Opt::LogAlternateEpochClockId);
+        let origin = value_origin(options, opt);
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
         findings.refuse(Diagnostic::error(message, origin).code("no-such-clock").help(help));
@@ -273,6 +278,14 @@ mod tests {
         let text =
             "[a]\nioengine=null\nsize=4k\nlog_alternate_epoch=1\nlog_alternate_epoch_clock_id=4000000000\n";
         assert_eq!(refusals(text), ["there is no clock with the number 4000000000"]);
+    }
+
+    #[test]
+    fn the_start_of_a_job_is_told_by_the_wall_clock_unless_a_clock_is_given() {
+        assert_eq!(spec("").measure.start_clock, 0);
+        assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
+        let text = "[a]\nioengine=null\nsize=4k\njob_start_clock_id=99\n";
+        assert_eq!(refusals(text), ["there is no clock with the number 99"]);
     }
 
     #[test]

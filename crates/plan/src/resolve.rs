@@ -36,7 +36,8 @@ pub(crate) fn resolve(
     let base = JobSpec::bare(options.text(Opt::Name).unwrap_or(&job.name));
     let switch = |opt, default| options.switch(opt).unwrap_or(default);
     let rw = read_write(options);
-    let measure = measure::measure(job, base.measure.clone());
+    let mut measure = measure::measure(job, base.measure.clone());
+    measure.start_clock = measure::start_clock(options, findings);
     let block = blocks::sizes(options);
     let (random_order, generator) = choices::generator(options);
     let mut spec = JobSpec {

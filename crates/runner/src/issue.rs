@@ -273,7 +273,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
     pub(crate) fn start(&mut self) {
         let usage = self.used();
         self.now = self.clock.now();
-        self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage);
+        self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage)
+            .told_by(self.spec.measure.start_clock);
         self.settle_attention();
         let control = self.context.control;
         control.running_since.store(self.now, Relaxed);

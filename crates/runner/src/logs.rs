@@ -3,7 +3,8 @@
 use std::sync::mpsc::SyncSender;
 
 use ferrio_plan::Logs;
-use nix::time::{ClockId, clock_gettime};
+
+use crate::worker::clock_ms;
 
 /// One completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +87,7 @@ pub type LogSender = SyncSender<LogBatch>;
 /// Tells the writer what time it is now by the clock that a job's logs follow, if they follow one.
 pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs) {
     let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
-    // The plan has made sure that the clock is there.
-    let Ok(now) = clock_gettime(ClockId::from_raw(clock)) else { return };
-    let epoch_ms = now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000;
+    let epoch_ms = clock_ms(clock);
     // A writer that is gone has told why; the job goes on.
     let _ = sender.send(LogBatch::Began { job, epoch_ms });
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ferrio_plan::Limits;
 use ferrio_stats::{Clock, Usage};
 
-use crate::worker::wall_ms;
+use crate::worker::clock_ms;
 
 /// What the loop has to know about passing time.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Timing {
     loop_ticks: u64,
     usage_before: Usage,
     restarted_ms: Option<u64>,
+    /// The clock of `restarted_ms`.
+    start_clock: i32,
 }
 
 /// No loop is running.
@@ -59,7 +61,13 @@ impl Timing {
             loop_ticks: 0,
             usage_before: usage,
             restarted_ms: None,
+            start_clock: 0,
         }
+    }
+
+    /// The same with another clock, by its number for clock_gettime, for [`Timing::restarted_ms`].
+    pub(crate) fn told_by(self, start_clock: i32) -> Self {
+        Timing { start_clock, ..self }
     }
 
     /// True before the end of the ramp.
@@ -121,7 +129,7 @@ impl Timing {
         }
         self.loop_ticks = 0;
         self.usage_before = usage;
-        self.restarted_ms = Some(wall_ms());
+        self.restarted_ms = Some(clock_ms(self.start_clock));
     }
 
     /// True when the run time is over.

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_plan::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
+use nix::time::{ClockId, clock_gettime};
 
 use crate::control::{Gate, JobControl};
 use crate::event::JobState;
@@ -224,7 +224,8 @@ fn work<E: Engine>(
     if let Some(flow) = &context.flow {
         flow.join();
     }
-    result.start_ms = wall_ms();
+    // 0 is no start at all, and there are clocks that begin there.
+    result.start_ms = clock_ms(spec.measure.start_clock).max(1);
     control.start_ms.store(result.start_ms, Relaxed);
     let outcome = passes(&mut issuer, &mut note);
     // The error of the I/O itself matters more than that of its log.
@@ -282,9 +283,10 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
     }
 }
 
-/// ms since 1970 by the wall clock.
-pub(crate) fn wall_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+/// ms by the clock of this number, which the plan has found on the machine; those of the wall clock, 0, count from 1970.
+pub(crate) fn clock_ms(clock: i32) -> u64 {
+    let now = clock_gettime(ClockId::from_raw(clock));
+    now.map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ macro_rules! rows {
             GtodCpu: "gtod_cpu", Int, Plain, max 4294967295;
                 NotYet; "Dedicate a CPU to reading the clock for everyone";
             JobStartClockId: "job_start_clock_id", Int, Plain, max 4294967295;
-                OnlyOff(&["0"]); "clock_gettime id used for job_start in JSON";
+                Works; "clock_gettime id used for job_start in JSON";
         }
         [Core; "general" / "none"] {
             UnifiedRwReporting: "unified_rw_reporting", Enum, Plain, default "none", words ["none", "mixed", "both", "0" = "none", "1" = "mixed", "2" = "both"];

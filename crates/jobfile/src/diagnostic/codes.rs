@@ -143,7 +143,7 @@ subjects! {
         "steadystate-interval-differs": "jobs with different `steadystate_check_interval`";
         "steadystate-differs-in-group": "jobs of one group with different steady states";
         "steadystate-without-latencies": "a steady state of latencies, which are not measured";
-        "no-such-clock": "`log_alternate_epoch_clock_id` is no clock of this machine";
+        "no-such-clock": "`log_alternate_epoch_clock_id` or `job_start_clock_id` is no clock of this machine";
     }
     "Jobs among each other, CPUs and memory" {
         "too-many-jobs": "more jobs, clones included, than are possible";

@@ -61,6 +61,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("cpus_allowed=9", "no-such-cpu", "9"),
         ("numa_cpu_nodes=999", "invalid-numa-nodes", "999"),
         ("log_alternate_epoch=1\nlog_alternate_epoch_clock_id=99", "no-such-clock", "99"),
+        ("job_start_clock_id=99", "no-such-clock", "99"),
         (
             "rw=write\nverify=md5\nverify_interval=128\nverify_offset=100",
             "verify-offset-beyond-interval",
