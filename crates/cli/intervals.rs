@@ -59,6 +59,9 @@ impl IntervalStream {
     /// The file cannot be created, or is that of the report.
     pub fn open(wanted: &Intervals, report: &str) -> Result<Self, Stop> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
+            IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
+                return Err(Stop::IntervalsInReport(report.to_owned()));
+            }
             IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
             IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
             IntervalsTo::File(name) if are_the_same(name, report) => {

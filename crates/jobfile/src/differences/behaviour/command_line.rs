@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         id: "empty-values",
         fio: "`--output=` tries to open a file without name",
-        ferrio: "empty values of `--output`, `--output-format`, `--section` and `--trigger-file` are refused as such",
+        ferrio: "empty values of `--output`, `--output-format`, `--section`, `--trigger-file` and `--inflate-log` are refused as such",
         why: "a variable in a script was empty",
     },
     Row {
