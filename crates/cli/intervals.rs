@@ -129,7 +129,7 @@ mod tests {
     fn a_file_that_a_run_could_not_create_is_known_without_creating_one() {
         let dir = tempfile::tempdir().unwrap();
         let name = |name: &str| to(&dir.path().join(name).display().to_string());
-        std::fs::write(dir.path().join("plain"), "").unwrap();
+        fs::write(dir.path().join("plain"), "").unwrap();
         assert!(name("new").can_be_created().is_ok() && name("plain").can_be_created().is_ok());
         assert!(to("new").can_be_created().is_ok() && !dir.path().join("new").exists());
         for (wrong, why) in

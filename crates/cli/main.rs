@@ -76,7 +76,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         return output.close().map(|()| 0);
     }
     output.describe(Setting::ask(&plan, env!("CARGO_PKG_VERSION")));
-    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |note| output.note(&note));
+    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |line| output.log_lost(&line));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -91,7 +91,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     drop(options);
     output.write_interval(&plan, &result);
     if let Some(logs) = logs {
-        logs.finish(&mut result).iter().for_each(|note| output.note(note));
+        logs.finish(&mut result).iter().for_each(|line| output.log_lost(line));
     }
     output.report(&plan, &result);
     let lost = output.lost_intervals();

@@ -145,6 +145,11 @@ impl Output {
         report
     }
 
+    /// A log that is not there, or not to its end.
+    pub fn log_lost(&mut self, line: &str) {
+        self.note_as(Severity::Warning, "log-error", line);
+    }
+
     /// A line beside the report.
     pub fn note(&mut self, line: &str) {
         self.note_as(Severity::Note, "note", line);
