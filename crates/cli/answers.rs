@@ -92,6 +92,9 @@ pub fn debug(messages: Messages, options: &DebugOptions) {
 
 /// Tells what is odd about options, on standard error.
 pub fn warn(messages: Messages, program: &Program, set: &JobSet) {
+    if !messages.advises() {
+        return;
+    }
     messages.show(&set.warnings, &set.sources);
     for note in &program.notes {
         messages.tell(Severity::Note, "no-effect", &format!("fio: {note}\n"));

@@ -13,7 +13,7 @@ use crate::jobs;
 use crate::messages::{Messages, colour};
 use crate::options;
 use crate::output::Output;
-use crate::program::Program;
+use crate::program::{Intervals, Program};
 
 /// Status when there are warnings and `--deny-warnings` was given.
 const DENIED: u8 = 2;
@@ -74,7 +74,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
         }
         Err(other) => return Err(other),
     };
-    for note in &program.notes {
+    for note in program.notes.iter().filter(|_| messages.advises()) {
         messages.tell(Severity::Note, "note", &format!("fio: {note}\n"));
     }
     write(*messages, &program, &report, true)?;
@@ -92,6 +92,7 @@ fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
+    program.interval_report.as_ref().map_or(Ok(()), Intervals::can_be_created)?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), program.trigger.as_ref().map(trigger)))
 }
 

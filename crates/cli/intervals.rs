@@ -5,11 +5,13 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_plan::Plan;
 use ferrio_report::{IntervalReport, reason};
 use ferrio_runner::RunResult;
+use nix::errno::Errno;
 
 use crate::exit::Stop;
 use crate::program::{Intervals, IntervalsTo};
@@ -31,6 +33,25 @@ pub struct LostIntervals {
     error: io::Error,
 }
 
+impl Intervals {
+    /// Nothing is created.
+    ///
+    /// # Errors
+    /// [`IntervalStream::open`] would fail: there is no directory for the file, or the file is a directory.
+    pub fn can_be_created(&self) -> Result<(), Stop> {
+        let IntervalsTo::File(name) = &self.to else { return Ok(()) };
+        let path = Path::new(name);
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let error = match parent.map(fs::metadata) {
+            _ if path.is_dir() => io::Error::from_raw_os_error(Errno::EISDIR as i32),
+            Some(Err(error)) => error,
+            Some(Ok(parent)) if !parent.is_dir() => io::Error::from_raw_os_error(Errno::ENOTDIR as i32),
+            _ => return Ok(()),
+        };
+        Err(Stop::OpenIntervals { name: name.clone(), error })
+    }
+}
+
 impl IntervalStream {
     /// Opens the stream; a file is emptied. `report` is the path of what the report goes to.
     ///
@@ -38,6 +59,9 @@ impl IntervalStream {
     /// The file cannot be created, or is that of the report.
     pub fn open(wanted: &Intervals, report: &str) -> Result<Self, Stop> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
+            IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
+                return Err(Stop::IntervalsInReport(report.to_owned()));
+            }
             IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
             IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
             IntervalsTo::File(name) if are_the_same(name, report) => {
@@ -102,6 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_a_run_could_not_create_is_known_without_creating_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = |name: &str| to(&dir.path().join(name).display().to_string());
+        fs::write(dir.path().join("plain"), "").unwrap();
+        assert!(name("new").can_be_created().is_ok() && name("plain").can_be_created().is_ok());
+        assert!(to("new").can_be_created().is_ok() && !dir.path().join("new").exists());
+        for (wrong, why) in
+            [("", "Is a directory"), ("away/x", "No such file"), ("plain/x", "Not a directory")]
+        {
+            let told = name(wrong).can_be_created().unwrap_err().to_string();
+            assert!(told.contains(why), "{told}");
+        }
+    }
+
+    #[test]
     fn a_failed_write_is_told_once_and_ends_the_interval_report() {
         let (plan, result) = run();
         let mut stream = IntervalStream::open(&to("/dev/full"), "/dev/full").unwrap();
@@ -145,7 +184,9 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_created_is_told_at_once() {
-        let told = IntervalStream::open(&to("/nonexistent/x"), "/dev/null").err().unwrap().to_string();
-        assert_eq!(told, "cannot create the interval report /nonexistent/x: No such file or directory");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("away/x").display().to_string();
+        let told = IntervalStream::open(&to(&file), "/dev/null").err().unwrap().to_string();
+        assert_eq!(told, format!("cannot create the interval report {file}: No such file or directory"));
     }
 }

@@ -60,7 +60,8 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
 /// Says of unknown options of job files that they are options of the program, where they are.
 fn with_program_options(mut problems: Problems) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
-        let name = wrong.message.split('`').nth(1).unwrap_or_default();
+        // Options of jobs have underscores, and a name with dashes is easily written like them.
+        let name = wrong.message.split('`').nth(1).unwrap_or_default().replace('_', "-");
         if OPTIONS.iter().any(|entry| entry.name == name) {
             wrong.label = "an option of the command line".to_owned();
             wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
@@ -163,9 +164,12 @@ mod tests {
     fn an_option_of_the_program_in_a_job_file_is_told_as_such() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("j.fio");
-        fs::write(&file, "[b]\nsize=4k\noutput-format=json\n").unwrap();
-        let told = jobs(&[file.to_str().unwrap()]).unwrap_err().to_string();
-        assert!(told.contains("write --output-format on the command line"), "{told}");
+        for name in ["status-interval", "status_interval"] {
+            fs::write(&file, format!("[b]\nsize=4k\n{name}=1\n")).unwrap();
+            let told = jobs(&[file.to_str().unwrap()]).unwrap_err().to_string();
+            assert!(told.contains("write --status-interval on the command line"), "{told}");
+            assert!(!told.contains("did you mean"), "{told}");
+        }
     }
 
     #[test]

@@ -70,13 +70,13 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
     let mut output = Output::open(&program, *messages)?;
     output.open_intervals(&program)?;
-    plan.notes.iter().for_each(|note| output.note(note));
+    plan.notes.iter().filter(|_| messages.advises()).for_each(|note| output.note(note));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);
     }
     output.describe(Setting::ask(&plan, env!("CARGO_PKG_VERSION")));
-    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |note| output.note(&note));
+    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |line| output.log_lost(&line));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -91,7 +91,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     drop(options);
     output.write_interval(&plan, &result);
     if let Some(logs) = logs {
-        logs.finish(&mut result).iter().for_each(|note| output.note(note));
+        logs.finish(&mut result).iter().for_each(|line| output.log_lost(line));
     }
     output.report(&plan, &result);
     let lost = output.lost_intervals();

@@ -11,23 +11,31 @@ use ferrio_jobfile::{Diagnostic, Origin, Problems, Severity, Sources, diagnostic
 use ferrio_report::model::Warning;
 
 use crate::arguments::{ArgumentError, Item, Mistake};
-use crate::program::{MESSAGE_FORMAT, Program, ProgramError};
+use crate::program::{MESSAGE_FORMAT, Program, ProgramError, QUIET};
 
 /// Says things on standard error. That it may be closed is nobody's business.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Messages {
     json: bool,
+    quiet: bool,
 }
 
 impl Messages {
-    /// In the format that a command line asks for; the last of several counts.
+    /// In the format that a command line asks for, the last of several, and without advice if it says so.
     #[must_use]
     pub fn of(items: &[Item]) -> Self {
         let mut formats = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
             _ => None,
         });
-        Messages { json: formats.next_back() == Some("json") }
+        let quiet = items.iter().any(|item| matches!(item, Item::Program { name, .. } if *name == QUIET));
+        Messages { json: formats.next_back() == Some("json"), quiet }
+    }
+
+    /// False when only what goes wrong is to be said: then nobody asks for doubts, nor for options without effect.
+    #[must_use]
+    pub const fn advises(self) -> bool {
+        !self.quiet
     }
 
     /// Says what is wrong or odd about options and job files.
@@ -42,7 +50,9 @@ impl Messages {
 
     /// Says why figures may mean something else than they seem to: one warning per doubt, without blank lines between them.
     pub fn doubts(self, warnings: &[Warning]) {
-        self.print(&self.doubted(warnings));
+        if self.advises() {
+            self.print(&self.doubted(warnings));
+        }
     }
 
     /// Says that something asked for by name does not exist.
@@ -54,7 +64,7 @@ impl Messages {
     #[must_use]
     pub fn debug_form(self) -> fn(String) -> String {
         if self.json {
-            |line| Messages { json: true }.told(Severity::Note, "debug", &line)
+            |line| Messages { json: true, ..Messages::default() }.told(Severity::Note, "debug", &line)
         } else {
             |line| line
         }
@@ -247,6 +257,8 @@ mod tests {
     use super::*;
     use crate::{arguments, options};
 
+    const JSON: Messages = Messages { json: true, quiet: false };
+
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         arguments::scan(&words, 1, &options::options()).unwrap()
@@ -259,10 +271,18 @@ mod tests {
 
     #[test]
     fn the_last_message_format_counts_wherever_it_stands() {
-        assert_eq!(Messages::of(&items(&["--name=a"])), Messages { json: false });
-        assert_eq!(Messages::of(&items(&["--name=a", "--message-format", "json"])), Messages { json: true });
+        assert_eq!(Messages::of(&items(&["--name=a"])), Messages::default());
+        assert_eq!(Messages::of(&items(&["--name=a", "--message-format", "json"])), JSON);
         let both = ["--message-format=json", "--message-format=human"];
-        assert_eq!(Messages::of(&items(&both)), Messages { json: false });
+        assert_eq!(Messages::of(&items(&both)), Messages::default());
+    }
+
+    #[test]
+    fn advice_is_given_unless_it_is_not_wanted() {
+        assert!(Messages::of(&items(&["--name=a"])).advises());
+        let quiet = Messages::of(&items(&["--quiet", "--message-format=json"]));
+        assert_eq!(quiet, Messages { quiet: true, ..JSON });
+        assert!(!quiet.advises());
     }
 
     #[test]
@@ -288,10 +308,10 @@ mod tests {
             help: "run longer".to_owned(),
         };
         let doubts = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
-        let text = Messages { json: false }.doubted(&doubts);
+        let text = Messages::default().doubted(&doubts);
         let want = "warning: a ran for 3 ms only [short-run]\n  = run longer\nwarning: slow [rate-not-held]\n  = run longer\n";
         assert_eq!(text, want);
-        let objects = Messages { json: true }.doubted(&doubts);
+        let objects = JSON.doubted(&doubts);
         let objects: Vec<serde_json::Value> =
             objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((objects.len(), &objects[1]["code"]), (2, &"rate-not-held".into()));
@@ -316,16 +336,16 @@ mod tests {
     #[test]
     fn a_line_for_people_stays_as_it_is_and_becomes_an_object_for_programs() {
         let line = "fio: --max-jobs has no effect\n";
-        assert_eq!(Messages { json: false }.told(Severity::Note, "note", line), line);
-        let object = Messages { json: true }.told(Severity::Warning, "no-effect", line);
+        assert_eq!(Messages::default().told(Severity::Note, "note", line), line);
+        let object = JSON.told(Severity::Warning, "no-effect", line);
         let object: serde_json::Value = serde_json::from_str(&object).unwrap();
         assert_eq!(object["severity"], "warning");
         assert_eq!(object["code"], "no-effect");
         assert_eq!(object["message"], "--max-jobs has no effect");
         assert_eq!(object["file"], serde_json::Value::Null);
-        assert_eq!(Messages { json: false }.debug_form()(line.to_owned()), line);
+        assert_eq!(Messages::default().debug_form()(line.to_owned()), line);
         let object: serde_json::Value =
-            serde_json::from_str(&Messages { json: true }.debug_form()("io 1 queue\n".to_owned())).unwrap();
+            serde_json::from_str(&JSON.debug_form()("io 1 queue\n".to_owned())).unwrap();
         assert_eq!((&object["code"], &object["message"]), (&"debug".into(), &"io 1 queue".into()));
     }
 }

@@ -3,7 +3,7 @@
 //! The scanner, clap, `--help`, the man page and the shell completions read it. What values mean stands in `program.rs`.
 
 use crate::arguments::{ProgramOption, Takes};
-use crate::program::MESSAGE_FORMAT;
+use crate::program::{MESSAGE_FORMAT, QUIET};
 
 /// One option of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +179,11 @@ pub const OPTIONS: &[Entry] = &[
         "FORMAT",
         Group::Report,
         "How errors, warnings and notes are written on standard error: human or json",
+    ),
+    own_flag(
+        QUIET,
+        Group::Report,
+        "No advice on standard error: warnings about figures, notes on options; errors are still told",
     ),
     flag("readonly", 'r', Group::Jobs, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", Group::Jobs, "Run only the jobs of this section; may be repeated"),

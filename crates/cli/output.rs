@@ -23,8 +23,8 @@ pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
-    /// The report is on standard output, where the live line is.
-    to_stdout: bool,
+    /// The report goes to standard output, where the live line is.
+    writes_to_stdout: bool,
     /// How reports are made, but for their time.
     options: ReportOptions,
     /// Where the jobs run.
@@ -66,7 +66,7 @@ impl Output {
             messages,
             name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
-            to_stdout,
+            writes_to_stdout: to_stdout,
             options: program.report_options(),
             setting: Setting::default(),
             announces: program.formats.normal,
@@ -102,10 +102,7 @@ impl Output {
 
     /// Text of the report itself. The empty line that a text report begins with leaves the live line standing, as in fio.
     pub fn write(&mut self, text: &str) {
-        if self.ends_live_line(text) {
-            self.shown = 0;
-        }
-        self.clear_live_line();
+        self.end_live_line(text);
         let written = self.stream.write_all(text.as_bytes());
         self.remember(written);
     }
@@ -146,6 +143,11 @@ impl Output {
         let flushed = self.stream.flush();
         self.remember(flushed);
         report
+    }
+
+    /// A log that is not there, or not to its end.
+    pub fn log_lost(&mut self, line: &str) {
+        self.note_as(Severity::Warning, "log-error", line);
     }
 
     /// A line beside the report.
@@ -212,7 +214,7 @@ impl Output {
     }
 
     fn tell(&mut self, severity: Severity, code: &'static str, text: &str) {
-        self.clear_live_line();
+        self.end_live_line(text);
         self.messages.tell(severity, code, text);
     }
 
@@ -225,9 +227,13 @@ impl Output {
         }
     }
 
-    /// True if this text of the report goes where the live line is and begins with an end of line.
-    fn ends_live_line(&self, text: &str) -> bool {
-        self.to_stdout && text.starts_with('\n')
+    /// Makes way for `text`. Where it begins with an empty line, as a report does, the live line stays above it, as in fio.
+    fn end_live_line(&mut self, text: &str) {
+        if text.starts_with('\n') && self.writes_to_stdout {
+            self.shown = 0;
+        } else {
+            self.clear_live_line();
+        }
     }
 
     fn clear_live_line(&mut self) {
@@ -300,8 +306,10 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_created_is_told_at_once() {
-        let told = opened(&["--output=/nonexistent/x"]).err().unwrap().to_string();
-        assert_eq!(told, "output file open error: No such file or directory: /nonexistent/x");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("away/x").display().to_string();
+        let told = opened(&["--output", &file]).err().unwrap().to_string();
+        assert_eq!(told, format!("output file open error: No such file or directory: {file}"));
     }
 
     #[test]
@@ -311,13 +319,6 @@ mod tests {
         assert!(!live(&["--eta=always", "--output-format=json"]));
         assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
         assert!(!live(&["--eta=never"]));
-    }
-
-    #[test]
-    fn only_a_text_report_on_standard_output_leaves_the_live_line_standing() {
-        let on_stdout = opened(&[]).unwrap();
-        assert!(on_stdout.ends_live_line("\na: (groupid=0") && !on_stdout.ends_live_line("3;fio-3.42;a"));
-        assert!(!opened(&["--output=/dev/null"]).unwrap().ends_live_line("\na: (groupid=0"));
     }
 
     #[test]

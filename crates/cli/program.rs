@@ -18,6 +18,9 @@ pub const FIO_VERSION: &str = "fio-3.42";
 /// Whether messages are for people or for programs; read before all others, see `messages.rs`.
 pub const MESSAGE_FORMAT: &str = "message-format";
 
+/// Whether warnings and notes that only give advice are left out; read together with the format.
+pub const QUIET: &str = "quiet";
+
 /// Options that may be given several times, each adding to the others; of all others the last counts.
 const REPEATED: [&str; 2] = ["debug", "section"];
 

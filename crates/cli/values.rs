@@ -42,7 +42,9 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | "section" | "trigger-file" | "aux-path" => NonEmptyStringValueParser::new().into(),
+        "output" | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
+            NonEmptyStringValueParser::new().into()
+        }
         _ => ValueParser::string(),
     }
 }
@@ -97,6 +99,7 @@ fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
     match time(text) {
         Some(time) if time >= least => Ok(time),
         Some(_) => Err(format!("too short, the least is {}ms", least.as_millis())),
+        None if too_long(text) => Err("too long: no run lasts for that time".to_owned()),
         None => Err("a number with d, h, m, s, ms or us is expected".to_owned()),
     }
 }
@@ -115,6 +118,12 @@ fn time(text: &str) -> Option<Duration> {
         _ => return None,
     };
     number.checked_mul(us).map(Duration::from_micros)
+}
+
+/// True of a time that is none only for its size.
+fn too_long(text: &str) -> bool {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    unit.len() < text.len() && time(&format!("1{unit}")).is_some()
 }
 
 #[cfg(test)]
@@ -169,6 +178,17 @@ mod tests {
             (us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")),
             (None, None, None, None, None)
         );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_time_is_its_form_or_its_size() {
+        let told = |text| time_of_at_least(text, Duration::from_millis(1)).unwrap_err();
+        assert_eq!(told("99999999999999999999"), "too long: no run lasts for that time");
+        assert_eq!(told("99999999999999999d"), "too long: no run lasts for that time");
+        assert_eq!(told("1us"), "too short, the least is 1ms");
+        for text in ["", "s", "-1", "1y", "1s2", "99999999999999999999y"] {
+            assert_eq!(told(text), "a number with d, h, m, s, ms or us is expected", "{text}");
+        }
     }
 
     proptest! {

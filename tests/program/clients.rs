@@ -4,11 +4,12 @@
 //! and does nothing once that is there.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::support::{Place, Run};
+use crate::support::{FERRIO, Place, Run};
 
 /// A file of this repository's directory for the tests of clients.
 fn source(name: &str) -> PathBuf {
@@ -98,6 +99,34 @@ fn fio_plot_draws_every_kind_of_lines_from_logs() {
     place.ferrio(&benchmark(&place, "again", "randread", 2, 1, "")).run().succeeded();
     place.ferrio(&benchmark(&place, "randrw", "randrw", 2, 1, "")).run().succeeded();
     draw(&place, "lines", 8);
+}
+
+#[test]
+fn bench_fio_runs_ferrio_under_the_name_of_fio() {
+    let place = Place::new();
+    let programs = place.beside("programs");
+    fs::create_dir(&programs).unwrap();
+    // As the README has it.
+    let script = programs.join("fio");
+    fs::write(&script, format!("#!/bin/sh\nexec {FERRIO} --quiet \"$@\"\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    // bench-fio leaves a job file in /tmp, which has the name of the target.
+    let target = format!("ferrio-bench-{}", std::process::id());
+    fs::create_dir(place.work().join(&target)).unwrap();
+    let words = [
+        ["--target", &target, "--type", "directory", "--size", "64k", "--engine", "io_uring"],
+        ["--mode", "randread", "--iodepth", "2", "--numjobs", "1", "--output", "runs"],
+    ]
+    .concat();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let words = [&words[..], &["--runtime", "1", "--direct", "0", "--quiet"]].concat();
+    let run = place.program(environment().join("bin/bench-fio"), &words).env("PATH", &path).run();
+    let _ = fs::remove_file(format!("/tmp/{target}-tmpjobfile.fio"));
+    let run = run.succeeded();
+    assert!(!run.stdout.contains("An error occurred"), "{}", run.stdout);
+    let report = place.work().join(format!("runs/{target}/4k/randread-2-1.json"));
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
+    assert_eq!(report["jobs"][0]["read"]["io_bytes"], 64 << 10);
 }
 
 #[test]

@@ -242,6 +242,8 @@ fn wrong_values_of_program_options_are_told_as_such() {
         ("--idle-prof=foo", "system, percpu, calibrate"),
         ("--trigger-timeout=x", "a number with"),
         ("--eta=sometimes", "auto, always, never"),
+        ("--status-interval=99999999999999999999", "too long"),
+        ("--inflate-log=", "has an empty value"),
         ("--output=", "option `--output` has an empty value"),
         ("--output-format=", "option `--output-format` has an empty value"),
     ];
@@ -249,4 +251,19 @@ fn wrong_values_of_program_options_are_told_as_such() {
         let run = place.ferrio(&[option, "--name=a", "--ioengine=null", "--size=4k"]).run().ended_with(1);
         assert!(run.stderr.contains(why), "{option}: {}", run.stderr);
     }
+}
+
+#[test]
+fn the_last_live_line_on_a_terminal_stays_above_the_report() {
+    let place = Place::new();
+    let words = "--quiet --name=a --ioengine=null --size=4k --time_based --runtime=1 --rate_iops=100 --eta-interval=250ms";
+    // `script` gives the program a terminal.
+    let on_terminal = |more: &str| {
+        let command = format!("{FERRIO} {words} {more}");
+        place.program("script", &["-qec", &command, "/dev/null"]).run().succeeded().stdout
+    };
+    let shown = on_terminal("");
+    assert!(shown.contains(" IOPS\r\r\na: (groupid=0"), "{shown:?}");
+    let beside = on_terminal("--output=report");
+    assert!(beside.ends_with(" \r"), "where nothing follows it is taken away: {beside:?}");
 }

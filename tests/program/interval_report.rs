@@ -262,7 +262,11 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
     refused("--interval-report=5ms", "too short, the least is 10ms");
     refused("--interval-report=often:f", "a number with d, h, m, s, ms or us is expected");
     refused("--interval-report=1s:", "behind the colon a file name is expected");
-    for words in [&["--interval-report=1s:./f", "--output=f"][..], &["--interval-report=1s:/dev/stdout"]] {
+    for words in [
+        &["--interval-report=1s:./f", "--output=f"][..],
+        &["--interval-report=1s:/dev/stdout"],
+        &["--interval-report=1s:-", "--output=/dev/stdout"],
+    ] {
         let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
         assert!(run.stderr.contains("the interval report and the report would both go to"), "{}", run.stderr);
     }

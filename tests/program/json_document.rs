@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::LazyLock;
 
 use nix::sys::signal::Signal;
+use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use crate::schemas::Schema;
@@ -145,6 +146,41 @@ fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
         assert!(!text_report.contains(text(warning, "/message")), "{text_report}");
     }
     assert_eq!(run.messages(), "", "nothing else is said");
+}
+
+#[test]
+fn the_start_of_a_job_is_told_by_the_clock_asked_for() {
+    let start =
+        |clock: u32| number(&of_null(&[&format!("--job_start_clock_id={clock}")]), "/jobs/0/job_start");
+    let monotonic = || clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap().tv_sec() as u64;
+    let (before, seconds, after) = (monotonic(), start(1) / 1000, monotonic());
+    assert!((before..=after).contains(&seconds), "{before} {seconds} {after}");
+    assert!(start(0) > 1_500_000_000_000);
+}
+
+#[test]
+fn a_quiet_run_says_nothing_beside_its_report_and_the_document_keeps_the_doubts() {
+    let place = Place::new();
+    let odd = ["--log_compression=4k", "--output-format=json"];
+    let told = |more: &[&str]| place.ferrio(&[&NULL[..], &odd, more].concat()).run().succeeded();
+    let loud = told(&[]);
+    assert!(loud.stderr.contains("`log_compression` has no effect here"), "{}", loud.stderr);
+    for words in [&["--quiet"][..], &["--quiet", "--message-format=json"]] {
+        let quiet = told(words);
+        assert_eq!(quiet.stderr, "");
+        let report: Value = serde_json::from_str(&quiet.stdout).unwrap();
+        assert_eq!(text(&report, "/ferrio/warnings/0/code"), "short-run");
+    }
+}
+
+#[test]
+fn a_quiet_run_tells_what_goes_wrong() {
+    let place = Place::new();
+    let run = place.ferrio(&["--quiet", "--name=a", "--filename=/dev/full", "--rw=write", "--size=4k"]).run();
+    assert_eq!(run.status, Some(1));
+    assert!(run.stderr.contains("io_u error") && !run.stderr.contains("warning:"), "{}", run.stderr);
+    let refused = place.ferrio(&["--quiet", "--name=a", "--size=1q"]).run();
+    assert!(refused.stderr.starts_with("error: "), "{}", refused.stderr);
 }
 
 #[test]

@@ -223,3 +223,20 @@ fn main_goes_on_while_a_log_is_stuck() {
 fn ios_began(place: &Place) -> bool {
     place.work().join("x_clat_hist.1.log").exists()
 }
+
+#[test]
+fn programs_are_told_of_lost_logs_by_a_warning_with_a_code() {
+    let place = Place::new();
+    let words = [
+        "--message-format=json",
+        "--quiet",
+        "--name=a",
+        "--ioengine=null",
+        "--size=4k",
+        "--write_bw_log=away/x",
+    ];
+    let run = place.ferrio(&words).run().succeeded();
+    let told: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!((&told["severity"], &told["code"]), (&"warning".into(), &"log-error".into()));
+    assert!(told["message"].as_str().unwrap().starts_with("fopen log: No such file or directory: away/x_bw"));
+}

@@ -72,7 +72,7 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         kernel: [6, 18],
     };
     let logs = plan.jobs.iter().flat_map(|job| crate::logs::files(&job.spec)).map(|(path, _)| {
-        let facts = LogFacts { place: Some(0), size: None };
+        let facts = LogFacts { place: Some(0), size: None, obstacle: None };
         (path, facts)
     });
     Facts { machine, places: vec![place], files: files.collect(), logs: logs.collect() }

@@ -128,7 +128,14 @@ pub const BACK: &[Chapter] = &[
                 "NAME.CLONE.FILE",
                 "The files of a job that names none, in the current directory or the job's directory.",
             ),
-            Item("PREFIX_bw.N.log", "Logs of job N: bw, iops, lat, clat and slat."),
+            Item(
+                "PREFIX_bw.N.log",
+                "Logs of job N: bw, iops, lat, clat, slat and clat_hist; compressed ones, for --inflate-log, end in .fz.",
+            ),
+            Item(
+                "PREFIX-read_bw.log",
+                "Bandwidth of all jobs together, of --bandwidth-log; also write and trim.",
+            ),
             Item(
                 "fio-dump-status",
                 "Asks for a report of the run so far when it appears in the directory for temporary files, and is removed.",

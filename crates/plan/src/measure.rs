@@ -266,12 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_a_job_is_told_by_the_wall_clock_unless_another_is_given() {
-        assert_eq!(spec("").measure.start_clock, 0);
-        assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
-    }
-
-    #[test]
     fn io_is_recorded_in_version_3_unless_2_is_asked_for() {
         assert_eq!(spec("write_iolog_version=2\n").iolog, None);
         let log = |version| Some(RecordTo { path: "d/log".into(), version });
@@ -304,6 +298,14 @@ mod tests {
         let text =
             "[a]\nioengine=null\nsize=4k\nlog_alternate_epoch=1\nlog_alternate_epoch_clock_id=4000000000\n";
         assert_eq!(refusals(text), ["there is no clock with the number 4000000000"]);
+    }
+
+    #[test]
+    fn the_start_of_a_job_is_told_by_the_wall_clock_unless_a_clock_is_given() {
+        assert_eq!(spec("").measure.start_clock, 0);
+        assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
+        let text = "[a]\nioengine=null\nsize=4k\njob_start_clock_id=99\n";
+        assert_eq!(refusals(text), ["there is no clock with the number 99"]);
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ferrio_plan::Logs;
-use nix::time::{ClockId, clock_gettime};
+
+use crate::worker::clock_ms;
 
 use crate::control::JobControl;
 
@@ -251,10 +252,7 @@ impl Drop for LogReceiver {
 /// Tells the writer what time it is now by the clock that a job's logs follow, if they follow one.
 pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, control: &JobControl) {
     let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
-    // The plan has made sure that the clock is there.
-    let Ok(now) = clock_gettime(ClockId::from_raw(clock)) else { return };
-    let epoch_ms = now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000;
-    sender.send(LogBatch::Began { job, epoch_ms }, || control.stop_requested());
+    sender.send(LogBatch::Began { job, epoch_ms: clock_ms(clock) }, || control.stop_requested());
 }
 
 /// I/Os that one message carries.

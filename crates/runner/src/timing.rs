@@ -25,7 +25,7 @@ pub(crate) struct Timing {
     loop_ticks: u64,
     usage_before: Usage,
     restarted_ms: Option<u64>,
-    /// Clock of `restarted_ms`.
+    /// The clock of `restarted_ms`.
     start_clock: i32,
 }
 
@@ -65,7 +65,7 @@ impl Timing {
         }
     }
 
-    /// The same with the clock that the begin of measuring is told by, the wall clock unless given.
+    /// The same with another clock, by its number for clock_gettime, for [`Timing::restarted_ms`].
     pub(crate) fn told_by(self, start_clock: i32) -> Self {
         Timing { start_clock, ..self }
     }

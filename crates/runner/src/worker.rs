@@ -231,7 +231,8 @@ fn work<E: Engine>(
     if let Some(flow) = &context.flow {
         flow.join();
     }
-    result.start_ms = clock_ms(context.spec.measure.start_clock);
+    // 0 is no start at all, and there are clocks that begin there.
+    result.start_ms = clock_ms(spec.measure.start_clock).max(1);
     control.start_ms.store(result.start_ms, Relaxed);
     let outcome = passes(&mut issuer, &mut note);
     // The error of the I/O itself matters more than that of its log.
@@ -293,10 +294,10 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
     }
 }
 
-/// ms by a clock of the machine, 0 by one that it does not have, which the plan has made sure of.
+/// ms by the clock of this number, which the plan has found on the machine; those of the wall clock, 0, count from 1970.
 pub(crate) fn clock_ms(clock: i32) -> u64 {
-    clock_gettime(ClockId::from_raw(clock))
-        .map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
+    let now = clock_gettime(ClockId::from_raw(clock));
+    now.map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
 #[cfg(test)]

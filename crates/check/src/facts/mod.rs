@@ -41,6 +41,28 @@ pub struct LogFacts {
     pub place: Option<usize>,
     /// Size of the file that is there.
     pub size: Option<u64>,
+    /// Why it cannot be created.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// What keeps a log file from being created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The directory that it is to lie in is not there: logs make none.
+    NoDirectory,
+    /// A directory has its name.
+    IsDirectory,
+}
+
+impl Obstacle {
+    fn of(path: &Path) -> Option<Self> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if path.is_dir() {
+            Some(Obstacle::IsDirectory)
+        } else {
+            parent.filter(|parent| !parent.is_dir()).map(|_| Obstacle::NoDirectory)
+        }
+    }
 }
 
 /// Facts about one path.
@@ -90,6 +112,7 @@ impl Facts {
             let facts = LogFacts {
                 place: asking.file(&path).place,
                 size: fs::metadata(&path).ok().map(|metadata| metadata.len()),
+                obstacle: Obstacle::of(&path),
             };
             asking.facts.logs.insert(path, facts);
         }

@@ -5,12 +5,14 @@ use std::path::Path;
 use ferrio_jobfile::Opt;
 
 use super::{Rule, Run, Told};
+use crate::facts::Obstacle;
 use crate::model::{Job, Log, Severity};
 use crate::section::Section;
 use crate::units::{bytes, count};
 use crate::volume;
 
 pub(super) const RULES: &[Rule] = &[
+    Rule::section("log-not-created", Severity::Warning, log_not_created),
     Rule::section("log-on-tested-device", Severity::Warning, log_on_tested_device),
     Rule::section("log-every-io", Severity::Info, log_every_io),
     Rule::section("log-exists", Severity::Info, log_exists),
@@ -23,6 +25,25 @@ const BUSY: u64 = 100_000;
 /// Rows of one log that are no matter.
 const FEW: u64 = 100_000;
 const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
+const ALL: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog];
+
+/// Jobs run without a log that cannot be created, and what it was for is lost.
+fn log_not_created(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+    let obstacle = |log: &Log| run.facts.logs.get(&log.path)?.obstacle;
+    let logs = run.report.jobs.get(section.index)?.logs.iter();
+    let mut lost = logs.filter_map(|log| obstacle(log).map(|why| (log, why)));
+    let (log, why) = lost.next()?;
+    let more = and_more(lost.count());
+    let (path, directory) = (log.path.display(), log.path.parent().unwrap_or(Path::new("")).display());
+    let (why, advice) = match why {
+        Obstacle::NoDirectory => {
+            (format!("there is no directory {directory}"), "make the directory, or write another prefix")
+        }
+        Obstacle::IsDirectory => ("it is a directory".to_owned(), "write another prefix"),
+    };
+    let message = format!("the jobs run without the log {path}{more}: {why}");
+    Some(Told::new(message, advice).blame(ALL))
+}
 
 /// Rows for single I/Os go to the disk whose I/O is measured.
 fn log_on_tested_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
@@ -47,10 +68,7 @@ fn log_exists(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let there = |log: &&Log| log.existing_bytes.is_some_and(|size| size > 0);
     let mut logs = run.report.jobs.get(section.index)?.logs.iter().filter(there);
     let log = logs.next()?;
-    let more = match logs.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = and_more(logs.count());
     let path = log.path.display();
     let told = match log.shared {
         true => Told::new(
@@ -62,7 +80,11 @@ fn log_exists(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
             "move it away to keep it",
         ),
     };
-    Some(told.blame(&[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog]))
+    Some(told.blame(ALL))
+}
+
+fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
 /// Number of logs that have a row for each I/O, and how large they become; `None` if that is no matter.
@@ -92,6 +114,7 @@ fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<&'a Path> 
 
 #[cfg(test)]
 mod tests {
+    use crate::facts::Obstacle;
     use crate::testing::{has, report, report_with, risks};
 
     #[test]
@@ -110,6 +133,21 @@ mod tests {
             report("[a]\nioengine=null\nsize=1m\ntime_based\nruntime=9\nwrite_bw_log\nwrite_iops_log\n");
         let want = "a row for each I/O in 2 log files: how many is not known, 100000 I/Os a second make 3.1MiB/s in each log";
         assert_eq!(risks(&report, "log-every-io")[0].message, want);
+    }
+
+    #[test]
+    fn logs_that_cannot_be_created_are_told() {
+        let job = "[a]\nioengine=null\nsize=1m\nwrite_lat_log=away/x\n";
+        let told = |obstacle| {
+            let report = report_with(job, |facts| {
+                facts.logs.values_mut().for_each(|log| log.obstacle = Some(obstacle));
+            });
+            risks(&report, "log-not-created")[0].message.clone()
+        };
+        let want = "the jobs run without the log away/x_lat.1.log and 2 more: there is no directory away";
+        assert_eq!(told(Obstacle::NoDirectory), want);
+        assert!(told(Obstacle::IsDirectory).ends_with(": it is a directory"));
+        assert!(!has("log-not-created", job));
     }
 
     #[test]

@@ -185,6 +185,7 @@ subjects! {
         "no-effect": "an option of the program that does nothing";
         "debug": "a line of `--debug`";
         "io-error": "an I/O failed";
+        "log-error": "a log cannot be created or not written to its end; the jobs go on";
         "verify-mismatch": "a block is not what was written";
         "job-failed": "a job ended with an error";
         "terminating": "a signal ends the run";

@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         id: "empty-values",
         fio: "`--output=` tries to open a file without name",
-        ferrio: "empty values of `--output`, `--output-format`, `--section` and `--trigger-file` are refused as such",
+        ferrio: "empty values of `--output`, `--output-format`, `--section`, `--trigger-file` and `--inflate-log` are refused as such",
         why: "a variable in a script was empty",
     },
     Row {
@@ -111,5 +111,11 @@ pub(super) const ROWS: &[Row] = &[
         fio: "there is no such option",
         ferrio: "`--message-format=json` makes each message on standard error one JSON object",
         why: "programs can show mistakes where they are",
+    },
+    Row {
+        id: "quiet",
+        fio: "there is no such option",
+        ferrio: "`--quiet` leaves out warnings about figures and notes on options, on standard error; errors are told as ever",
+        why: "some scripts take any text on standard error for a failure",
     },
 ];
