@@ -156,7 +156,7 @@ impl<E: Engine> Issuer<'_, E> {
                 });
             }
             if self.watch.is_some() {
-                self.watch_latency(unit);
+                self.watch_latency(unit, lat);
             }
         }
     }
@@ -177,7 +177,8 @@ impl<E: Engine> Issuer<'_, E> {
             if recent.len == RECENT {
                 self.record_recent();
                 if self.watch.is_some() {
-                    self.watch_latency(&Unit { request: *request, direction, start, issued: start });
+                    let unit = Unit { request: *request, direction, start, issued: start };
+                    self.watch_latency(&unit, self.clock.between(start, self.now));
                 }
             }
             if let Some(paced) = &self.paced

@@ -39,12 +39,11 @@ impl LatencyWatch {
 }
 
 impl<E: Engine> Issuer<'_, E> {
-    /// A data I/O ended now.
+    /// A data I/O ended now, after this time by its figures, ns.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch_latency(&mut self, unit: &Unit) {
+    pub(super) fn watch_latency(&mut self, unit: &Unit, latency: u64) {
         let Some(watch) = &mut self.watch else { return };
-        let latency = self.clock.between(unit.start, self.now);
         let most = watch.most[unit.direction];
         if latency > most {
             return self.fail_late(unit, latency, most);
