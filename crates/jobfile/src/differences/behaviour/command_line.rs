@@ -47,6 +47,12 @@ pub(super) const ROWS: &[Row] = &[
         why: "a command line can then be put right in one go",
     },
     Row {
+        id: "version-text",
+        fio: "`--version` prints the line that reports and documents have",
+        ferrio: "it prints `ferrio` and its own version beside fio's, unless the program is called `fio`; reports have fio's line either way",
+        why: "scripts that run `fio` find the version they look for, people see what they run",
+    },
+    Row {
         id: "version-first",
         fio: "of `--version`, `--help` and others the first one is answered",
         ferrio: "`--version` wins over other questions and over options that are refused",
