@@ -203,13 +203,8 @@ impl<'a, E: Engine> Issuer<'a, E> {
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         let watch = LatencyWatch::new(spec);
         let paced = Paced::new(spec, context.entropy, context.clock);
-        let blocks = Blocks::of(spec);
         let priorities = PriorityChoice::new(spec, context.entropy).map(Box::new);
-        let watched = paced.is_some()
-            || verification.is_some()
-            || recorder.is_some()
-            || blocks.is_some()
-            || priorities.is_some();
+        let watched = paced.is_some() || verification.is_some() || recorder.is_some() || priorities.is_some();
         // What waits in a batch could not be seen.
         let first = if publishes_latency || watch.is_some() { RECENT - 1 } else { 0 };
         let mut issuer = Issuer {
@@ -236,7 +231,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
             ramp: context.ramp.clone().map(RampSize::new),
             log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
             recorder,
-            blocks,
+            blocks: None,
             synchronous: spec.is_sync(),
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -329,6 +324,12 @@ impl<'a, E: Engine> Issuer<'a, E> {
             .map(|(direction, ramp)| direction.bytes + ramp)
             .sum::<u64>()
             - self.verify_bytes
+    }
+
+    /// Follows what becomes of these blocks.
+    pub(crate) fn follow_blocks(&mut self, blocks: Option<Box<Blocks>>) {
+        self.watched |= blocks.is_some();
+        self.blocks = blocks;
     }
 
     /// Clock ticks when measuring began.

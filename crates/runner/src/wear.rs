@@ -7,6 +7,9 @@
 use ferrio_engine::{Op, Request};
 use ferrio_plan::{Direction, JobSpec};
 use ferrio_stats::{BlockState, BlockWear};
+use ferrio_workload::memory_is_there;
+
+use crate::failure::Failure;
 
 /// Bits of a block's word that count its trims.
 const TRIM_BITS: u32 = 29;
@@ -23,14 +26,22 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Blocks of the smallest trim, for a job that asks for them and trims.
-    pub(crate) fn of(spec: &JobSpec) -> Option<Box<Self>> {
-        if !spec.measure.block_errors || !spec.rw.does(Direction::Trim) {
-            return None;
-        }
-        let file = spec.files.first()?;
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn of(spec: &JobSpec) -> Result<Option<Box<Self>>, Failure> {
+        let wanted = spec.measure.block_errors && spec.rw.does(Direction::Trim);
+        let Some(file) = spec.files.first().filter(|_| wanted) else { return Ok(None) };
         let block_bytes = spec.block[Direction::Trim].min.max(1);
-        let words = vec![0; usize::try_from(file.size / block_bytes).ok()?];
-        Some(Box::new(Blocks { begin: file.offset, block_bytes, words }))
+        let blocks = file.size / block_bytes;
+        if !memory_is_there(blocks.saturating_mul(size_of::<u32>() as u64)) {
+            return Err(Failure::new(libc::ENOMEM, "block_error_percentiles").note(format!(
+                "{}: no memory to follow {blocks} blocks: take block_error_percentiles out, or use a larger bs or a smaller size",
+                spec.name
+            )));
+        }
+        let words = vec![0; blocks as usize];
+        Ok(Some(Box::new(Blocks { begin: file.offset, block_bytes, words })))
     }
 
     /// A request goes to the engine.
@@ -79,6 +90,8 @@ fn state(word: u32) -> BlockState {
 
 #[cfg(test)]
 mod tests {
+    use ferrio_plan::{FileKind, FileSpec, ReadWrite};
+
     use super::*;
 
     fn request(op: Op, offset: u64, len: u32) -> Request {
@@ -104,6 +117,22 @@ mod tests {
         assert_eq!(blocks.wear().percentiles(&[50.0, 100.0]), [(50.0, 3), (100.0, 3)]);
         blocks.issued(&request(Op::Write, 8192, 8 * 4096));
         assert_eq!(counts(&blocks), [0, 0, 6, 1, 1], "a failure stays");
+    }
+
+    #[test]
+    fn blocks_that_fit_no_memory_fail_their_job_and_not_the_program() {
+        let blocks = |size| {
+            let mut spec = JobSpec::bare("a");
+            (spec.measure.block_errors, spec.rw) = (true, ReadWrite::Trim);
+            let (path, kind) = ("a".into(), FileKind::Pretend);
+            spec.files =
+                vec![FileSpec { path, kind, offset: 0, size, real_size: size, found: None, extend: false }];
+            Blocks::of(&spec)
+        };
+        let failure = blocks(1 << 62).unwrap_err();
+        assert_eq!(failure.error.errno, libc::ENOMEM);
+        assert!(failure.notes[0].starts_with("a: no memory to follow "), "{:?}", failure.notes);
+        assert_eq!(blocks(1 << 20).unwrap().unwrap().words.len(), 256);
     }
 
     #[test]

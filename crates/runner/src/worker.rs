@@ -26,6 +26,7 @@ use crate::ramp::SharedRamp;
 use crate::recording::Recorder;
 use crate::result::JobResult;
 use crate::verification::Verification;
+use crate::wear::Blocks;
 use crate::{hooks, layout, place};
 
 /// What workers (and the signal thread) tell main.
@@ -176,7 +177,7 @@ fn work<E: Engine>(
     if !spec.create_serialize {
         let mut content =
             LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
-        if layout::lay_out(spec, &mut content, control.stop_flag(), &mut note)? == Layout::Stopped {
+        if layout::lay_out(spec, &mut content, &|| control.stop_requested(), &mut note)? == Layout::Stopped {
             return Ok(());
         }
         laid_out = Some(content);
@@ -212,6 +213,7 @@ fn work<E: Engine>(
     };
     let verification = Verification::new(spec, context.entropy)?;
     let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
+    issuer.follow_blocks(Blocks::of(spec)?);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();

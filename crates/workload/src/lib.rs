@@ -56,6 +56,7 @@ pub use budget::Budget;
 pub use content::{Content, LayoutContent};
 pub use delay::startdelay;
 pub use floor::{RateFloor, TooSlow};
+pub use memory::memory_is_there;
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};

@@ -1,4 +1,4 @@
-//! Whether the random maps of a job fit the memory, asked before they are made: an allocation that fails ends the program.
+//! Whether what has a part for each block of a file fits the memory, asked before it is made: an allocation that fails ends the program.
 
 use ferrio_plan::JobSpec;
 
@@ -19,16 +19,17 @@ pub(crate) fn holds_maps(spec: &JobSpec, regions: &[Region]) -> Result<(), Workl
     let unit = map_unit(spec);
     let blocks = |region: &Region| room(spec, region) / unit;
     let all = regions.iter().map(blocks).fold(0, u64::saturating_add);
-    if regions.iter().any(|region| blocks(region) > MOST) || !can_have(all) {
+    // One bit for each block, and one for 64 of these, and so on.
+    let bytes = (all / 8).saturating_add(all / 504);
+    if regions.iter().any(|region| blocks(region) > MOST) || !memory_is_there(bytes) {
         return Err(WorkloadError::MapTooLarge { blocks: all });
     }
     Ok(())
 }
 
-/// Whether there is memory for the maps of so many blocks. It is reserved and given back, no page of it is touched.
-fn can_have(blocks: u64) -> bool {
-    // One bit for each block, and one for 64 of these, and so on.
-    let bytes = (blocks / 8).saturating_add(blocks / 504);
+/// Whether so many bytes can be had at once, as far as the system tells. They are reserved and given back, no page is touched.
+#[must_use]
+pub fn memory_is_there(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
@@ -38,8 +39,8 @@ mod tests {
 
     #[test]
     fn what_no_machine_has_cannot_be_had() {
-        assert!(can_have(1 << 20));
-        assert!(!can_have(1 << 62));
-        assert!(!can_have(u64::MAX));
+        assert!(memory_is_there(1 << 20));
+        assert!(!memory_is_there(1 << 60));
+        assert!(!memory_is_there(u64::MAX));
     }
 }
