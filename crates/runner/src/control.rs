@@ -1,7 +1,7 @@
 //! What main and a worker share while the worker runs: a stop request, the worker's state, its live counters.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use ferrio_stats::LiveCounters;
@@ -34,8 +34,6 @@ pub struct JobControl {
     number: u32,
     /// What main wants of the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O tells that nothing is wanted.
     wanted: AtomicU8,
-    /// [`STOP`] once more, for work that knows nothing of jobs.
-    stop: AtomicBool,
     state: AtomicU8,
     /// Files the worker has open.
     pub open_files: AtomicU32,
@@ -60,7 +58,6 @@ impl JobControl {
 
     /// Asks the job to end.
     pub fn request_stop(&self) {
-        self.stop.store(true, Relaxed);
         self.wanted.fetch_or(STOP, Relaxed);
     }
 
@@ -84,11 +81,6 @@ impl JobControl {
     #[inline]
     pub fn wants_something(&self) -> bool {
         self.wanted.load(Relaxed) != 0
-    }
-
-    /// What [`Self::request_stop`] sets, for work that knows nothing of jobs.
-    pub fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
     }
 
     /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
@@ -174,7 +166,6 @@ mod tests {
         control.request_stop();
         control.request_figures();
         assert!(control.take_figures_request() && control.stop_requested() && control.wants_something());
-        assert!(control.stop_flag().load(Relaxed));
     }
 
     #[test]

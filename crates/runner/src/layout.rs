@@ -8,7 +8,6 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Acquire};
 
 use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
 use ferrio_workload::LayoutContent;
@@ -41,14 +40,14 @@ fn needs_layout(spec: &JobSpec, file: &FileSpec) -> bool {
     file.extend && file.kind == FileKind::Regular && !spec.create_on_open && !spec.engine.is_diskless()
 }
 
-/// Lays out all files of a job with bytes from `content`. `stop` ends it early: the file being written is removed.
+/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed.
 ///
 /// # Errors
 /// The first call that failed. What was created so far stays, as fio leaves it.
 pub(crate) fn lay_out(
     spec: &JobSpec,
     content: &mut LayoutContent,
-    stop: &AtomicBool,
+    stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(String),
 ) -> Result<Layout, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
@@ -66,7 +65,7 @@ pub(crate) fn lay_out(
         if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
             continue;
         }
-        if stop.load(Acquire) || extend(spec, file, content, stop, note)? == Layout::Stopped {
+        if stop() || extend(spec, file, content, stop, note)? == Layout::Stopped {
             return Ok(Layout::Stopped);
         }
     }
@@ -93,7 +92,7 @@ fn extend(
     spec: &JobSpec,
     file: &FileSpec,
     content: &mut LayoutContent,
-    stop: &AtomicBool,
+    stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(String),
 ) -> Result<Layout, Failure> {
     let wanted = end_of(file);
@@ -187,7 +186,7 @@ fn fill(
     content: &mut LayoutContent,
     mut out: &File,
     range: Range<u64>,
-    stop: &AtomicBool,
+    stop: &dyn Fn() -> bool,
 ) -> io::Result<Layout> {
     let wanted = range.end - range.start;
     out.seek(SeekFrom::Start(range.start))?;
@@ -199,7 +198,7 @@ fn fill(
     buffer.resize(block, 0u8);
     let mut left = wanted;
     while left > 0 {
-        if stop.load(Acquire) {
+        if stop() {
             return Ok(Layout::Stopped);
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));

@@ -235,10 +235,12 @@ impl<'a> Run<'a, '_> {
         }
         self.controls[index].set_state(JobState::SettingUp);
         let observer = &mut *self.observer;
+        let stop = self.stop;
         let done = LayoutContent::new(spec, self.jobs[index].entropy)
             .map_err(|e| Failure::from_workload(&e))
             .and_then(|mut content| {
-                layout::lay_out(spec, &mut content, self.stop, &mut |line| observer(Event::Note(line)))?;
+                let stop = || stop.load(Acquire);
+                layout::lay_out(spec, &mut content, &stop, &mut |line| observer(Event::Note(line)))?;
                 Ok(content)
             });
         self.controls[index].set_state(JobState::NotCreated);

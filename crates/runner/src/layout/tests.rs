@@ -1,5 +1,6 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrio_plan::{EngineKind, ReadWrite};
 use ferrio_workload::SEEDS;
@@ -45,7 +46,7 @@ impl Case {
 
     fn lay_out(&mut self) -> Result<Layout, Failure> {
         let mut content = LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
-        lay_out(&self.spec, &mut content, &self.stop, &mut |line| self.notes.push(line))
+        lay_out(&self.spec, &mut content, &|| self.stop.load(Relaxed), &mut |line| self.notes.push(line))
     }
 
     fn complete(&mut self) {
@@ -172,8 +173,9 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
         }
         let file = case.spec.files[0].clone();
         let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
-        case.stop.store(true, std::sync::atomic::Ordering::Release);
-        let stopped = extend(&case.spec, &file, &mut content, &case.stop, &mut |_| {}).unwrap();
+        case.stop.store(true, Relaxed);
+        let stopped =
+            extend(&case.spec, &file, &mut content, &|| case.stop.load(Relaxed), &mut |_| {}).unwrap();
         assert_eq!(stopped, Layout::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }
@@ -182,7 +184,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
 #[test]
 fn a_stop_also_ends_a_layout_without_data() {
     let mut case = Case::new(ReadWrite::Write);
-    case.stop.store(true, std::sync::atomic::Ordering::Release);
+    case.stop.store(true, Relaxed);
     assert_eq!(case.lay_out().unwrap(), Layout::Stopped);
     assert!(!case.path().exists());
 }
@@ -247,7 +249,7 @@ fn a_file_that_is_appended_to_keeps_what_it_has() {
             assert_eq!(bytes.len() as u64, SIZE + 14);
             assert!(is_data(&bytes[14..]));
         }
-        case.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        case.stop.store(true, Relaxed);
         case.spec.files[0].size += 5;
         case.spec.files[0].real_size += 5;
         assert_eq!(case.lay_out().unwrap(), Layout::Stopped);
