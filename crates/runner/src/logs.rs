@@ -6,17 +6,16 @@
 mod backlog;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ferrio_plan::Logs;
 
-use crate::worker::clock_ms;
-
 use crate::control::JobControl;
+use crate::worker::clock_ms;
 
 pub(crate) use backlog::Backlog;
 
@@ -134,16 +133,16 @@ struct Shared {
     done: AtomicU64,
     /// The same when somebody gave up waiting, or [`NONE`].
     stuck_at: AtomicU64,
-    /// Batches that were dropped then.
-    lost: AtomicU64,
+    /// A batch was dropped then.
+    lost: AtomicBool,
 }
 
 /// A queue with room for so many batches. Once a run shall end, a writer that finishes no batch for `patience` counts as stuck.
 #[must_use]
 pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
     let (sender, receiver) = sync_channel(room);
-    let [sent, done, stuck_at, lost] = [0, 0, NONE, 0].map(AtomicU64::new);
-    let shared = Arc::new(Shared { patience, sent, done, stuck_at, lost });
+    let [sent, done, stuck_at] = [0, 0, NONE].map(AtomicU64::new);
+    let shared = Arc::new(Shared { patience, sent, done, stuck_at, lost: AtomicBool::new(false) });
     let receiver = LogReceiver { batches: receiver, shared: Arc::clone(&shared), busy: false };
     (LogSender { batches: sender, shared }, receiver)
 }
@@ -163,7 +162,7 @@ impl LogSender {
                 Some(back) => batch = back,
             }
             if ends() && wait.is_in_vain(&self.shared) {
-                return self.lose(1);
+                return self.lose();
             }
             sleep(pause);
             pause = (pause * 2).min(LATER_LOOK);
@@ -183,9 +182,9 @@ impl LogSender {
         }
     }
 
-    /// So many batches were dropped.
-    fn lose(&self, batches: u64) {
-        self.shared.lost.fetch_add(batches, Relaxed);
+    /// A batch was dropped.
+    fn lose(&self) {
+        self.shared.lost.store(true, Relaxed);
     }
 
     /// True when the writer has nothing left to do, as far as this thread can know.
@@ -202,7 +201,7 @@ impl LogSender {
     /// True if a batch was dropped because the writer was stuck.
     #[must_use]
     pub fn has_lost(&self) -> bool {
-        self.shared.lost.load(Relaxed) > 0
+        self.shared.lost.load(Relaxed)
     }
 }
 
@@ -324,7 +323,6 @@ mod tests {
         let other = sender.clone();
         drop(sender);
         other.send(batch(2), || true);
-        assert_eq!(other.shared.lost.load(Relaxed), 2);
         let mut batches = batches;
         assert_eq!(batches.next(), Some(batch(0)));
         assert!(!other.is_idle(), "it is not written yet");

@@ -27,7 +27,7 @@ impl Backlog {
         self.forward();
         // The end of a job is told in any case: there are not more of them than jobs.
         if self.waiting.len() >= ROOM && !matches!(batch, LogBatch::Ended { .. }) {
-            self.sender.lose(1);
+            self.sender.lose();
             return;
         }
         self.waiting.push_back(batch);
@@ -63,8 +63,9 @@ impl Backlog {
             return true;
         }
         let in_vain = ends && self.wait.is_in_vain(&self.sender.shared);
-        if in_vain {
-            self.sender.lose(self.waiting.drain(..).count() as u64);
+        if in_vain && !self.waiting.is_empty() {
+            self.waiting.clear();
+            self.sender.lose();
         }
         in_vain
     }
