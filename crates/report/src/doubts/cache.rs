@@ -26,14 +26,8 @@ pub(super) fn cached_reads(look: &Look<'_>) -> Vec<Told> {
     let reads = |user: &User<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = balances(look);
     let told = watched.iter().filter_map(|balance| {
-        let (jobs, moved, disk) = unseen(balance, Direction::Read, reads)?;
-        let message = format!(
-            "{} read {} through the page cache, of which {} came from {}",
-            look.who(&jobs),
-            bytes(moved),
-            bytes(disk),
-            balance.disk.name
-        );
+        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Read, reads)?;
+        let message = format!("{} read {moved} through the page cache, of which {seen}", look.who(&jobs));
         Some(Told { jobs, message, help })
     });
     told.chain(read_again(look).map(|(job, moved, data)| {
@@ -55,14 +49,8 @@ pub(super) fn buffered_writes(look: &Look<'_>) -> Vec<Told> {
     };
     let watched = balances(look);
     let told = watched.iter().filter_map(|balance| {
-        let (jobs, moved, disk) = unseen(balance, Direction::Write, writes)?;
-        let message = format!(
-            "{} wrote {}, of which {} had reached {} at the end",
-            look.who(&jobs),
-            bytes(moved),
-            bytes(disk),
-            balance.disk.name
-        );
+        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Write, writes)?;
+        let message = format!("{} wrote {moved}, of which {seen} at the end", look.who(&jobs));
         Some(Told { jobs, message, help })
     });
     let limit = look.setting.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
@@ -90,33 +78,40 @@ pub(super) fn sparse_reads(look: &Look<'_>) -> Vec<Told> {
     // Of a device that is used directly everything is read.
     let stored = watched.iter().filter(|balance| !balance.file_systems.is_empty());
     let told = stored.filter_map(|balance| {
-        let (jobs, moved, disk) = unseen(balance, Direction::Read, reads)?;
-        let message = format!(
-            "{} read {} past the page cache, of which {} came from {}",
-            look.who(&jobs),
-            bytes(moved),
-            bytes(disk),
-            balance.disk.name
-        );
+        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Read, reads)?;
+        let message = format!("{} read {moved} past the page cache, of which {seen}", look.who(&jobs));
         Some(Told { jobs, message, help })
     });
     told.collect()
 }
 
-/// The jobs that count, what they moved, and the lesser part of it that the disk moved for them.
-fn unseen(
-    balance: &Balance<'_>,
-    direction: Direction,
-    counts: impl Fn(&User<'_>) -> bool,
-) -> Option<(Vec<usize>, u64, u64)> {
+/// What a disk saw too little of.
+struct Unseen {
+    /// The jobs that moved it.
+    jobs: Vec<usize>,
+    /// How much that was.
+    moved: String,
+    /// How much of it the disk moved: `1024KiB came from vda`.
+    seen: String,
+}
+
+/// What the jobs that count moved, if the disk moved the lesser part of it.
+fn unseen(balance: &Balance<'_>, direction: Direction, counts: impl Fn(&User<'_>) -> bool) -> Option<Unseen> {
     if balance.file_systems.iter().any(|kind| COMPRESSING.contains(kind)) {
         return None;
     }
     let moved = balance.job_bytes(direction, &counts);
     let of_others = balance.job_bytes(direction, |user| !counts(user));
     let disk = balance.disk_bytes(direction).saturating_sub(of_others);
-    let jobs = || balance.users.iter().filter(|user| counts(user)).map(|user| user.index).collect();
-    (moved >= LEAST_BYTES && disk < moved / 100 * PART).then(|| (jobs(), moved, disk))
+    if moved < LEAST_BYTES || disk >= moved / 100 * PART {
+        return None;
+    }
+    let to = if direction == Direction::Read { "came from" } else { "had reached" };
+    Some(Unseen {
+        jobs: balance.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
+        moved: bytes(moved),
+        seen: format!("{} {to} {}", bytes(disk), balance.disk.name),
+    })
 }
 
 /// Jobs with files on disks that cannot be watched, or on none, and not in memory.
