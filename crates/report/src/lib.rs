@@ -29,8 +29,6 @@ mod terse;
 mod text;
 
 use ferrio_machine::CpuUse;
-use ferrio_plan::Plan;
-use ferrio_runner::RunResult;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
@@ -182,22 +180,4 @@ impl RunReport {
     pub fn to_openmetrics(&self) -> String {
         openmetrics::to_openmetrics(self)
     }
-}
-
-/// The report in all chosen formats.
-#[must_use]
-pub fn report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    RunReport::new(plan, result, options).in_formats(options)
-}
-
-/// The text report, whatever formats are chosen.
-#[must_use]
-pub fn text_report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    RunReport::new(plan, result, options).to_text()
-}
-
-/// The JSON document, whatever formats are chosen.
-#[must_use]
-pub fn json_report(plan: &Plan, result: &RunResult, options: &ReportOptions) -> String {
-    RunReport::new(plan, result, options).to_json()
 }

@@ -107,13 +107,13 @@ pub(crate) fn run() -> (Plan, RunResult) {
 #[test]
 fn the_text_of_a_whole_run() {
     let (plan, result) = run();
-    insta::assert_snapshot!(crate::text_report(&plan, &result, &options(false)));
+    insta::assert_snapshot!(RunReport::new(&plan, &result, &options(false)).to_text());
 }
 
 #[test]
 fn the_json_document_of_a_whole_run() {
     let (plan, result) = run();
-    let json = crate::json_report(&plan, &result, &options(false));
+    let json = RunReport::new(&plan, &result, &options(false)).to_json();
     serde_json::from_str::<serde_json::Value>(&json).expect("valid JSON");
     insta::assert_snapshot!(json);
 }
@@ -121,7 +121,7 @@ fn the_json_document_of_a_whole_run() {
 #[test]
 fn the_extended_document_adds_buckets_where_percentiles_are_on() {
     let (plan, result) = run();
-    let json = crate::json_report(&plan, &result, &options(true));
+    let json = RunReport::new(&plan, &result, &options(true)).to_json();
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let read = &document["jobs"][0]["read"];
     for kind in ["clat_ns", "lat_ns"] {
@@ -137,7 +137,7 @@ fn chosen_formats_follow_each_other_document_first() {
     let (plan, result) = run();
     let mut both = options(false);
     both.formats.json = true;
-    let out = crate::report(&plan, &result, &both);
+    let out = RunReport::new(&plan, &result, &both).in_formats(&both);
     assert!(out.starts_with("{\n  \"fio version\" : \"fio-3.42\",\n"));
     assert!(out.contains("\n}\n\nmix: (groupid=0, jobs=1): err= 0: pid=101: Sat Nov 21 02:10:09 2026\n"));
 }
@@ -148,7 +148,7 @@ fn hostile_names_leave_the_document_valid() {
     let name = "a\"b\\c\nd\u{1}\u{7f}\té";
     plan.jobs[0].spec.name = name.into();
     plan.globals.push((name.into(), name.into()));
-    let json = crate::json_report(&plan, &result, &options(false));
+    let json = RunReport::new(&plan, &result, &options(false)).to_json();
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document["jobs"][0]["jobname"], name);
     assert_eq!(document["global options"][name], name);
@@ -175,7 +175,7 @@ fn rated() -> (Plan, RunResult) {
 #[test]
 fn response_times_stand_behind_the_latencies() {
     let (plan, result) = rated();
-    let text = crate::text_report(&plan, &result, &options(false));
+    let text = RunReport::new(&plan, &result, &options(false)).to_text();
     let lines: Vec<&str> = text.lines().skip(3).take(4).collect();
     assert_eq!(
         lines,
@@ -186,7 +186,7 @@ fn response_times_stand_behind_the_latencies() {
             "    clat percentiles (nsec):",
         ]
     );
-    let json = crate::json_report(&plan, &result, &options(false));
+    let json = RunReport::new(&plan, &result, &options(false)).to_json();
     let behind_lat = json.split_once("\"lat_ns\"").and_then(|(_, rest)| rest.split_once("},")).unwrap().1;
     insta::assert_snapshot!(behind_lat.split("\"bw_min\"").next().unwrap(), @r#"
 
@@ -268,7 +268,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
     let result = JobResult { stats: mixed(), steadystate: Some(steady), ..JobResult::default() };
     let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
     let result = RunResult { jobs: vec![result], elapsed: Duration::from_secs(2), ..RunResult::default() };
-    let text = crate::text_report(&plan, &result, &options(false));
+    let text = RunReport::new(&plan, &result, &options(false)).to_text();
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()
 }
 
