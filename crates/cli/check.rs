@@ -13,7 +13,7 @@ use crate::jobs;
 use crate::messages::{Messages, colour};
 use crate::options;
 use crate::output::Output;
-use crate::program::{Intervals, Program};
+use crate::program::Program;
 
 /// Status when there are warnings and `--deny-warnings` was given.
 const DENIED: u8 = 2;
@@ -92,7 +92,7 @@ fn examine(items: &[Item], program: &Program) -> Result<Report, Stop> {
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
-    program.interval_report.as_ref().map_or(Ok(()), Intervals::can_be_created)?;
+    program.intervals_have_a_place()?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), program.trigger.as_ref().map(trigger)))
 }
 

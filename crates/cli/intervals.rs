@@ -2,6 +2,7 @@
 //!
 //! All lines of an interval are one write, so that whoever follows the file or the pipe sees whole lines.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -14,7 +15,7 @@ use ferrio_runner::RunResult;
 use nix::errno::Errno;
 
 use crate::exit::Stop;
-use crate::program::{Intervals, IntervalsTo};
+use crate::program::{Intervals, IntervalsTo, Program};
 
 /// The interval report and its stream.
 pub struct IntervalStream {
@@ -33,13 +34,34 @@ pub struct LostIntervals {
     error: io::Error,
 }
 
-impl Intervals {
-    /// Nothing is created.
+impl Program {
+    /// [`Intervals::have_a_place`] beside the report, if they are wanted.
     ///
     /// # Errors
-    /// [`IntervalStream::open`] would fail: there is no directory for the file, or the file is a directory.
-    pub fn can_be_created(&self) -> Result<(), Stop> {
-        let IntervalsTo::File(name) = &self.to else { return Ok(()) };
+    /// As there.
+    pub fn intervals_have_a_place(&self) -> Result<(), Stop> {
+        let report = self.output.as_deref().unwrap_or("/dev/stdout");
+        self.interval_report.as_ref().map_or(Ok(()), |intervals| intervals.have_a_place(report))
+    }
+}
+
+impl Intervals {
+    /// Looks whether the lines have a place of their own, before anything is created or emptied. `report` is the path of what the report
+    /// goes to.
+    ///
+    /// # Errors
+    /// They would go where the report goes, there is no directory for their file, or it is a directory.
+    pub fn have_a_place(&self, report: &str) -> Result<(), Stop> {
+        let name = match &self.to {
+            IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
+                return Err(Stop::IntervalsInReport(report.to_owned()));
+            }
+            IntervalsTo::StandardOutput | IntervalsTo::StandardError => return Ok(()),
+            IntervalsTo::File(name) if are_the_same(name, report) => {
+                return Err(Stop::IntervalsInReport(name.clone()));
+            }
+            IntervalsTo::File(name) => name,
+        };
         let path = Path::new(name);
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let error = match parent.map(fs::metadata) {
@@ -53,20 +75,14 @@ impl Intervals {
 }
 
 impl IntervalStream {
-    /// Opens the stream; a file is emptied. `report` is the path of what the report goes to.
+    /// Opens the stream, for which there is [a place](Intervals::have_a_place); a file is emptied.
     ///
     /// # Errors
-    /// The file cannot be created, or is that of the report.
-    pub fn open(wanted: &Intervals, report: &str) -> Result<Self, Stop> {
+    /// The file cannot be created.
+    pub fn open(wanted: &Intervals) -> Result<Self, Stop> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
-            IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
-                return Err(Stop::IntervalsInReport(report.to_owned()));
-            }
             IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
             IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
-            IntervalsTo::File(name) if are_the_same(name, report) => {
-                return Err(Stop::IntervalsInReport(name.clone()));
-            }
             IntervalsTo::File(name) => {
                 let file =
                     File::create(name).map_err(|error| Stop::OpenIntervals { name: name.clone(), error })?;
@@ -95,11 +111,15 @@ impl IntervalStream {
     }
 }
 
-/// True if both paths lead to one file or pipe. A terminal or /dev/null takes what comes.
+/// True if both paths lead to one file or pipe, or will once it is made. A terminal or /dev/null takes what comes.
 fn are_the_same(one: &str, other: &str) -> bool {
-    let identity = |path| {
-        let about = fs::metadata(path).ok().filter(|about| !about.file_type().is_char_device())?;
-        Some((about.dev(), about.ino()))
+    let identity = |path: &str| {
+        let path = Path::new(path);
+        let new = (!path.exists()).then(|| path.file_name()).flatten().map(OsStr::to_owned);
+        let known = if new.is_none() { path } else { path.parent()? };
+        let known = if known.as_os_str().is_empty() { Path::new(".") } else { known };
+        let about = fs::metadata(known).ok().filter(|about| !about.file_type().is_char_device())?;
+        Some((about.dev(), about.ino(), new))
     };
     identity(one).is_some_and(|file| Some(file) == identity(other))
 }
@@ -130,12 +150,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let name = |name: &str| to(&dir.path().join(name).display().to_string());
         fs::write(dir.path().join("plain"), "").unwrap();
-        assert!(name("new").can_be_created().is_ok() && name("plain").can_be_created().is_ok());
-        assert!(to("new").can_be_created().is_ok() && !dir.path().join("new").exists());
+        assert!(name("new").have_a_place("report").is_ok() && name("plain").have_a_place("report").is_ok());
+        assert!(to("new").have_a_place("report").is_ok() && !dir.path().join("new").exists());
         for (wrong, why) in
             [("", "Is a directory"), ("away/x", "No such file"), ("plain/x", "Not a directory")]
         {
-            let told = name(wrong).can_be_created().unwrap_err().to_string();
+            let told = name(wrong).have_a_place("report").unwrap_err().to_string();
             assert!(told.contains(why), "{told}");
         }
     }
@@ -143,7 +163,7 @@ mod tests {
     #[test]
     fn a_failed_write_is_told_once_and_ends_the_interval_report() {
         let (plan, result) = run();
-        let mut stream = IntervalStream::open(&to("/dev/full"), "/dev/full").unwrap();
+        let mut stream = IntervalStream::open(&to("/dev/full")).unwrap();
         let told = stream.write(&plan, &result).unwrap_err().to_string();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
         assert_eq!(told, wanted);
@@ -156,7 +176,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x").display().to_string();
         fs::write(&file, "of an earlier run\n").unwrap();
-        let mut stream = IntervalStream::open(&to(&file), "/nonexistent").unwrap();
+        let mut stream = IntervalStream::open(&to(&file)).unwrap();
         stream.write(&plan, &result).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         assert!(
@@ -166,27 +186,30 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_the_report_is_known_by_any_name_and_left_alone() {
+    fn the_file_of_the_report_is_known_by_any_name_also_before_it_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
         fs::create_dir(dir.path().join("d")).unwrap();
         fs::write(&file, "report\n").unwrap();
         std::os::unix::fs::symlink(&file, &other).unwrap();
-        let told = IntervalStream::open(&to(&other), &file).err().unwrap().to_string();
+        let told = to(&other).have_a_place(&file).unwrap_err().to_string();
         assert_eq!(
             told,
             format!(
                 "the interval report and the report would both go to {other}; give each a file of its own"
             )
         );
-        assert_eq!(fs::read_to_string(&file).unwrap(), "report\n");
+        let new =
+            [dir.path().join("new"), dir.path().join("d/../new")].map(|path| path.display().to_string());
+        assert!(to(&new[0]).have_a_place(&new[1]).is_err() && to(&new[0]).have_a_place(&file).is_ok());
+        assert!(to("/dev/null").have_a_place("/dev/null").is_ok(), "it takes what comes");
     }
 
     #[test]
     fn a_file_that_cannot_be_created_is_told_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("away/x").display().to_string();
-        let told = IntervalStream::open(&to(&file), "/dev/null").err().unwrap().to_string();
+        let told = IntervalStream::open(&to(&file)).err().unwrap().to_string();
         assert_eq!(told, format!("cannot create the interval report {file}: No such file or directory"));
     }
 }

@@ -68,6 +68,8 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     }
     let options = PlanOptions { readonly: program.readonly, warnings_fatal: program.warnings_fatal };
     let plan = ferrio_plan::plan(&set, &options).map_err(Stop::Problems)?;
+    // Before the file of the report is emptied.
+    program.intervals_have_a_place()?;
     let mut output = Output::open(&program, *messages)?;
     output.open_intervals(&program)?;
     plan.notes.iter().filter(|_| messages.advises()).for_each(|note| output.note(note));

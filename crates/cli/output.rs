@@ -80,11 +80,9 @@ impl Output {
     /// Opens the interval report, if one is wanted.
     ///
     /// # Errors
-    /// Its file cannot be created, or is that of the report.
+    /// Its file cannot be created.
     pub fn open_intervals(&mut self, program: &Program) -> Result<(), Stop> {
-        let report = program.output.as_deref().unwrap_or("/dev/stdout");
-        let open = |wanted| IntervalStream::open(wanted, report);
-        self.intervals = program.interval_report.as_ref().map(open).transpose()?;
+        self.intervals = program.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         Ok(())
     }
 

@@ -269,5 +269,12 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
     ] {
         let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
         assert!(run.stderr.contains("the interval report and the report would both go to"), "{}", run.stderr);
+        assert_eq!(place.files(), [], "nothing is left of a run that is refused");
     }
+    let report = place.beside("report");
+    fs::write(&report, "of yesterday").unwrap();
+    let words = ["--interval-report=1s:away/f", &format!("--output={}", report.display())];
+    let run = place.ferrio(&[&words[..], &PACED[..]].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("cannot create the interval report away/f"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(&report).unwrap(), "of yesterday");
 }
