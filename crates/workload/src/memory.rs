@@ -30,7 +30,12 @@ pub(crate) fn holds_maps(spec: &JobSpec, regions: &[Region]) -> Result<(), Workl
 /// Whether so many bytes can be had at once, as far as the system tells. They are reserved and given back, no page is touched.
 #[must_use]
 pub fn memory_is_there(bytes: u64) -> bool {
-    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    let mut probe = Vec::<u8>::new();
+    let is_there = probe.try_reserve_exact(bytes).is_ok();
+    // An optimiser may leave out memory that nobody looks at, and then everything would fit.
+    std::hint::black_box(&probe);
+    is_there
 }
 
 #[cfg(test)]
