@@ -10,8 +10,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use ferrio_job::{JobSpec, Plan};
 use ferrio_jobfile::{Builder, Environment, JobSet};
-use ferrio_plan::{JobSpec, Plan, PlanOptions};
+use ferrio_plan::PlanOptions;
 use ferrio_runner::RunOptions;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, Latency, LatencyBuckets, Recorder};
 use ferrio_workload::{Io, Region, SEEDS, Step, Workload};

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ferrio_jobfile::{Help, JobSet, Severity, cmdhelp, enghelp, showcmd};
+use ferrio_job::Severity;
+use ferrio_jobfile::{Help, JobSet, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
 use ferrio_report::{DebugOptions, InflateError, debug_words, idle_calibration, inflate_log, start_debug};
 

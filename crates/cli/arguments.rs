@@ -5,7 +5,8 @@
 
 use std::ffi::OsString;
 
-use ferrio_jobfile::{ArgOrigin, Kind, Opt, Scope, canonical_engine, nearest, pool};
+use ferrio_job::ArgOrigin;
+use ferrio_jobfile::{Kind, Opt, Scope, canonical_engine, nearest, pool};
 
 /// One thing on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

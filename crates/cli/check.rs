@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use ferrio_check::{Facts, Report, Status, Trigger};
-use ferrio_jobfile::Severity;
+use ferrio_job::Severity;
 use ferrio_plan::PlanOptions;
 
 use crate::arguments::{self, Item, ProgramOption, Takes};

@@ -3,8 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
-use ferrio_jobfile::{Diagnostic, Origin, Problems, Sources};
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Problems, Sources};
 use ferrio_report::reason;
 use ferrio_runner::RunResult;
 
@@ -187,7 +188,7 @@ pub fn code(outcome: Result<u8, Stop>, messages: Messages) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{JobSpec, PlannedJob, SetupError};
+    use ferrio_job::{JobSpec, PlannedJob, SetupError};
     use ferrio_runner::{JobError, JobResult};
 
     use super::*;

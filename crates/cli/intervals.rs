@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::SystemTime;
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 use ferrio_report::{IntervalReport, reason};
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -128,7 +128,7 @@ fn are_the_same(one: &str, other: &str) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, PlannedJob};
     use ferrio_runner::{JobError, JobResult};
 
     use super::*;

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_jobfile::{Builder, Diagnostic, Environment, Job, JobSet, Opt, Origin, Problems, Reading};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems, Reading};
 use ferrio_plan::Machine;
 use ferrio_report::reason;
 

@@ -7,7 +7,8 @@ use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_jobfile::{Diagnostic, Origin, Problems, Severity, Sources, diagnostics_json, diagnostics_render};
+use ferrio_job::{Diagnostic, Origin, Severity};
+use ferrio_jobfile::{Problems, Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
 use crate::arguments::{ArgumentError, Item, Mistake};
@@ -322,7 +323,7 @@ mod tests {
     #[test]
     fn every_doubt_is_in_the_table_of_codes() {
         let unknown: Vec<&str> =
-            ferrio_report::doubt_codes().filter(|code| !ferrio_jobfile::codes::is_known(code)).collect();
+            ferrio_report::doubt_codes().filter(|code| !ferrio_job::codes::is_known(code)).collect();
         assert_eq!(unknown, [""; 0]);
     }
 

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::Severity;
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
+use ferrio_job::Severity;
 use ferrio_report::{
     LiveLine, ReportOptions, RunReport, Setting, job_failed_line, laying_out_line, starting_line,
     terminating_line,
@@ -263,7 +263,7 @@ fn names_a_job(plan: &Plan, line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, PlannedJob};
 
     fn program(words: &[&str]) -> Program {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::codes::{self, SUBJECTS};
+use ferrio_job::codes::{self, SUBJECTS};
 use ferrio_jobfile::differences::{BEHAVIOUR, Outcome, VALUES};
 use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, absent_engines, rows};
 use ferrio_plan::ENGINES;

@@ -122,7 +122,7 @@ fn offsets(options: &[String]) -> Outcome<Vec<u64>> {
     let set = builder.finish().map_err(problems)?;
     let mut plan = ferrio_plan::plan(&set, &PlanOptions::default()).map_err(problems)?;
     let spec = plan.jobs.swap_remove(0).spec;
-    let region = |file: &ferrio_plan::FileSpec| Region {
+    let region = |file: &ferrio_job::FileSpec| Region {
         offset: file.offset,
         size: file.size,
         real_size: file.real_size,

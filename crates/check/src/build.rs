@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use ferrio_job::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
 use ferrio_jobfile::{JobSet, Sources};
-use ferrio_plan::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
 
 use crate::facts::{Facts, FileFacts};
 use crate::model::{

@@ -18,8 +18,9 @@ mod timeline;
 mod units;
 mod volume;
 
-use ferrio_jobfile::{self as jobfile, Diagnostic, JobSet, Origin, Problems, Sources};
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{JobSet, Problems, Sources};
 
 pub use facts::{DirectIo, Facts, FileFacts};
 pub use model::{Report, Severity, Status, Trigger};
@@ -59,10 +60,10 @@ pub fn refused(problems: &Problems) -> Report {
     };
     Report {
         status: Status::Errors,
-        risks: of(jobfile::Severity::Warning)
+        risks: of(ferrio_job::Severity::Warning)
             .map(|diagnostic| risks::notice(diagnostic, &problems.sources))
             .collect(),
-        errors: of(jobfile::Severity::Error).map(problem).collect(),
+        errors: of(ferrio_job::Severity::Error).map(problem).collect(),
         ..build::empty()
     }
 }

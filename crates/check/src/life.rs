@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use ferrio_plan::{ExitWhat, JobSpec, Plan, PlannedJob, SteadyFigure};
+use ferrio_job::{ExitWhat, JobSpec, Plan, PlannedJob, SteadyFigure};
 
 use crate::model::{Command, EndsOthers, EndsWhen, EndsWhich, Pauses, SteadyState};
 use crate::section::Asks;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 use crate::facts::Facts;
 use crate::model::Log;

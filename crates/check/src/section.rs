@@ -1,7 +1,7 @@
 //! The plan's jobs put together again as the sections they came from: what a person wrote, and its clones.
 
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_jobfile::{Job, JobSet, Opt};
-use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 
 /// A section of a job file, or a job of the command line, with its clones.
 #[derive(Clone, Debug)]

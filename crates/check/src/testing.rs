@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use ferrio_job::Plan;
 use ferrio_jobfile::{Builder, Environment, JobSet};
-use ferrio_plan::{Plan, PlanOptions};
+use ferrio_plan::PlanOptions;
 
 use crate::facts::LogFacts;
 use crate::model::{Device, Machine, Place, Report, Risk};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ferrio_plan::{ExitWhat, PlannedJob};
+use ferrio_job::{ExitWhat, PlannedJob};
 
 use crate::model::{Barrier, Phase, Span};
 use crate::section::{Asks, Section};

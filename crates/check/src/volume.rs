@@ -1,6 +1,6 @@
 //! How many bytes a job moves, as far as that can be known beforehand.
 
-use ferrio_plan::{Direction, JobSpec, PlannedJob};
+use ferrio_job::{Direction, JobSpec, PlannedJob};
 
 use crate::model::{Certainty, Volume};
 use crate::section::Asks;

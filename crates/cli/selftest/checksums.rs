@@ -4,27 +4,27 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use ferrio_verify::{Digest, Method};
+use ferrio_verify::{Digest, VerifyMethod};
 
 use super::{asks_for_names, bytes, chosen, speed};
 use crate::messages::Messages;
 
 /// Functions in the order they are measured.
-const METHODS: [Method; 14] = [
-    Method::Md5,
-    Method::Crc64,
-    Method::Crc32,
-    Method::Crc32c,
-    Method::Crc16,
-    Method::Crc7,
-    Method::Sha1,
-    Method::Sha256,
-    Method::Sha512,
-    Method::Xxhash,
-    Method::Sha3_224,
-    Method::Sha3_256,
-    Method::Sha3_384,
-    Method::Sha3_512,
+const METHODS: [VerifyMethod; 14] = [
+    VerifyMethod::Md5,
+    VerifyMethod::Crc64,
+    VerifyMethod::Crc32,
+    VerifyMethod::Crc32c,
+    VerifyMethod::Crc16,
+    VerifyMethod::Crc7,
+    VerifyMethod::Sha1,
+    VerifyMethod::Sha256,
+    VerifyMethod::Sha512,
+    VerifyMethod::Xxhash,
+    VerifyMethod::Sha3_224,
+    VerifyMethod::Sha3_256,
+    VerifyMethod::Sha3_384,
+    VerifyMethod::Sha3_512,
 ];
 
 /// What fio measures besides. It uses them inside, never for verification.
@@ -45,8 +45,8 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
     if asks_for_names(&words) {
         return names(out).map(|()| false);
     }
-    let wanted = |method: &Method| words.is_empty() || words.contains(&method.name());
-    let methods: Vec<Method> = METHODS.into_iter().filter(wanted).collect();
+    let wanted = |method: &VerifyMethod| words.is_empty() || words.contains(&method.name());
+    let methods: Vec<VerifyMethod> = METHODS.into_iter().filter(wanted).collect();
     for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.name() == **word)) {
         if ABSENT.contains(word) {
             messages.complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));

@@ -14,7 +14,7 @@ mod tests;
 use std::io;
 use std::ptr::NonNull;
 
-use ferrio_plan::Memory;
+use ferrio_job::Memory;
 
 use crate::EngineError;
 use area::Area;

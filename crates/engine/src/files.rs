@@ -24,7 +24,7 @@ impl OpenFile {
     }
 }
 
-/// All files of one worker, in the order of [`ferrio_plan::JobSpec::files`].
+/// All files of one worker, in the order of [`ferrio_job::JobSpec::files`].
 #[derive(Debug, Default)]
 pub struct FileSet {
     /// The files; a request's `file` indexes here.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_plan::IoPriority;
+use ferrio_job::IoPriority;
 
 /// `IOPRIO_WHO_PROCESS`: one thread, here the calling one.
 const WHO_PROCESS: libc::c_int = 1;

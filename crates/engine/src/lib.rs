@@ -21,7 +21,7 @@ pub use files::{FileSet, OpenFile};
 
 use std::time::Duration;
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Usage;
 
 /// What a request does.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_plan::MemoryPolicy;
+use ferrio_job::MemoryPolicy;
 
 /// Nodes that a mask has room for; the kernel has 1024 at most.
 const NODES: usize = 1024;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use tempfile::NamedTempFile;
 
 use crate::{Buffers, Completion, Engine, FileSet, Op, OpenFile, Request, Submit};

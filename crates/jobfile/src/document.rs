@@ -9,9 +9,11 @@ use std::convert::Infallible;
 use serde_ini::Parser;
 use serde_ini::parse::{Error, Item, SyntaxError};
 
-use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
-use crate::origin::{Origin, Sources, count};
+use ferrio_job::Diagnostic;
+use ferrio_job::Origin;
+
+use crate::sources::Sources;
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +116,8 @@ fn adapt(sources: &Sources, source: u32, line: u32, environment: &Environment) -
     let at = |start: usize, piece: &str| Origin::File {
         source,
         line,
-        column: count(&kept[..start]) + 1,
-        length: count(piece),
+        column: characters(&kept[..start]) + 1,
+        length: characters(piece),
     };
     let start = kept.len() - text.len();
     let mut place = Place {
@@ -266,6 +268,10 @@ fn unreadable(why: Unreadable, origin: Origin) -> Diagnostic {
                 .label(format!("the most is {NAME}"))
         }
     }
+}
+
+fn characters(text: &str) -> u32 {
+    text.chars().count() as u32
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use log::debug;
 
 use crate::catalogue::{Kind, Opt, Row, Scope, pool, rows};
-use crate::diagnostic::Diagnostic;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::Given;
@@ -14,6 +13,7 @@ use crate::reading::Reading;
 use crate::suggest::nearest;
 use crate::value::describe::describe;
 use crate::value::{Fault, Piece, Value, evaluate, fio, parse, read};
+use ferrio_job::Diagnostic;
 
 /// The settings that later assignments are read by.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
 use crate::options::{Given, Options};
-use crate::origin::{Origin, Sources};
+use ferrio_job::Diagnostic;
+use ferrio_job::Origin;
+
+use crate::sources::Sources;
 
 /// All jobs of a command line and its job files.
 #[derive(Debug, Clone)]

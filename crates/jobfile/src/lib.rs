@@ -17,10 +17,10 @@ mod evaluate;
 pub mod help;
 mod jobs;
 mod options;
-mod origin;
 mod reading;
 mod sections;
 mod showcmd;
+mod sources;
 mod suggest;
 mod value;
 
@@ -29,13 +29,13 @@ pub use catalogue::{
     AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, absent_engines, absent_word,
     canonical_engine, pool, rows,
 };
-pub use diagnostic::{Diagnostic, Problems, Severity, codes, diagnostics_json, diagnostics_render};
+pub use diagnostic::{Problems, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{Help, choice_text, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
 pub use options::{Choice, FileName, Given, Options};
-pub use origin::{ArgOrigin, Origin, Sources};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
+pub use sources::Sources;
 pub use suggest::nearest;
-pub use value::{Amount, Pattern, PrioritySplit, Split, Value, priority_splits, real_number, whole_number};
+pub use value::{Amount, PrioritySplit, Split, Value, priority_splits, real_number, whole_number};

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::diagnostic::Diagnostic;
 use crate::document::{Assignment, Entry, entries};
 use crate::environment::Environment;
-use crate::origin::{Origin, Sources};
+use ferrio_job::Diagnostic;
+use ferrio_job::Origin;
+
+use crate::sources::Sources;
 
 /// A section and its lines in the order written.
 #[derive(Debug, Clone)]

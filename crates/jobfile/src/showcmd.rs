@@ -41,8 +41,8 @@ fn show(given: &Given, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::origin::ArgOrigin;
     use crate::{Builder, Environment};
+    use ferrio_job::ArgOrigin;
 
     fn shown(arguments: &[(&str, &str)], files: &[&str]) -> String {
         let mut builder = Builder::new(Environment { ncpus: 2, ..Environment::default() });

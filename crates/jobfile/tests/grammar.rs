@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use ferrio_jobfile::{ArgOrigin, Builder, Environment, Job, JobSet, Opt, showcmd};
+use ferrio_job::ArgOrigin;
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, showcmd};
 
 /// A builder on a machine with two CPUs, some variables and some files.
 fn builder() -> Builder {
@@ -61,7 +62,7 @@ fn refused(code: &str, texts: &[&str]) {
         let mut builder = builder();
         builder.file("j.fio", text.as_bytes());
         let problems = builder.finish().err().unwrap_or_else(|| panic!("{text:?} is accepted"));
-        let is_error = |one: &&ferrio_jobfile::Diagnostic| one.severity == ferrio_jobfile::Severity::Error;
+        let is_error = |one: &&ferrio_job::Diagnostic| one.severity == ferrio_job::Severity::Error;
         let codes: Vec<_> = problems.diagnostics.iter().filter(is_error).map(|one| one.code).collect();
         assert_eq!(codes, [code], "{text:?}");
     }

@@ -2,11 +2,12 @@
 
 use std::array::from_fn;
 
-use ferrio_jobfile::{Diagnostic, Opt, Options, Split, Value};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Opt, Options, Split, Value};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{BlockShare, BlockSizes, Direction, PerDirection};
+use ferrio_job::{BlockShare, BlockSizes, Direction, PerDirection};
 
 /// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
 /// counts. A bound of 0 is no bound.
@@ -95,8 +96,8 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::JobSpec;
     use crate::testing::{plan_of, refusals, spec_of};
+    use ferrio_job::JobSpec;
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}\n"))

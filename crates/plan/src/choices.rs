@@ -3,7 +3,7 @@
 use ferrio_jobfile::{Choice, Opt, Options, real_number, whole_number};
 
 use crate::findings::Findings;
-use crate::spec::{
+use ferrio_job::{
     AccessZone, Direction, Distribution, FileSpec, Generator, JobSpec, Law, PerDirection, RandomOrder, Skew,
 };
 

@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{JobSet, Opt, Value};
 
-use crate::spec::ClockSource;
+use ferrio_job::ClockSource;
 
 /// The choice that a job makes itself beats one that jobs inherit; among several the last one counts.
 pub(crate) fn source(set: &JobSet) -> ClockSource {
@@ -18,8 +18,8 @@ pub(crate) fn source(set: &JobSet) -> ClockSource {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::ClockSource;
     use crate::testing::plan_of;
+    use ferrio_job::ClockSource;
 
     #[test]
     fn the_last_job_that_says_so_chooses_the_clock_for_all() {

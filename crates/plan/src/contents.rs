@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ferrio_jobfile::{Amount, Job, Opt, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
-use crate::spec::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
+use ferrio_job::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
 
 /// What the options have said so far.
 #[derive(Default)]

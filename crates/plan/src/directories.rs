@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Value};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt, Value};
 
 use crate::findings::Findings;
 

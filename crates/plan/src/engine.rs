@@ -1,9 +1,10 @@
 //! Which engine a job uses and what its private options say.
 
-use ferrio_jobfile::{AbsentEngine, Diagnostic, Job, Opt, Origin, absent_engine, nearest};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::findings::Findings;
-use crate::spec::{EngineKind, EngineOptions, LibaioBackend};
+use ferrio_job::{EngineKind, EngineOptions, LibaioBackend};
 
 /// All engines of this program.
 pub const ENGINES: [EngineKind; 10] = [
@@ -107,8 +108,8 @@ pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::{EngineKind, LibaioBackend};
     use crate::testing::{problems_of, refusals, spec_of};
+    use ferrio_job::{EngineKind, LibaioBackend};
 
     #[test]
     fn an_unknown_engine_is_refused_with_the_list_of_those_there_are() {

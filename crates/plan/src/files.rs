@@ -4,7 +4,7 @@ use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::choices;
 use crate::findings::Findings;
-use crate::spec::{Direction, FileKind, FileService, JobSpec, SetupError};
+use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
 pub(crate) fn service(options: &Options) -> FileService {
@@ -55,8 +55,8 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Law, Skew};
     use crate::testing::{plan_of, spec_of};
+    use ferrio_job::{Law, Skew};
 
     fn served(text: &str) -> FileService {
         spec_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).file_service

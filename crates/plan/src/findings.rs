@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ferrio_jobfile::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin};
 
 /// Collects refusals and notes of all jobs.
 #[derive(Debug, Default)]

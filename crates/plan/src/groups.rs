@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::choices;
@@ -16,8 +17,8 @@ use crate::priorities;
 use crate::probe::{Found, probe};
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
-use crate::spec::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
 use crate::written::refuse;
+use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;

@@ -12,7 +12,6 @@
 //! - What the machine is asked: `machine`, `probe`, `mounted`, `directories`.
 #![forbid(unsafe_code)]
 
-mod bare;
 mod blocks;
 mod choices;
 mod clock;
@@ -37,7 +36,6 @@ mod resolve;
 mod restraint;
 mod rules;
 mod sizes;
-pub mod spec;
 mod status;
 mod steadystate;
 #[cfg(test)]
@@ -47,11 +45,11 @@ mod without_effect;
 mod written;
 mod zones;
 
+use ferrio_job::Plan;
 use ferrio_jobfile::{JobSet, Problems};
 
 pub use engine::ENGINES;
 pub use machine::Machine;
-pub use spec::*;
 pub use without_effect::without_effect;
 
 use findings::Findings;

@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::spec::{ExitWhat, LifeCycle, PlannedJob};
+use ferrio_job::{ExitWhat, LifeCycle, PlannedJob};
 
 /// Everything that does not depend on other jobs.
 pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
@@ -38,8 +38,8 @@ pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::{ExitWhat, LifeCycle};
     use crate::testing::{plan_of, refusals, spec_of};
+    use ferrio_job::{ExitWhat, LifeCycle};
 
     fn life(options: &str) -> LifeCycle {
         spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).life

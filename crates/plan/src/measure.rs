@@ -1,11 +1,12 @@
 //! What a job measures, prints and logs.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Options, Value};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{IologVersion, JobSpec, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
+use ferrio_job::{IologVersion, JobSpec, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;

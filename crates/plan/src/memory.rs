@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{Opt, Options};
 
-use crate::spec::{Memory, MemoryKind};
+use ferrio_job::{Memory, MemoryKind};
 
 /// The memory options of a job.
 pub(crate) fn memory(options: &Options) -> Memory {

@@ -2,12 +2,13 @@
 
 use std::fs;
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt};
 
 use crate::Machine;
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{JobSpec, MemoryPolicy};
+use ferrio_job::{JobSpec, MemoryPolicy};
 
 const NODES: &str = "/sys/devices/system/node";
 

@@ -1,11 +1,12 @@
 //! `io_submit_mode=offload` and `serialize_overlap`: which jobs they are for, and what they make of the queue.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Depth, Direction, EngineKind, JobSpec};
 use crate::written::word;
+use ferrio_job::{Depth, Direction, EngineKind, JobSpec};
 
 /// Whether threads are to do the I/O; refused for engines that have a queue of their own which cannot be taken apart.
 pub(crate) fn is_wanted(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Diagnostic, Opt, Options};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Opt, Options};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{BlockSizes, Direction, PerDirection, Rates, ReadWrite, Think};
+use ferrio_job::{BlockSizes, Direction, PerDirection, Rates, ReadWrite, Think};
 
 /// Rate limits of a job that does `rw` in these blocks.
 pub(crate) fn rates(

@@ -2,8 +2,8 @@
 
 use ferrio_jobfile::{Job, Opt, Options, PrioritySplit, priority_splits};
 
-use crate::spec::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 use crate::written::asks;
+use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 
 /// The options of one engine about the priorities of single I/Os.
 struct Names {
@@ -117,8 +117,8 @@ fn overfull(list: &[PrioritySplit]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::{Direction, PriorityShare};
     use crate::testing::{plan_of, spec_of};
+    use ferrio_job::{Direction, PriorityShare};
 
     fn own(options: &str) -> Option<u16> {
         let spec = spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}"));

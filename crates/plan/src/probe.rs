@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::errno::Errno;
 
 use crate::mounted::{self, Device};
-use crate::spec::{FileKind, SetupError};
+use ferrio_job::{FileKind, SetupError};
 
 /// What was found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Options, Origin, Row, Value, whole_number};
-
-use ferrio_verify::{Method, Pattern};
+use ferrio_job::{Diagnostic, Origin, VerifyMethod};
+use ferrio_jobfile::{Given, Job, Opt, Options, Row, Value, whole_number};
 
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
-use crate::spec::{
-    Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, Measure, OpenSync, ReadWrite, RwPostfix, Seeding,
-    Sequencer, SyncFileRange, Verify,
-};
 use crate::{
     Machine, PlanOptions, blocks, choices, contents, engine, files, life_cycle, measure, numa, offload, pace,
     priorities, restraint, rules, steadystate, tolerance, zones,
+};
+use ferrio_job::{
+    Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, Measure, OpenSync, ReadWrite, RwPostfix, Seeding,
+    Sequencer, SyncFileRange, Verify,
 };
 
 /// A job before its clones are made.
@@ -83,7 +82,7 @@ pub(crate) fn resolve(
         fadvise: fadvise(options),
         file_service: files::service(options),
         openfiles: files::most_open(options),
-        verify: verify(options, findings),
+        verify: verify(options),
         limits: limits(options),
         rates: pace::rates(options, rw, &block, findings),
         think: pace::think(options),
@@ -259,28 +258,22 @@ fn limits(options: &Options) -> Limits {
 }
 
 /// The interval is settled once the block sizes are. A pattern alone asks for `pattern_hdr`.
-fn verify(options: &Options, findings: &mut Findings) -> Option<Verify> {
+fn verify(options: &Options) -> Option<Verify> {
     let given = options.given(Opt::VerifyPattern).and_then(|given| match &given.value {
         Value::Pattern(pattern) => Some(pattern),
         _ => None,
     });
     let method = match word(options, Opt::Verify) {
-        Some(word) => Method::parse(word)?,
-        None => given.map(|_| Method::PatternHdr)?,
+        Some(word) => VerifyMethod::parse(word)?,
+        None => given.map(|_| VerifyMethod::PatternHdr)?,
     };
     let bytes = |opt| options.size(opt).map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-    let interval = bytes(Opt::VerifyPatternInterval);
-    let pattern = given.map(|pattern| Pattern::new(pattern.bytes.clone(), pattern.offsets.clone(), interval));
-    let pattern = pattern.transpose().unwrap_or_else(|error| {
-        let origin = value_origin(options, Opt::VerifyPattern);
-        findings.refuse(Diagnostic::error(error.to_string(), origin).code("invalid-verify-pattern"));
-        None
-    });
     Some(Verify {
         method,
         interval: bytes(Opt::VerifyInterval),
         offset: bytes(Opt::VerifyOffset),
-        pattern,
+        pattern: given.cloned(),
+        pattern_interval: bytes(Opt::VerifyPatternInterval),
         fatal: options.switch(Opt::VerifyFatal).unwrap_or(false),
         read_back: options.switch(Opt::DoVerify).unwrap_or(true),
         header_seed: options.switch(Opt::VerifyHeaderSeed),

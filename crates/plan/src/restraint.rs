@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ferrio_jobfile::{Opt, Options};
 
-use crate::spec::{Flow, LatencyTarget, MaxLatency, PerDirection};
+use ferrio_job::{Flow, LatencyTarget, MaxLatency, PerDirection};
 
 /// The search for a depth, if one is asked for.
 pub(crate) fn latency_target(options: &Options) -> LatencyTarget {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::testing::spec_of;
 
-    fn spec(options: &str) -> crate::JobSpec {
+    fn spec(options: &str) -> ferrio_job::JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}"))
     }
 

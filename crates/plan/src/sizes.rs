@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use ferrio_random::Stream;
 
 use crate::probe::Found;
-use crate::spec::{FileKind, FileSpec, SetupError};
+use ferrio_job::{FileKind, FileSpec, SetupError};
 
 /// A size in bytes, or as a share of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

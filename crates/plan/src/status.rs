@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use ferrio_jobfile::{Diagnostic, Given, Job, Opt, Origin, Row, Scope, Status, Value, absent_word};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Given, Job, Opt, Row, Scope, Status, Value, absent_word};
 
 use crate::engine::ENGINES;
 use crate::findings::Findings;

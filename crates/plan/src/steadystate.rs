@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_jobfile::{Diagnostic, Job, Opt, Options, whole_number};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt, Options, whole_number};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Measure, SteadyFigure, SteadyState};
+use ferrio_job::{Measure, SteadyFigure, SteadyState};
 
 /// Most checks that a window can hold: their figures are kept and reported.
 const MAX_CHECKS: u128 = 1_000_000;

@@ -2,10 +2,11 @@
 
 use std::io;
 
-use ferrio_jobfile::{ArgOrigin, Builder, Diagnostic, Environment, JobSet, Problems};
+use ferrio_job::{ArgOrigin, Diagnostic};
+use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
-use crate::spec::{JobSpec, Plan};
 use crate::{Machine, PlanOptions};
+use ferrio_job::{JobSpec, Plan};
 
 pub(crate) const MACHINE: Machine = Machine { page_size: 4096, memory_mib: 1024, cpus: 4 };
 

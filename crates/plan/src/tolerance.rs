@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{Opt, Options, Value};
 
-use crate::spec::Tolerance;
+use ferrio_job::Tolerance;
 
 /// What a class tolerates that is switched on without a list of its own.
 const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
@@ -31,8 +31,8 @@ pub(crate) fn tolerance(options: &Options) -> Tolerance {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::Tolerance;
     use crate::testing::spec_of;
+    use ferrio_job::Tolerance;
 
     fn tolerance(options: &str) -> Tolerance {
         spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).tolerance

@@ -5,9 +5,9 @@
 
 use ferrio_jobfile::{Amount, Given, Job, Kind, Opt, Status};
 
-use crate::spec::Direction;
 use crate::status::asks_for_nothing;
 use crate::written::{asks, int_or, rw, verifies, word};
+use ferrio_job::Direction;
 
 /// Options that are idle together.
 struct Row {

@@ -1,10 +1,11 @@
 //! Questions to a job as written, which rules and refusals ask before (or without) a resolved spec.
 
-use ferrio_jobfile::{Amount, Diagnostic, Given, Job, Opt, Origin, Value};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
 
 use crate::findings::Findings;
 use crate::resolve::read_write;
-use crate::spec::ReadWrite;
+use ferrio_job::ReadWrite;
 
 /// The `rw` kind in force.
 pub(crate) fn rw(job: &Job) -> ReadWrite {

@@ -1,10 +1,11 @@
 //! Zones of `zonemode=strided`.
 
-use ferrio_jobfile::{Amount, Diagnostic, Job, Opt};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Amount, Job, Opt};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::Zones;
+use ferrio_job::Zones;
 
 /// The zones of a job, `None` when it has none.
 pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use ferrio_jobfile::{
-    ArgOrigin, Builder, Environment, JobSet, Kind, Opt, Problems, Row, Scope, rows, showcmd,
-};
-use ferrio_plan::{PlanOptions, PlannedJob, Seeding, plan};
+use ferrio_job::ArgOrigin;
+use ferrio_job::{PlannedJob, Seeding};
+use ferrio_jobfile::{Builder, Environment, JobSet, Kind, Opt, Problems, Row, Scope, rows, showcmd};
+use ferrio_plan::{PlanOptions, plan};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 

@@ -135,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stream::Generator;
+    use crate::Generator;
 
     proptest! {
         #[test]

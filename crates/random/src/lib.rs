@@ -8,7 +8,9 @@ mod batches;
 mod seeds;
 mod stream;
 
+pub use ferrio_job::Generator;
+
 pub use ahead::{Ahead, BATCH};
 pub use batches::Batches;
 pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
-pub use stream::{Generator, Scale, Stream, T88, T258};
+pub use stream::{Scale, Stream, T88, T258};

@@ -3,6 +3,8 @@
 //! T88 is L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), T258 its 64-bit companion (1999). The
 //! conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
 
+use ferrio_job::Generator;
+
 use crate::ahead::BATCH;
 
 /// Outputs thrown away after seeding.
@@ -11,16 +13,6 @@ const WARM_UP: usize = 6;
 /// Seeding keeps each component above the smallest state that its mask would turn into zero.
 const fn at_least(value: u64, minimum: u64) -> u64 {
     if value < minimum { value + minimum } else { value }
-}
-
-/// `random_generator`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Generator {
-    /// 32-bit combined Tausworthe (fio's default).
-    #[default]
-    Tausworthe32,
-    /// 64-bit combined Tausworthe.
-    Tausworthe64,
 }
 
 /// Three components of 32 bits, period 2^88.

@@ -6,7 +6,7 @@ mod steady;
 
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
+use ferrio_job::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
 use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Latency};
 

@@ -178,7 +178,7 @@ mod tests {
     fn a_word_chooses_the_class_it_begins_with() {
         let options = DebugOptions::parse(&["parsefoo,io", "file"]);
         assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
-        assert!(!options.wants("process") && !options.wants("ferrio_plan"));
+        assert!(!options.wants("process") && !options.wants("ferrio_job"));
         let said = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
         assert_eq!(options.said(), said);
     }

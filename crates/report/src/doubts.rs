@@ -14,8 +14,8 @@ mod short_run;
 #[cfg(test)]
 mod testing;
 
+use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::CpuUse;
-use ferrio_plan::{JobSpec, Plan};
 use ferrio_runner::{JobResult, RunResult};
 
 use crate::Setting;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite};
+use ferrio_job::{Direction, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::build::ETA_AFTER_SECONDS;
@@ -124,8 +124,8 @@ pub(crate) fn clock_text(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::{PlannedJob, Verify};
-    use ferrio_verify::Method;
+    use ferrio_job::VerifyMethod;
+    use ferrio_job::{PlannedJob, Verify};
 
     fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
         JobProgress {
@@ -243,10 +243,11 @@ mod tests {
             let mut spec = spec(400, 0);
             (spec.rw, spec.rwmixread) = (rw, rwmixread);
             spec.verify = Some(Verify {
-                method: Method::Null,
+                method: VerifyMethod::Null,
                 interval: 4096,
                 offset: 0,
                 pattern: None,
+                pattern_interval: 0,
                 fatal: false,
                 read_back,
                 header_seed: None,

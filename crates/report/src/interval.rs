@@ -7,7 +7,7 @@ mod line;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ferrio_plan::{Direction, JobSpec, Plan};
+use ferrio_job::{Direction, JobSpec, Plan};
 use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 

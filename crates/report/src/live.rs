@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{Direction, JobSpec, Plan, ReadWrite, Units};
+use ferrio_job::{Direction, JobSpec, Plan, ReadWrite, Units};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::eta;

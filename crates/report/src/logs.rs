@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, Plan};
+use ferrio_job::{JobSpec, Plan};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};

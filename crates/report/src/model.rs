@@ -7,7 +7,7 @@ mod ferrio;
 mod pairs;
 mod steady;
 
-use ferrio_plan::Units;
+use ferrio_job::Units;
 
 pub use disks::{DiskReport, SlaveMeans};
 pub use ferrio::*;

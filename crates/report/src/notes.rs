@@ -1,6 +1,6 @@
 //! Notes about the report itself.
 
-use ferrio_plan::{JobSpec, Plan, Units};
+use ferrio_job::{JobSpec, Plan, Units};
 
 /// What a user should know about the units of the report, one line each: an entry of several jobs has one unit for all.
 #[must_use]
@@ -32,7 +32,7 @@ fn note(plan: &Plan, option: &str, value: fn(&Units) -> u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::PlannedJob;
+    use ferrio_job::PlannedJob;
 
     #[test]
     fn jobs_of_one_entry_that_disagree_are_told_once() {

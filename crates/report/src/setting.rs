@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_job::{FileKind, Plan};
 use ferrio_machine::{CpuTime, CpuUse, Host, Mounts, Place};
-use ferrio_plan::{FileKind, Plan};
 use ferrio_stats::Clock;
 
 /// What is known of the surroundings of a run.
@@ -105,7 +105,7 @@ impl Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::{EngineKind, FileSpec, JobSpec, PlannedJob};
+    use ferrio_job::{EngineKind, FileSpec, JobSpec, PlannedJob};
 
     fn job(engine: EngineKind, kind: FileKind, path: &Path) -> PlannedJob {
         let mut spec = JobSpec::bare("a");

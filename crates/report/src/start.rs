@@ -1,6 +1,6 @@
 //! Lines printed before the run: what each job is about to do, how many start, what is laid out.
 
-use ferrio_plan::{Direction, JobSpec, Plan};
+use ferrio_job::{Direction, JobSpec, Plan};
 
 use crate::num::{Prefixes, Unit, num};
 
@@ -70,7 +70,7 @@ pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_plan::{BlockSizes, EngineKind, PerDirection, PlannedJob, ReadWrite};
+    use ferrio_job::{BlockSizes, EngineKind, PerDirection, PlannedJob, ReadWrite};
 
     fn plan(specs: Vec<JobSpec>) -> Plan {
         let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();

@@ -5,7 +5,7 @@ mod priorities;
 
 use std::fmt::{self, Write};
 
-use ferrio_plan::Units;
+use ferrio_job::Units;
 use ferrio_runner::UnitWork;
 
 use crate::errors::strerror;

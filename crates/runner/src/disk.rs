@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ferrio_plan::{FileKind, Plan};
+use ferrio_job::{FileKind, Plan};
 use nix::sys::stat::{major, minor};
 
 use crate::result::DiskUsage;

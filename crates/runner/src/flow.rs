@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 
 /// A job that ended still counts for this long. Jobs of one run time that were not released at the very same moment then end
 /// with the right proportions: nobody does I/O alone meanwhile.
@@ -47,7 +47,7 @@ impl Flows {
     /// The groups of a plan; nobody does I/O yet.
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut groups: Vec<(u32, Arc<Group>)> = Vec::new();
-        let mut member = |flow: ferrio_plan::Flow| {
+        let mut member = |flow: ferrio_job::Flow| {
             let known = groups.iter().find(|(id, _)| *id == flow.id).map(|(_, group)| Arc::clone(group));
             let group = known.unwrap_or_else(|| {
                 let group = Arc::new(Group { weights: AtomicU64::new(0), turns: AtomicU64::new(1) });
@@ -136,7 +136,7 @@ impl FlowMember {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{Flow, JobSpec, PlannedJob};
+    use ferrio_job::{Flow, JobSpec, PlannedJob};
 
     use super::*;
 

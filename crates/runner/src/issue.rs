@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
-use ferrio_plan::{Direction, JobSpec, SteadyFigure};
+use ferrio_job::{Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::{Budget, Content, PriorityChoice, Workload};
 
@@ -465,5 +465,5 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
 
 /// True when writes carry the content of the buffers, not blocks that can be verified.
 fn writes_content(spec: &JobSpec) -> bool {
-    spec.verify.as_ref().is_none_or(|verify| verify.method == ferrio_verify::Method::Null)
+    spec.verify.as_ref().is_none_or(|verify| verify.method == ferrio_job::VerifyMethod::Null)
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_plan::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
+use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ferrio_plan::Logs;
+use ferrio_job::Logs;
 
 use crate::control::JobControl;
 use crate::worker::clock_ms;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
@@ -192,7 +192,7 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, PlannedJob};
 
     use super::*;
     use crate::logs::{LogReceiver, log_queue};

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use ferrio_engine::{FileSet, OpenFile, device};
-use ferrio_plan::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync};
+use ferrio_job::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};

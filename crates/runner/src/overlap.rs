@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 use rustix::fs::{FileType, fstat};
 
 /// Bytes of a file that an I/O touches.
@@ -255,8 +255,8 @@ mod tests {
         let table = |wanted: &[(bool, bool)]| {
             let job = |&(offload, serialize_overlap): &(bool, bool)| {
                 let spec =
-                    ferrio_plan::JobSpec { offload, serialize_overlap, ..ferrio_plan::JobSpec::bare("a") };
-                ferrio_plan::PlannedJob { spec, setup_error: None }
+                    ferrio_job::JobSpec { offload, serialize_overlap, ..ferrio_job::JobSpec::bare("a") };
+                ferrio_job::PlannedJob { spec, setup_error: None }
             };
             SharedRanges::of(&Plan { jobs: wanted.iter().map(job).collect(), ..Plan::default() }).is_some()
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 
 /// The bytes of a ramp, shared by those who move them.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl SharedRamp {
     /// The ramps of the jobs of a plan; those of a group with `group_reporting` share one.
     pub(crate) fn of(plan: &Plan) -> Vec<Option<Arc<Self>>> {
         let mut groups: HashMap<u32, Arc<Self>> = HashMap::new();
-        let mut ramp = |spec: &ferrio_plan::JobSpec| {
+        let mut ramp = |spec: &ferrio_job::JobSpec| {
             let size = spec.limits.ramp_size;
             if size == 0 {
                 return None;
@@ -64,7 +64,7 @@ impl RampSize {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, PlannedJob};
 
     use super::*;
 

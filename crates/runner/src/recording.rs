@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 
 use ferrio_engine::{Op, Request};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_trace::{FileAction, IoAction, LogError, Writer};
 

@@ -8,7 +8,7 @@ use ferrio_engine_offload::Offload;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
-use ferrio_plan::EngineKind;
+use ferrio_job::EngineKind;
 
 use crate::serialized::Serialized;
 use crate::traced::{self, Traced};

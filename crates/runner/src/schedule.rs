@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_plan::{ClockSource, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob};
+use ferrio_job::{ClockSource, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob};
 use ferrio_stats::{Clock, ClockSource as Counter};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 use log::debug;

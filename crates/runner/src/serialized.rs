@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Usage;
 
 use crate::overlap::{Identity, Range, Ranges, SharedRanges};

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ferrio_plan::{Plan, SteadyFigure, SteadyState};
+use ferrio_job::{Plan, SteadyFigure, SteadyState};
 use ferrio_stats::{Clock, steady};
 
 use crate::control::JobControl;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::Limits;
+use ferrio_job::Limits;
 use ferrio_stats::{Clock, Usage};
 
 use crate::worker::clock_ms;
@@ -176,7 +176,7 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::JobSpec;
+    use ferrio_job::JobSpec;
 
     use super::*;
 

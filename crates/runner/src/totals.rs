@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::Plan;
+use ferrio_job::Plan;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;
@@ -99,7 +99,7 @@ fn moved(controls: &[JobControl]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, PlannedJob};
 
     use super::*;
     use crate::logs::log_queue;

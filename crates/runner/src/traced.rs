@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
 

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{Direction, JobSpec};
-use ferrio_verify::{Expected, Mismatch, SeedReplay, Stamp, Verifier, Written, WrittenList};
+use ferrio_job::{Direction, JobSpec};
+use ferrio_verify::{Expected, Mismatch, SeedReplay, Stamp, Verifier, VerifySpec, Written, WrittenList};
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
 use crate::failure::Failure;
@@ -36,7 +36,8 @@ impl Verification {
     /// `None` for a job that does not verify.
     pub(crate) fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Result<Option<Box<Self>>, Failure> {
         let Some(verify) = &spec.verify else { return Ok(None) };
-        let verifier = Verifier::new(spec.verifier(verify))
+        let verifier = VerifySpec::of(spec, verify)
+            .and_then(Verifier::new)
             .map_err(|e| Failure::new(libc::EINVAL, "verify").note(e.to_string()))?;
         let seeds = BlockSeeds::new(spec, entropy);
         let writes = spec.rw.does(Direction::Write);

@@ -5,7 +5,7 @@
 //! nothing for it.
 
 use ferrio_engine::{Op, Request};
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::{BlockState, BlockWear};
 use ferrio_workload::memory_is_there;
 
@@ -90,7 +90,7 @@ fn state(word: u32) -> BlockState {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{FileKind, FileSpec, ReadWrite};
+    use ferrio_job::{FileKind, FileSpec, ReadWrite};
 
     use super::*;
 

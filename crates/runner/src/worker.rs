@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
 use log::debug;
@@ -285,7 +285,7 @@ fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(String)) -
 }
 
 fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
-    for file in spec.files.iter().filter(|f| f.kind == ferrio_plan::FileKind::Regular) {
+    for file in spec.files.iter().filter(|f| f.kind == ferrio_job::FileKind::Regular) {
         debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
         match std::fs::remove_file(&file.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ferrio_plan::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_runner::logs::{LogBatch, log_queue};
 use ferrio_runner::{RunOptions, run};
 

@@ -7,28 +7,8 @@
 
 mod writer;
 
+pub use ferrio_job::IologVersion;
 pub use writer::{LogError, Writer};
-
-/// Version of the format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
-    /// Lines without times.
-    Two,
-    /// Lines that begin with microseconds since the log was opened.
-    #[default]
-    Three,
-}
-
-impl Version {
-    /// The first line of a log, without its line end.
-    #[must_use]
-    pub const fn header(self) -> &'static str {
-        match self {
-            Version::Two => "fio version 2 iolog",
-            Version::Three => "fio version 3 iolog",
-        }
-    }
-}
 
 /// What a line says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

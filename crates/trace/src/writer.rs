@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{FileAction, IoAction, Version};
+use crate::{FileAction, IoAction, IologVersion};
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.
 const ENOUGH: usize = 8192;
@@ -22,7 +22,7 @@ const LINE: usize = 512;
 pub struct Writer {
     file: File,
     path: PathBuf,
-    version: Version,
+    version: IologVersion,
     lines: Vec<u8>,
 }
 
@@ -43,7 +43,7 @@ impl Writer {
     ///
     /// # Errors
     /// The file cannot be opened for writing.
-    pub fn append(path: &Path, version: Version) -> Result<Self, LogError> {
+    pub fn append(path: &Path, version: IologVersion) -> Result<Self, LogError> {
         let file = OpenOptions::new().append(true).create(true).open(path).map_err(|source| LogError {
             doing: "open",
             path: path.to_owned(),
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     fn begin_line(&mut self, time_us: u64, name: &OsStr, word: &str) {
-        if self.version == Version::Three {
+        if self.version == IologVersion::Three {
             self.lines.extend_from_slice(itoa::Buffer::new().format(time_us).as_bytes());
             self.lines.push(b' ');
         }
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    fn written(version: Version, lines: impl FnOnce(&mut Writer)) -> String {
+    fn written(version: IologVersion, lines: impl FnOnce(&mut Writer)) -> String {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
         let mut writer = Writer::append(&path, version).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn version_3_has_times() {
         assert_eq!(
-            written(Version::Three, some_lines),
+            written(IologVersion::Three, some_lines),
             "fio version 3 iolog\n22 dir/f add\n109 dir/f open\n115 dir/f write 0 4096\n220 dir/f sync 4096 0\n\
              18446744073709551615 dir/f trim 18446744073709551615 4294967295\n931 dir/f close\n"
         );
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn version_2_has_none() {
         assert_eq!(
-            written(Version::Two, some_lines),
+            written(IologVersion::Two, some_lines),
             "fio version 2 iolog\ndir/f add\ndir/f open\ndir/f write 0 4096\ndir/f sync 4096 0\n\
              dir/f trim 18446744073709551615 4294967295\ndir/f close\n"
         );
@@ -177,7 +177,7 @@ mod tests {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
         for name in ["a", "b"] {
-            let mut writer = Writer::append(&path, Version::Two).unwrap();
+            let mut writer = Writer::append(&path, IologVersion::Two).unwrap();
             writer.file(0, OsStr::new(name), FileAction::Add).unwrap();
             writer.finish().unwrap();
         }
@@ -191,7 +191,7 @@ mod tests {
         let path = place.path().join("log");
         thread::scope(|scope| {
             for name in ["one", "another", "third"] {
-                let mut writer = Writer::append(&path, Version::Three).unwrap();
+                let mut writer = Writer::append(&path, IologVersion::Three).unwrap();
                 scope.spawn(move || {
                     for at in 0..5000 {
                         writer.io(at, OsStr::new(name), IoAction::Read, at * 4096, 4096).unwrap();
@@ -215,13 +215,13 @@ mod tests {
     fn a_dropped_log_loses_nothing() {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
-        drop(Writer::append(&path, Version::Three).unwrap());
+        drop(Writer::append(&path, IologVersion::Three).unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), "fio version 3 iolog\n");
     }
 
     #[test]
     fn a_full_disk_is_an_error_with_the_name_of_the_log() {
-        let writer = Writer::append(Path::new("/dev/full"), Version::Three).unwrap();
+        let writer = Writer::append(Path::new("/dev/full"), IologVersion::Three).unwrap();
         let error = writer.finish().unwrap_err();
         assert_eq!(error.to_string(), "cannot write the I/O log /dev/full");
         assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_log_in_no_directory_cannot_be_opened() {
-        let error = Writer::append(Path::new("/nowhere/at/all"), Version::Three).unwrap_err();
+        let error = Writer::append(Path::new("/nowhere/at/all"), IologVersion::Three).unwrap_err();
         assert_eq!((error.doing, error.source.kind()), ("open", io::ErrorKind::NotFound));
     }
 
@@ -239,7 +239,7 @@ mod tests {
         fn every_io_is_one_line_of_five_words(
             ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,300}", any::<u64>(), any::<u32>()), 0..200)
         ) {
-            let log = written(Version::Three, |writer| {
+            let log = written(IologVersion::Three, |writer| {
                 for (time, name, offset, len) in &ios {
                     writer.io(*time, OsStr::new(name), IoAction::Datasync, *offset, *len).unwrap();
                 }

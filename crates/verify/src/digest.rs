@@ -9,7 +9,7 @@ use sha2::Sha512;
 use sha2::block_api::compress256;
 use sha3::{Digest as _, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
-use crate::Method;
+use crate::VerifyMethod;
 
 /// Neither inverted before nor after, which no published CRC of this polynomial is.
 const CRC_64: Algorithm<u64> = Algorithm {
@@ -52,23 +52,25 @@ pub struct Digest {
 impl Digest {
     /// The digest of `data`; empty for methods without one.
     #[must_use]
-    pub fn compute(method: Method, data: &[u8]) -> Self {
+    pub fn compute(method: VerifyMethod, data: &[u8]) -> Self {
         match method {
-            Method::Meta | Method::PatternHdr | Method::Pattern | Method::Null => Digest::of(&[]),
-            Method::Crc64 => Digest::of(&CRC64.checksum(data).to_le_bytes()),
-            Method::Crc32 => Digest::of(&CRC32.checksum(data).to_le_bytes()),
-            Method::Crc32c => Digest::of(&crc32c_raw(data).to_le_bytes()),
-            Method::Crc16 => Digest::of(&CRC16.checksum(data).to_le_bytes()),
-            Method::Crc7 => Digest::of(&[CRC7.checksum(data)]),
-            Method::Md5 => Digest::of(&Md5::digest(data)),
-            Method::Sha1 => sha1_field(data),
-            Method::Sha256 => sha256_field(data),
-            Method::Sha512 => sha512_field(data),
-            Method::Sha3_224 => Digest::of(&Sha3_224::digest(data)),
-            Method::Sha3_256 => Digest::of(&Sha3_256::digest(data)),
-            Method::Sha3_384 => Digest::of(&Sha3_384::digest(data)),
-            Method::Sha3_512 => Digest::of(&Sha3_512::digest(data)),
-            Method::Xxhash => Digest::of(&xxhash_rust::xxh32::xxh32(data, 1).to_le_bytes()),
+            VerifyMethod::Meta | VerifyMethod::PatternHdr | VerifyMethod::Pattern | VerifyMethod::Null => {
+                Digest::of(&[])
+            }
+            VerifyMethod::Crc64 => Digest::of(&CRC64.checksum(data).to_le_bytes()),
+            VerifyMethod::Crc32 => Digest::of(&CRC32.checksum(data).to_le_bytes()),
+            VerifyMethod::Crc32c => Digest::of(&crc32c_raw(data).to_le_bytes()),
+            VerifyMethod::Crc16 => Digest::of(&CRC16.checksum(data).to_le_bytes()),
+            VerifyMethod::Crc7 => Digest::of(&[CRC7.checksum(data)]),
+            VerifyMethod::Md5 => Digest::of(&Md5::digest(data)),
+            VerifyMethod::Sha1 => sha1_field(data),
+            VerifyMethod::Sha256 => sha256_field(data),
+            VerifyMethod::Sha512 => sha512_field(data),
+            VerifyMethod::Sha3_224 => Digest::of(&Sha3_224::digest(data)),
+            VerifyMethod::Sha3_256 => Digest::of(&Sha3_256::digest(data)),
+            VerifyMethod::Sha3_384 => Digest::of(&Sha3_384::digest(data)),
+            VerifyMethod::Sha3_512 => Digest::of(&Sha3_512::digest(data)),
+            VerifyMethod::Xxhash => Digest::of(&xxhash_rust::xxh32::xxh32(data, 1).to_le_bytes()),
         }
     }
 
@@ -174,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    fn hex(method: Method, data: &[u8]) -> String {
+    fn hex(method: VerifyMethod, data: &[u8]) -> String {
         Digest::compute(method, data).to_string()
     }
 
@@ -182,35 +184,38 @@ mod tests {
     fn the_digits_1_to_9_have_fios_check_values() {
         let sha512 = format!("{}{}0048", Digest::of(&Sha512::digest(b"123456789")), "00".repeat(62));
         let values = [
-            (Method::Crc7, "75"),
-            (Method::Crc16, "3dbb"),
-            (Method::Crc32, "7f89a189"),
-            (Method::Crc32c, "7c6df91c"),
-            (Method::Crc64, "cad9b8c414d9c6e9"),
-            (Method::Xxhash, "8c9161f2"),
-            (Method::Md5, "25f9e794323b453885f5181f1b624d0b"),
-            (Method::Sha1, "1dbcc3f773048e809967df2a4cc3cc654134aea7"),
-            (Method::Sha512, &sha512),
+            (VerifyMethod::Crc7, "75"),
+            (VerifyMethod::Crc16, "3dbb"),
+            (VerifyMethod::Crc32, "7f89a189"),
+            (VerifyMethod::Crc32c, "7c6df91c"),
+            (VerifyMethod::Crc64, "cad9b8c414d9c6e9"),
+            (VerifyMethod::Xxhash, "8c9161f2"),
+            (VerifyMethod::Md5, "25f9e794323b453885f5181f1b624d0b"),
+            (VerifyMethod::Sha1, "1dbcc3f773048e809967df2a4cc3cc654134aea7"),
+            (VerifyMethod::Sha512, &sha512),
         ];
         for (method, value) in values {
             assert_eq!(hex(method, b"123456789"), value, "{}", method.name());
         }
         let sha256 = format!("ce5cfcf3bda18ae93980{}4800000000000000", "00".repeat(46));
-        assert_eq!(hex(Method::Sha256, b"123456789"), sha256);
+        assert_eq!(hex(VerifyMethod::Sha256, b"123456789"), sha256);
     }
 
     #[test]
     fn sha3_of_nothing_is_the_published_one() {
-        assert_eq!(hex(Method::Sha3_224, b""), "6b4e03423667dbb73b6e15454f0eb1abd4597f9a1b078e3f5b5a6bc7");
-        let wide = hex(Method::Sha3_256, b"");
+        assert_eq!(
+            hex(VerifyMethod::Sha3_224, b""),
+            "6b4e03423667dbb73b6e15454f0eb1abd4597f9a1b078e3f5b5a6bc7"
+        );
+        let wide = hex(VerifyMethod::Sha3_256, b"");
         assert_eq!(wide, "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a");
-        assert!(hex(Method::Sha3_384, b"").starts_with("0c63a75b845e4f7d01107d852e4c2485"));
-        assert!(hex(Method::Sha3_512, b"").starts_with("a69f73cca23a9ac5c8b567dc185a756e"));
+        assert!(hex(VerifyMethod::Sha3_384, b"").starts_with("0c63a75b845e4f7d01107d852e4c2485"));
+        assert!(hex(VerifyMethod::Sha3_512, b"").starts_with("a69f73cca23a9ac5c8b567dc185a756e"));
     }
 
     #[test]
     fn every_digest_has_the_length_that_the_method_promises() {
-        for method in crate::method::ALL {
+        for method in VerifyMethod::ALL {
             assert_eq!(Digest::compute(method, b"x").as_bytes().len(), method.digest_bytes());
         }
     }
@@ -223,10 +228,10 @@ mod tests {
     #[test]
     fn sha256_deviates_in_the_length_field_only() {
         // Without data the length is zero in either byte order.
-        let field = Digest::compute(Method::Sha256, b"");
+        let field = Digest::compute(VerifyMethod::Sha256, b"");
         assert_eq!(field.as_bytes()[..8], low_bytes_with_standard_length(b""));
         assert_ne!(
-            hex(Method::Sha256, b"a")[..16],
+            hex(VerifyMethod::Sha256, b"a")[..16],
             Digest::of(&low_bytes_with_standard_length(b"a")).to_string()
         );
     }
@@ -244,10 +249,10 @@ mod tests {
                 message
             };
             let message = padded(64, &bits(&data).to_le_bytes());
-            let field = Digest::compute(Method::Sha256, &data);
+            let field = Digest::compute(VerifyMethod::Sha256, &data);
             prop_assert_eq!(&field.as_bytes()[8..], &message[message.len() - 56..]);
             let message = padded(128, &u128::from(bits(&data)).to_be_bytes());
-            let field = Digest::compute(Method::Sha512, &data);
+            let field = Digest::compute(VerifyMethod::Sha512, &data);
             prop_assert_eq!(&field.as_bytes()[..64], &Sha512::digest(&data)[..]);
             prop_assert_eq!(&field.as_bytes()[64..], &message[message.len() - 64..]);
         }
@@ -260,19 +265,19 @@ mod tests {
                 })
             };
             let of = |method| Digest::compute(method, &data);
-            prop_assert_eq!(of(Method::Crc64), Digest::of(&reflected(0x95ac_9329_ac4b_c9b5, 0).to_le_bytes()));
-            prop_assert_eq!(of(Method::Crc16), Digest::of(&reflected(0xa001, 0).to_le_bytes()[..2]));
-            prop_assert_eq!(of(Method::Crc32c), Digest::of(&reflected(0x82f6_3b78, 0xffff_ffff).to_le_bytes()[..4]));
+            prop_assert_eq!(of(VerifyMethod::Crc64), Digest::of(&reflected(0x95ac_9329_ac4b_c9b5, 0).to_le_bytes()));
+            prop_assert_eq!(of(VerifyMethod::Crc16), Digest::of(&reflected(0xa001, 0).to_le_bytes()[..2]));
+            prop_assert_eq!(of(VerifyMethod::Crc32c), Digest::of(&reflected(0x82f6_3b78, 0xffff_ffff).to_le_bytes()[..4]));
             let crc32 = data.iter().fold(0u32, |crc, &byte| {
                 (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| crc << 1 ^ if crc >> 31 == 1 { 0x04c1_1db7 } else { 0 })
             });
-            prop_assert_eq!(of(Method::Crc32), Digest::of(&crc32.to_le_bytes()));
+            prop_assert_eq!(of(VerifyMethod::Crc32), Digest::of(&crc32.to_le_bytes()));
             let crc7 = data.iter().fold(0u8, |crc, &byte| {
                 (0..8).rev().fold(crc, |crc, bit| {
                     (crc << 1 & 0x7f) ^ if crc >> 6 ^ (byte >> bit & 1) == 1 { 9 } else { 0 }
                 })
             });
-            prop_assert_eq!(of(Method::Crc7), Digest::of(&[crc7]));
+            prop_assert_eq!(of(VerifyMethod::Crc7), Digest::of(&[crc7]));
         }
     }
 }

@@ -3,10 +3,9 @@
 //! Two bytes of padding belong to no field: they keep what the body had there and are covered by the checksum, so they are
 //! carried along here.
 
+use crate::HEADER_BYTES;
 use crate::digest::crc32c_raw;
 
-/// Bytes of a header on disk.
-pub const HEADER_BYTES: usize = 48;
 /// First two bytes of a header.
 pub const MAGIC: u16 = 0xacca;
 /// Layout of the header; releases before fio 3.41 had another one without this byte.
@@ -22,7 +21,7 @@ pub struct Header {
     pub magic: u16,
     /// [`VERSION`] in a sound header.
     pub version: u8,
-    /// [`Method::code`](crate::Method::code) of the writer.
+    /// [`VerifyMethod::code`](crate::VerifyMethod::code) of the writer.
     pub method: u8,
     /// Bytes of the interval.
     pub len: u32,

@@ -8,19 +8,19 @@
 mod digest;
 mod header;
 mod interval;
-mod method;
 mod mismatch;
 mod pattern;
 mod replay;
 mod verifier;
 mod written;
 
+pub use ferrio_job::{HEADER_BYTES, VerifyMethod};
+
 pub use digest::Digest;
-pub use header::{HEADER_BYTES, Header, MAGIC, VERSION};
+pub use header::{Header, MAGIC, VERSION};
 pub use interval::resolve_interval;
-pub use method::Method;
 pub use mismatch::{BadDigest, Failure, Mismatch, Problem};
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{BlockPattern, PatternError};
 pub use replay::SeedReplay;
 pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};
 pub use written::{Written, WrittenList};

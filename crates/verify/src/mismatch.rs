@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Digest, MAGIC, Method, VERSION};
+use crate::{Digest, MAGIC, VERSION, VerifyMethod};
 
 /// A block that is not what was written: at least one failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub enum Problem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadDigest {
     /// The reader's method.
-    pub method: Method,
+    pub method: VerifyMethod,
     /// From the disk.
     pub stored: Digest,
     /// From the data.
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_bad_digest_shows_both_and_says_when_the_types_differ() {
         let problem = Problem::Digest(Box::new(BadDigest {
-            method: Method::Crc32c,
+            method: VerifyMethod::Crc32c,
             stored: Digest::of(&[0x1a, 0xb6, 0x8a, 0x36]),
             computed: Digest::of(&[0x37, 0x8d, 0x51, 0x1d]),
             media: Some(2),

@@ -9,7 +9,7 @@ const STRIDE: usize = 512;
 
 /// What blocks are filled with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct BlockPattern {
     bytes: Vec<u8>,
     /// Where in `bytes` the eight bytes of an offset stand.
     offsets: Vec<usize>,
@@ -39,7 +39,7 @@ pub(crate) struct Difference {
     pub(crate) wanted: u8,
 }
 
-impl Pattern {
+impl BlockPattern {
     /// A pattern of `bytes`, with eight bytes reserved at each of `offsets`. `interval` is `verify_pattern_interval`, 0 for none.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Pattern {
         }
         let bytes = if offsets.is_empty() { bytes.repeat(STRIDE.div_ceil(bytes.len())) } else { bytes };
         let interval = Some(interval as usize).filter(|&bytes| bytes > 0);
-        Ok(Pattern { bytes, offsets, interval })
+        Ok(BlockPattern { bytes, offsets, interval })
     }
 
     /// Fills a block that lies at `offset` in the file.
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn filled(pattern: &Pattern, len: usize, offset: u64) -> Vec<u8> {
+    fn filled(pattern: &BlockPattern, len: usize, offset: u64) -> Vec<u8> {
         let mut block = vec![0xee; len];
         pattern.fill(&mut block, offset);
         block
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_pattern_repeats_and_carries_the_offset_of_the_block() {
         let bytes = [&[0xff][..], &[0; 8], b"ab", &[0xf4, 0xff, 0xff, 0xff]].concat();
-        let pattern = Pattern::new(bytes, vec![1], 0).expect("sound");
+        let pattern = BlockPattern::new(bytes, vec![1], 0).expect("sound");
         let block = filled(&pattern, 4096, 4096);
         let once = [0xff, 0, 0x10, 0, 0, 0, 0, 0, 0, 0x61, 0x62, 0xf4, 0xff, 0xff, 0xff];
         assert_eq!(block[..30], [once, once].concat());
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_pattern_interval_starts_it_anew_with_its_own_offset() {
-        let pattern = Pattern::new(vec![0; 8], vec![0], 512).expect("sound");
+        let pattern = BlockPattern::new(vec![0; 8], vec![0], 512).expect("sound");
         let block = filled(&pattern, 4096, 4096);
         assert_eq!(block[512..520], 0x1200u64.to_le_bytes());
         assert_eq!(block[1016..1024], 0x1200u64.to_le_bytes());
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn empty_patterns_and_offsets_outside_are_refused() {
-        assert_eq!(Pattern::new(vec![], vec![], 0), Err(PatternError::Empty));
-        assert_eq!(Pattern::new(vec![0; 9], vec![2], 0), Err(PatternError::OffsetOutside(2)));
+        assert_eq!(BlockPattern::new(vec![], vec![], 0), Err(PatternError::Empty));
+        assert_eq!(BlockPattern::new(vec![0; 9], vec![2], 0), Err(PatternError::OffsetOutside(2)));
     }
 
     proptest! {
@@ -146,7 +146,7 @@ mod tests {
         ) {
             let places = if with_offset && bytes.len() >= 8 { vec![bytes.len() - 8] } else { vec![] };
             let once = bytes.clone();
-            let pattern = Pattern::new(bytes, places.clone(), interval).expect("sound");
+            let pattern = BlockPattern::new(bytes, places.clone(), interval).expect("sound");
             let mut block = filled(&pattern, len, offset);
             if places.is_empty() && interval == 0 {
                 prop_assert!(block.iter().enumerate().all(|(i, &b)| b == once[i % once.len()]));

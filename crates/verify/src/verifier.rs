@@ -5,15 +5,19 @@
 
 use std::time::Duration;
 
+use ferrio_job::{JobSpec, Pattern, Verify};
 use thiserror::Error;
 
-use crate::{BadDigest, Digest, Failure, Header, MAGIC, Method, Mismatch, Pattern, Problem, VERSION};
+use crate::{
+    BadDigest, BlockPattern, Digest, Failure, Header, MAGIC, Mismatch, PatternError, Problem, VERSION,
+    VerifyMethod,
+};
 
 /// How a job verifies, with every implication of its options resolved.
 #[derive(Clone, Debug)]
 pub struct VerifySpec {
     /// `verify`.
-    pub method: Method,
+    pub method: VerifyMethod,
     /// Bytes that carry one header, from [`resolve_interval`](crate::resolve_interval).
     pub interval: u32,
     /// Each block is one interval whatever its length (`bs_unaligned`).
@@ -29,22 +33,49 @@ pub struct VerifySpec {
     /// `verify_fatal`: look no further into a block after its first bad interval.
     pub fatal: bool,
     /// `verify_pattern` replaces the random body.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<BlockPattern>,
+}
+
+impl VerifySpec {
+    /// What the verifier of a job has to know.
+    ///
+    /// # Errors
+    /// A pattern that cannot be used.
+    pub fn of(job: &JobSpec, verify: &Verify) -> Result<Self, SpecError> {
+        let pattern = verify
+            .pattern
+            .clone()
+            .map(|Pattern { bytes, offsets }| BlockPattern::new(bytes, offsets, verify.pattern_interval));
+        Ok(VerifySpec {
+            method: verify.method,
+            interval: verify.interval,
+            whole_blocks: false,
+            offset: verify.offset,
+            thread: job.number,
+            header_seed: job.checks_header_seed(verify),
+            write_sequence: job.checks_write_sequence(verify),
+            fatal: verify.fatal,
+            pattern: pattern.transpose()?,
+        })
+    }
 }
 
 /// Why a job cannot verify the way it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SpecError {
+    /// The pattern cannot be used.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// The method is nothing without a pattern.
     #[error("verify={} needs verify_pattern", .0.name())]
-    PatternMissing(Method),
+    PatternMissing(VerifyMethod),
     /// The header would be exchanged with part of itself.
     #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.name())]
     OffsetInHeader {
         /// As given, bytes.
         offset: u32,
         /// The method.
-        method: Method,
+        method: VerifyMethod,
         /// Bytes of header and digest.
         header: u32,
     },
@@ -122,7 +153,7 @@ impl Verifier {
     /// True when [`fill`](Self::fill) takes the body from its argument, so that each write draws a seed.
     #[must_use]
     pub fn draws_seeds(&self) -> bool {
-        self.spec.method != Method::Null && self.spec.pattern.is_none()
+        self.spec.method != VerifyMethod::Null && self.spec.pattern.is_none()
     }
 
     /// True when a check compares the seed, so that [`Expected`] should say which it is.
@@ -134,7 +165,7 @@ impl Verifier {
     /// True when reading back is more than reading.
     #[must_use]
     pub fn checks(&self) -> bool {
-        self.spec.method != Method::Null
+        self.spec.method != VerifyMethod::Null
     }
 
     /// Makes `block` what is to be written: `body` fills it from the seed (or the pattern does), then the headers go over it.
@@ -148,7 +179,7 @@ impl Verifier {
         stamp: &Stamp,
         body: impl FnOnce(&mut [u8], u64),
     ) -> Result<(), BlockTooSmall> {
-        if self.spec.method == Method::Null {
+        if self.spec.method == VerifyMethod::Null {
             return Ok(());
         }
         let step = self.step(block.len()).ok_or(BlockTooSmall)?;
@@ -267,9 +298,9 @@ impl Verifier {
             let header = Header::read(interval).ok_or(Problem::NoRoom)?;
             self.check_header(&header, len, block_offset + start as u64, expected)?;
             // The writer's type decides where data begins; a digest of another kind then fails on its own.
-            let writer = Method::from_code(header.method);
+            let writer = VerifyMethod::from_code(header.method);
             media = Some(header.method).filter(|_| writer != Some(method));
-            data = writer.map_or(self.overhead, Method::overhead).clamp(crate::HEADER_BYTES, len);
+            data = writer.map_or(self.overhead, VerifyMethod::overhead).clamp(crate::HEADER_BYTES, len);
         }
         if method.has_digest() {
             let stored = Digest::of(&interval[crate::HEADER_BYTES..self.overhead]);

@@ -5,7 +5,7 @@
 //! blocks are. Where that costs less than one in a thousand the gaps are fio's to the µs; elsewhere the same draws are scaled to the
 //! gap that was asked for, in ns.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 use crate::random::T88;
 use crate::seeds::{self, SEEDS};

@@ -1,6 +1,6 @@
 //! Seeds of the blocks that a verifying job writes, one for each block, and the bytes that belong to a seed.
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS, thread_seeds};
@@ -65,7 +65,7 @@ impl BlockSeeds {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::Generator;
+    use ferrio_job::Generator;
 
     use super::*;
     use crate::testing::job;

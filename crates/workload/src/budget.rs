@@ -3,7 +3,7 @@
 //! `size`, `io_size`, `loops` and `number_ios` make one budget over all passes, counted when I/O is issued. Time is not known
 //! here: the worker ends a job whose `runtime` is over, and asks nothing more.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 /// Budget of one job, and what was used of it.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{BlockSizes, Direction, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
+    use ferrio_job::{BlockSizes, Direction, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
 
     use super::Budget;
     use crate::testing::{job, run, sequence};

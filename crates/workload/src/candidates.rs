@@ -1,6 +1,6 @@
 //! What a job's random choices are made among: how many offsets of a file, in which unit, from which stream.
 
-use ferrio_plan::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
+use ferrio_job::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
 
 use crate::lfsr::Lfsr;
 use crate::name_hash::name_hash;

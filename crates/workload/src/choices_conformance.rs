@@ -1,6 +1,6 @@
 //! Sequences of jobs whose random offsets are not all alike, recorded from fio. Offsets and lengths are in blocks of 4 KiB.
 
-use ferrio_plan::{
+use ferrio_job::{
     AccessZone, Direction, Distribution, FileKind, FileSpec, Generator, JobSpec, Law, PerDirection,
     RandomOrder, ReadWrite, RwPostfix, Seeding, Skew, Zones,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ferrio_plan::{
+use ferrio_job::{
     AccessZone, Direction, Distribution, JobSpec, Law, PerDirection, RandomOrder, ReadWrite, RwPostfix,
     Seeding, Skew,
 };

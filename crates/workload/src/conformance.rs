@@ -1,6 +1,6 @@
 //! Sequences recorded from fio, each as the job that makes it. Offsets and lengths are in blocks of 4 KiB.
 
-use ferrio_plan::{
+use ferrio_job::{
     BlockShare, Direction, Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding,
     Sequencer, SyncFileRange, Zones,
 };
@@ -363,14 +363,14 @@ fn each_trim_is_followed_by_its_write() {
 #[test]
 fn trims_twice_as_large_wait_for_the_writes() {
     let mut spec = sized(ReadWrite::TrimWrite, 32);
-    spec.block.0[2] = ferrio_plan::BlockSizes { min: 8192, max: 8192, align: 8192 };
+    spec.block.0[2] = ferrio_job::BlockSizes { min: 8192, max: 8192, align: 8192 };
     assert_eq!(run(&spec), "t0+2 w0 t2+2 w1 2 t4+2 w3 4 t6+2 w5 6");
 }
 
 #[test]
 fn writes_larger_than_trims_leave_them_behind() {
     let mut spec = sized(ReadWrite::TrimWrite, 32);
-    spec.block.0[1] = ferrio_plan::BlockSizes { min: 8192, max: 8192, align: 8192 };
+    spec.block.0[1] = ferrio_job::BlockSizes { min: 8192, max: 8192, align: 8192 };
     assert_eq!(run(&spec), "t0 w0+2 t1 w2+2 4+2 6+2");
 }
 
@@ -451,7 +451,7 @@ fn files_of_different_sizes_finish_one_by_one_and_the_turn_goes_on_in_the_next_p
 fn an_alignment_of_its_own_spreads_offsets() {
     let mut spec = random(64);
     spec.random_map = false;
-    spec.block = PerDirection([(); 3].map(|()| ferrio_plan::BlockSizes { min: 4096, max: 4096, align: 512 }));
+    spec.block = PerDirection([(); 3].map(|()| ferrio_job::BlockSizes { min: 4096, max: 4096, align: 512 }));
     let region = Region { offset: 64 << 10, size: 64 << 10, real_size: 128 << 10 };
     let mut workload = Workload::new(&spec, &[region], [0; 24]).unwrap();
     let offsets: Vec<u64> = steps(&spec, &mut workload)

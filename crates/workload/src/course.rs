@@ -3,7 +3,7 @@
 //! Away from the end of the region an I/O is one compare and what direction and length cost; near it, and with holes, the rules of
 //! sequential progression are gone through as on the general path.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::random::BATCH;
 use crate::run::Planned;

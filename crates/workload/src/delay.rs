@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS, thread_seeds};

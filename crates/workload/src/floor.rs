@@ -3,7 +3,7 @@
 //! Looked at after I/Os, as fio does: not in the first two seconds, then once a cycle, each time at the average since the look
 //! before. All times are ns since the job's epoch, as in [`crate::pacing`].
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 /// A job gets this long to reach its speed.
 const GRACE_NS: u64 = 2_000_000_000;
@@ -101,7 +101,7 @@ impl RateFloor {
 mod tests {
     use std::time::Duration;
 
-    use ferrio_plan::PerDirection;
+    use ferrio_job::PerDirection;
 
     use super::*;
     use crate::testing::job;

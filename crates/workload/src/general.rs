@@ -14,7 +14,7 @@ mod rotation;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrio_plan::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
+use ferrio_job::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
 use choice::{Sizes, mark};
 use every::{Every, Share};

@@ -1,6 +1,6 @@
 //! How long an I/O is: a fixed size, drawn from a range, or drawn from sizes with shares.
 
-use ferrio_plan::{BlockShare, BlockSizes};
+use ferrio_job::{BlockShare, BlockSizes};
 
 use crate::random::{BATCH, Batches, Scale, Stream};
 
@@ -273,7 +273,7 @@ fn pick(entries: &[Entry], drawn: u64, room: u64) -> Length {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::Generator;
+    use ferrio_job::Generator;
 
     use super::*;
 

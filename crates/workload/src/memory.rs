@@ -1,6 +1,6 @@
 //! Whether what has a part for each block of a file fits the memory, asked before it is made: an allocation that fails ends the program.
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 use crate::candidates::{has_map, map_unit, room};
 use crate::step::{Region, WorkloadError};

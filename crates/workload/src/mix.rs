@@ -1,6 +1,6 @@
 //! Whether the next I/O of a read/write mix reads or writes.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::random::{Ahead, Batches, Scale, Stream};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ferrio_plan::{
+use ferrio_job::{
     BlockShare, BlockSizes, Direction, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding,
     Sequencer,
 };

@@ -2,7 +2,7 @@
 //!
 //! What the short paths of random jobs share: they take a block here and know nothing of where it comes from.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::length::Length;
 use crate::map::RandomMap;

@@ -4,7 +4,7 @@
 //! direction has its own; an I/O is due by the schedule of the direction it is issued in, whatever was chosen first. All times are
 //! ns since the job's epoch, which is the start of I/O or the end of the ramp.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 use crate::arrivals::Arrivals;
 use crate::seeds::{SEEDS, thread_seeds};

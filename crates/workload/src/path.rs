@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use ferrio_plan::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
+use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
 use crate::candidates::{candidates, has_map, offset_stream, only_direction, skewed_choices, walk};
 use crate::course::Course;

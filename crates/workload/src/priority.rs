@@ -1,6 +1,6 @@
 //! Which I/Os are sent with a priority of their own: `cmdprio_percentage`, `cmdprio_bssplit`.
 
-use ferrio_plan::{Direction, JobSpec, PerDirection, PriorityShare};
+use ferrio_job::{Direction, JobSpec, PerDirection, PriorityShare};
 
 use crate::random::{Generator, Scale, Stream};
 use crate::seeds::{self, SEEDS, restarts_each_pass, thread_seeds};
@@ -62,7 +62,7 @@ impl PriorityChoice {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{IoPriority, Seeding};
+    use ferrio_job::{IoPriority, Seeding};
 
     use super::*;
     use crate::testing::job;

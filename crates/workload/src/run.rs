@@ -3,7 +3,7 @@
 //! Nothing that happens between two such I/Os changes the next one, so a batch of them is worked out in one loop, without a call
 //! and a look at the job for each.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::course::Course;
 use crate::random::BATCH;

@@ -1,6 +1,6 @@
 //! The short path of random jobs over one file that mix directions or lengths: all offsets random, no syncs and no zones.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::offsets::Offsets;
 use crate::random::BATCH;

@@ -1,6 +1,6 @@
 //! The seeds of a job, by what the job says of its seeding.
 
-use ferrio_plan::{JobSpec, Seeding};
+use ferrio_job::{JobSpec, Seeding};
 use ferrio_random::{DEFAULT_SEED, job_seeds};
 
 pub use ferrio_random::SEEDS;

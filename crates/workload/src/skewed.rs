@@ -13,7 +13,7 @@ mod zipf;
 #[cfg(test)]
 mod tests;
 
-use ferrio_plan::{Law, Skew};
+use ferrio_job::{Law, Skew};
 
 use crate::random::{BATCH, T88};
 use normal::Normal;

@@ -1,6 +1,6 @@
 //! Direction and lengths of the short paths of jobs over one file: one direction or a mix, each with lengths of its own.
 
-use ferrio_plan::{Direction, Generator, JobSpec};
+use ferrio_job::{Direction, Generator, JobSpec};
 
 use crate::candidates::only_direction;
 use crate::length::Lengths;

@@ -1,6 +1,6 @@
 //! The words the worker and the workload share: regions in, steps out, and what can be wrong with a job.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 /// The part of one file that a job works on, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Makes the choices of the general path for these jobs with one compare and one addition per I/O.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::sequential::Wraps;
 use crate::step::{Io, Region, Step};

@@ -1,6 +1,6 @@
 //! When writes are made durable while a job runs: `fsync`, `fdatasync` and `sync_file_range` after every N writes.
 
-use ferrio_plan::{Durability, SyncFileRange};
+use ferrio_job::{Durability, SyncFileRange};
 
 use crate::step::SyncKind;
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use ferrio_plan::{JobSpec, LatencyTarget};
+use ferrio_job::{JobSpec, LatencyTarget};
 
 /// Good windows just below a bad depth after which that depth is tried again.
 const RETRY_AFTER: u32 = 3;

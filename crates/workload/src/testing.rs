@@ -1,6 +1,6 @@
 //! Drives a workload the way a worker does, for tests: passes, budget, and sequences printed in a short notation.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 use crate::{Budget, Io, Region, Step, SyncKind, Workload};
 

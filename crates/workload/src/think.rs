@@ -2,7 +2,7 @@
 //!
 //! All times are ns since the job's epoch, as in [`crate::pacing`].
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 /// Counts I/Os and time until the next pause.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Thinker {
 mod tests {
     use std::time::Duration;
 
-    use ferrio_plan::Think;
+    use ferrio_job::Think;
 
     use super::*;
     use crate::testing::job;

@@ -1,6 +1,6 @@
 //! The short path of random jobs over one file with one direction and one block size, no syncs and no `rw=rand...:N`.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use crate::offsets::Offsets;
 use crate::step::{Io, Step};

@@ -3,7 +3,7 @@
 //! Cost per call in the common cases: a sequential job one compare and one addition, a random job a number drawn ahead, one
 //! multiplication and one word of the random map.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 use crate::memory::holds_maps;
 use crate::path::Path;
@@ -20,7 +20,7 @@ pub struct Workload {
 impl Workload {
     /// The sequence of `spec` over one region per file, in the order of its files.
     ///
-    /// `entropy` seeds the random streams when [`ferrio_plan::Seeding::FromSystem`] asks for it.
+    /// `entropy` seeds the random streams when [`ferrio_job::Seeding::FromSystem`] asks for it.
     ///
     /// # Errors
     /// When block sizes or regions are out of range, a random map does not fit the memory and the job insists on it, or a shift

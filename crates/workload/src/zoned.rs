@@ -2,7 +2,7 @@
 //!
 //! One draw finds the zone, another the block within. The zones are prepared so that the first is one look into a table.
 
-use ferrio_plan::{AccessZone, BlockSizes, Direction, Distribution, PerDirection};
+use ferrio_job::{AccessZone, BlockSizes, Direction, Distribution, PerDirection};
 
 use crate::random::{Generator, Scale, Stream};
 

@@ -2,7 +2,7 @@
 //!
 //! A zone is the start of the region moved on; what a random choice or a walk does inside it is decided elsewhere.
 
-use ferrio_plan::Zones;
+use ferrio_job::Zones;
 
 use crate::step::Region;
 

@@ -7,7 +7,8 @@
 
 mod shared;
 
-use ferrio_jobfile::{ArgOrigin, Builder, Job, Opt, Reading, diagnostics_json, diagnostics_render};
+use ferrio_job::ArgOrigin;
+use ferrio_jobfile::{Builder, Job, Opt, Reading, diagnostics_json, diagnostics_render};
 use ferrio_plan::{PlanOptions, plan};
 use libfuzzer_sys::fuzz_target;
 

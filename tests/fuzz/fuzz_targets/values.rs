@@ -4,7 +4,8 @@
 
 mod shared;
 
-use ferrio_jobfile::{ArgOrigin, Builder, Reading, Scope, rows};
+use ferrio_job::ArgOrigin;
+use ferrio_jobfile::{Builder, Reading, Scope, rows};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

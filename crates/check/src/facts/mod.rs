@@ -12,8 +12,8 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::{Mounts, device_number, existing_parent, is_read_only};
-use ferrio_plan::{JobSpec, Plan};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec};
 
 use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, FileKind, FileSpec, JobSpec};
 
 use super::{Rule, Run, Told};
 use crate::build::action;

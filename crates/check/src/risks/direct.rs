@@ -1,7 +1,7 @@
 //! Direct I/O: what it must be aligned to, and where it cannot be had or means nothing.
 
+use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 
 use super::{Rule, Run, Told};
 use crate::facts::DirectIo;

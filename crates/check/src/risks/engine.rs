@@ -1,7 +1,7 @@
 //! Engines that cannot do what the rest of the job asks for.
 
+use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, EngineKind, JobSpec, LibaioBackend};
 
 use super::{Rule, Run, Told};
 use crate::model::Severity;

@@ -1,7 +1,7 @@
 //! Limits of the process and of memory.
 
+use ferrio_job::{EngineKind, FileKind, JobSpec};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{EngineKind, FileKind, JobSpec};
 
 use super::{Rule, Run, Told};
 use crate::model::Severity;

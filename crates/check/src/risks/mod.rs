@@ -16,7 +16,8 @@ mod timing;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use ferrio_jobfile::{Diagnostic, Given, JobSet, Opt, Origin, Sources};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Given, JobSet, Opt, Sources};
 
 use crate::facts::Facts;
 use crate::model::{Report, Risk, Severity};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{FileSpec, JobSpec};
 
 use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};

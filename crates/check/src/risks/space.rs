@@ -1,7 +1,7 @@
 //! Room for what the jobs write.
 
+use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
-use ferrio_plan::{Direction, FileKind};
 
 use super::{Rule, Run, Told};
 use crate::model::{Place, Severity};

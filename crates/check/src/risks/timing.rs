@@ -1,7 +1,7 @@
 //! Run times that measure less, or longer, than was meant.
 
+use ferrio_job::Direction;
 use ferrio_jobfile::Opt;
-use ferrio_plan::Direction;
 
 use super::{Rule, Run, Told};
 use crate::model::{Certainty, Severity, Volume};

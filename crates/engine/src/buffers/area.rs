@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use ferrio_plan::{Memory, MemoryKind};
+use ferrio_job::{Memory, MemoryKind};
 
 use super::file::BackingFile;
 use super::huge;

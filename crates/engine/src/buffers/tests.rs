@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_plan::MemoryKind;
+use ferrio_job::MemoryKind;
 
 use super::*;
 

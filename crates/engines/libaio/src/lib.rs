@@ -16,7 +16,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_plan::{JobSpec, LibaioBackend};
+use ferrio_job::{JobSpec, LibaioBackend};
 
 /// EAGAIN instead of waiting.
 const RWF_NOWAIT: u32 = 0x08;

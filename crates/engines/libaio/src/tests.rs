@@ -1,5 +1,5 @@
 use ferrio_engine::testing::{Rig, content, file_with, open};
-use ferrio_plan::EngineOptions;
+use ferrio_job::EngineOptions;
 
 use super::*;
 

@@ -9,7 +9,7 @@ mod mapping;
 use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
-use ferrio_plan::{Direction, Fadvise, JobSpec};
+use ferrio_job::{Direction, Fadvise, JobSpec};
 use mapping::{Advice, How, Mapping, PAGE};
 
 /// `ioengine=mmap`

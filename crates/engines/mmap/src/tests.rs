@@ -1,7 +1,7 @@
 use std::fs;
 
 use ferrio_engine::testing::{Rig, content, file_with, open};
-use ferrio_plan::ReadWrite;
+use ferrio_job::ReadWrite;
 
 use super::*;
 

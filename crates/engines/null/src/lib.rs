@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 /// `ioengine=null`
 pub struct Null {

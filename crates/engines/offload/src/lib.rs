@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
-use ferrio_plan::{EngineKind, JobSpec};
+use ferrio_job::{EngineKind, JobSpec};
 use ferrio_stats::Usage;
 use member::{Answer, Command, Ended, Task};
 

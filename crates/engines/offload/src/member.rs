@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Request, Submit};
-use ferrio_plan::{Depth, JobSpec};
+use ferrio_job::{Depth, JobSpec};
 use ferrio_stats::Usage;
 
 /// What a thread is asked for.

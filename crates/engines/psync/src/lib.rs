@@ -11,7 +11,7 @@ pub use transfer::{Flagged, Positioned, Seeking, SeekingVector, Transfer, Vector
 use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 /// `ioengine=sync`: lseek(2) where needed, read(2), write(2).
 pub type Sync = SyncEngine<Seeking>;

@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use ferrio_engine::{Request, sync_ops::outcome};
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("file offsets are passed to the system calls in one register");

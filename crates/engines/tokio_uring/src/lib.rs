@@ -17,7 +17,7 @@ use ferrio_engine::ring::refused;
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use tokio_uring::Runtime;
 
 use crate::tasks::Tasks;

@@ -10,7 +10,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_plan::{EngineOptions, JobSpec};
+use ferrio_job::{EngineOptions, JobSpec};
 use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
 

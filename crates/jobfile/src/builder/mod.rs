@@ -7,16 +7,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::catalogue::Opt;
-use crate::diagnostic::{Diagnostic, Problems, Severity};
+use ferrio_job::{Diagnostic, Severity};
+
+use crate::diagnostic::Problems;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::evaluate::{self, Setting, unknown};
 use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
-use crate::origin::{ArgOrigin, Origin};
 use crate::reading::Reading;
 use crate::sections::{Library, Section, is_global};
 use crate::value::Value;
+use ferrio_job::{ArgOrigin, Origin};
 
 /// Collects jobs: first the command line from left to right, then the job files.
 pub struct Builder {

@@ -5,8 +5,11 @@
 use annotate_snippets::Renderer;
 use serde::Serialize;
 
-use super::{Diagnostic, SHOWN, Severity, render};
-use crate::origin::{Origin, Sources};
+use super::{SHOWN, render};
+use ferrio_job::Origin;
+use ferrio_job::{Diagnostic, Severity};
+
+use crate::sources::Sources;
 
 /// The object of one diagnostic.
 #[derive(Debug, Serialize)]

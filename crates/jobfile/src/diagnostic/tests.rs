@@ -1,8 +1,8 @@
 //! How diagnostics look. What each kind of mistake reads like stands in the tests of the whole program.
 
 use super::*;
-use crate::origin::ArgOrigin;
 use crate::{Builder, Environment};
+use ferrio_job::ArgOrigin;
 
 fn shown(file: &str) -> String {
     let mut builder = Builder::new(Environment::default());

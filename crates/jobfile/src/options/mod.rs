@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::catalogue::{Kind, Multi, Opt, Scope, canonical_engine};
-use crate::origin::Origin;
-use crate::value::{Amount, Pattern, Split, Value};
+use crate::value::{Amount, Split, Value};
+use ferrio_job::Origin;
+use ferrio_job::Pattern;
 
 /// One assignment.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,6 +16,7 @@ mod split;
 mod tests;
 mod words;
 
+use ferrio_job::Pattern;
 use std::io;
 use std::path::Path;
 
@@ -113,15 +114,6 @@ pub struct PrioritySplit {
     pub percent: u8,
     /// Class, level and hint, if the entry has its own.
     pub priority: Option<(u8, u8, u16)>,
-}
-
-/// A fill pattern: bytes to repeat, with places for the block's offset.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Pattern {
-    /// The bytes; zeroes where an offset goes.
-    pub bytes: Vec<u8>,
-    /// Where in `bytes` an 8-byte block offset (`%o`) goes.
-    pub offsets: Vec<usize>,
 }
 
 /// The most bytes a file name may have.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::fault::{Fault, Piece};
-use super::{Pattern, ReadFile, Value};
+use ferrio_job::Pattern;
+
+use super::{ReadFile, Value};
 
 /// Most bytes a file may contribute.
 const FILE: usize = 128 << 20;

@@ -2,8 +2,8 @@ use std::fs;
 
 use super::*;
 use crate::PlanOptions;
-use crate::spec::Plan;
 use crate::testing::{jobs_of_files, plan_of, refusals};
+use ferrio_job::Plan;
 
 /// `(name, clone, number, group, stonewall)` of all jobs.
 fn rows(plan: &Plan) -> Vec<(&str, u32, u32, u32, bool)> {

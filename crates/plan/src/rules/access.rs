@@ -3,9 +3,9 @@
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::spec::{Direction, JobSpec};
 use crate::written::{asks, place, refuse};
 use crate::{Machine, offload};
+use ferrio_job::{Direction, JobSpec};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];

@@ -6,8 +6,8 @@ use crate::Machine;
 use crate::findings::Findings;
 use crate::names::Listing;
 use crate::resolve::seeding;
-use crate::spec::{Direction, JobSpec, Seeding};
 use crate::written::{asks, int_or, refuse, rw, word};
+use ferrio_job::{Direction, JobSpec, Seeding};
 
 /// Engines that can ask for untorn writes.
 const ATOMIC: [&str; 3] = ["pvsync2", "libaio", "io_uring"];

@@ -1,10 +1,11 @@
 //! `fill_device`: writers that end when there is no more room.
 
-use ferrio_jobfile::{Diagnostic, Job, Opt};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::spec::{Direction, JobSpec};
 use crate::written::{asks, place, refuse};
+use ferrio_job::{Direction, JobSpec};
 
 /// Whether only a full device limits what the job writes.
 pub(crate) fn is_unlimited(spec: &JobSpec, job: &Job) -> bool {
@@ -41,8 +42,8 @@ pub(super) fn apply(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use crate::rules::tests::wrong;
-    use crate::spec::Limits;
     use crate::testing::{plan_of, refusals, spec_of};
+    use ferrio_job::Limits;
 
     #[test]
     fn a_writer_without_size_has_no_limit() {

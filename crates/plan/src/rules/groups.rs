@@ -6,8 +6,8 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
-use crate::spec::JobSpec;
 use crate::written::{asks, refuse};
+use ferrio_job::JobSpec;
 
 use super::steadystate::{self, Settings};
 

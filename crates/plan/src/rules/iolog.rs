@@ -1,6 +1,7 @@
 //! Recording, replaying, and logs: what excludes each other.
 
-use ferrio_jobfile::{Job, JobSet, Opt, Origin};
+use ferrio_job::Origin;
+use ferrio_jobfile::{Job, JobSet, Opt};
 
 use crate::findings::Findings;
 use crate::written::{asks, place, refuse};

@@ -4,8 +4,8 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::measure;
-use crate::spec::JobSpec;
 use crate::written::{asks, refuse};
+use ferrio_job::JobSpec;
 
 /// What is not measured cannot be limited.
 pub(super) fn check(job: &Job, findings: &mut Findings) {

@@ -23,8 +23,8 @@ use ferrio_jobfile::Job;
 
 use crate::findings::Findings;
 use crate::sizes::Sizing;
-use crate::spec::JobSpec;
 use crate::{Machine, files, measure};
+use ferrio_job::JobSpec;
 
 pub(crate) use contents::{global_duplicates_need_known_seeds, working_set_fits_the_memory};
 pub(crate) use fill::is_unlimited;

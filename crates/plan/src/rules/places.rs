@@ -1,6 +1,6 @@
 //! Tests: each mistake has the code of its kind, and the value to blame is marked.
 
-use ferrio_jobfile::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin};
 
 use crate::PlanOptions;
 use crate::testing::{MACHINE, jobs_of, problems_of};

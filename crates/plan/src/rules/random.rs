@@ -4,8 +4,8 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
-use crate::spec::{Direction, Distribution, JobSpec, RandomOrder};
 use crate::written::{asks, refuse, rw, word};
+use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder};
 
 /// Rules that need the job as written only.
 pub(super) fn check(job: &Job, findings: &mut Findings) {

@@ -7,8 +7,8 @@ use crate::findings::Findings;
 use crate::names::Listing;
 use crate::resolve::value_origin;
 use crate::sizes::{Extent, Sizing};
-use crate::spec::JobSpec;
 use crate::written::{asks, refuse};
+use ferrio_job::JobSpec;
 
 /// Rules that need the job as written only.
 pub(super) fn check(job: &Job, findings: &mut Findings) {
@@ -139,7 +139,7 @@ mod tests {
     use crate::PlanOptions;
     use crate::rules::tests::{first_refusal, null, wrong};
     use crate::testing::{jobs_of, plan_of, problems_of, refusals, spec_of};
-    use ferrio_jobfile::Origin;
+    use ferrio_job::Origin;
 
     #[test]
     fn a_ramp_is_in_time_or_in_bytes() {

@@ -2,12 +2,13 @@
 
 use ferrio_jobfile::{Job, Opt};
 use ferrio_verify::SpecError;
+use ferrio_verify::{Verifier, VerifySpec};
 
 use crate::findings::Findings;
 use crate::names::FORMAT;
 use crate::resolve::value_origin;
-use crate::spec::{Direction, JobSpec};
 use crate::written::{asks, refuse};
+use ferrio_job::{Direction, JobSpec};
 
 /// Refusals, fix-ups and warnings of the resolved job.
 pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
@@ -25,7 +26,7 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     let given = Some(verify.interval).filter(|&bytes| bytes > 0);
     verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
     let verify = verify.clone();
-    if let Err(error) = ferrio_verify::Verifier::new(spec.verifier(&verify)) {
+    if let Err(error) = VerifySpec::of(spec, &verify).and_then(Verifier::new) {
         let (opts, code, message, help): (&[Opt], _, _, _) = match error {
             SpecError::OffsetBeyondInterval { .. } => (
                 &[Opt::VerifyOffset, Opt::VerifyInterval],
@@ -38,6 +39,12 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
                 "verify-offset-in-header",
                 error.to_string(),
                 "take `verify_offset` out, or give more".to_owned(),
+            ),
+            SpecError::Pattern(_) => (
+                &[Opt::VerifyPattern],
+                "invalid-verify-pattern",
+                error.to_string(),
+                "give at least one byte, and `%o` only where its eight bytes fit".to_owned(),
             ),
             SpecError::PatternMissing(_) => (
                 &[Opt::Verify],

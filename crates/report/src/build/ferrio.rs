@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use ferrio_job::Plan;
 use ferrio_machine::{BlockDevice, Host, Place};
-use ferrio_plan::Plan;
 use ferrio_runner::RunResult;
 use ferrio_stats::{ClockSource, quantile_error};
 

@@ -1,6 +1,6 @@
 //! Latencies of I/Os by their priority.
 
-use ferrio_plan::{IoPriority, Measure};
+use ferrio_job::{IoPriority, Measure};
 use ferrio_stats::{DirectionStats, PriorityLatency};
 
 use super::{Histograms, latency_report};

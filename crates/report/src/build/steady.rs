@@ -1,6 +1,6 @@
 //! From the checks of a steady state to what the report says of it.
 
-use ferrio_plan::{SteadyFigure, SteadyState};
+use ferrio_job::{SteadyFigure, SteadyState};
 use ferrio_runner::{SteadyCheck, SteadyResult};
 
 use super::finite;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Formats, TerseVersion};
-use ferrio_plan::PlannedJob;
+use ferrio_job::PlannedJob;
 use ferrio_runner::{JobError, JobProgress, JobState, Progress};
 use ferrio_stats::DirectionRecorder;
 use jiff::{Timestamp, tz::TimeZone};

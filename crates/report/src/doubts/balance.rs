@@ -1,7 +1,7 @@
 //! What jobs moved against what the disks below them moved.
 
+use ferrio_job::{Direction, JobSpec, OpenSync};
 use ferrio_machine::Place;
-use ferrio_plan::{Direction, JobSpec, OpenSync};
 use ferrio_runner::{DiskUsage, JobResult};
 
 use super::Look;

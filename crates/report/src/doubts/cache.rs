@@ -1,6 +1,6 @@
 //! Figures that are those of memory and not of a device.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use super::balance::{Balance, User, balances, uncounted};
 use super::{Look, Told, bytes};
@@ -147,7 +147,7 @@ fn read_again<'a>(look: &Look<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use crate::doubts::testing::{Case, disk, moving};
-    use ferrio_plan::{EngineKind, JobSpec, ReadWrite};
+    use ferrio_job::{EngineKind, JobSpec, ReadWrite};
 
     const MIB: u64 = 1 << 20;
 

@@ -1,6 +1,6 @@
 //! Times that are dear to take.
 
-use ferrio_plan::ClockSource as Wanted;
+use ferrio_job::ClockSource as Wanted;
 use ferrio_stats::ClockSource;
 
 use super::{Look, Told};

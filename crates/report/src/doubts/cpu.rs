@@ -1,6 +1,6 @@
 //! Processors that had no time to wait for a device.
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 
 use super::cache::{buffered_writes, cached_reads, sparse_reads};
 use super::{Look, Told};
@@ -64,8 +64,8 @@ pub(super) fn cpus_saturated(look: &Look<'_>) -> Vec<Told> {
 #[cfg(test)]
 mod tests {
     use crate::doubts::testing::{Case, disk, reading};
+    use ferrio_job::{EngineKind, JobSpec};
     use ferrio_machine::CpuUse;
-    use ferrio_plan::{EngineKind, JobSpec};
     use ferrio_stats::JobStats;
 
     fn working(percent: u64) -> JobStats {

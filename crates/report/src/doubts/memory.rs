@@ -1,7 +1,7 @@
 //! Files and devices that are memory, whatever the I/O is like.
 
+use ferrio_job::JobSpec;
 use ferrio_machine::Place;
-use ferrio_plan::JobSpec;
 
 use super::{Look, Told};
 
@@ -57,8 +57,8 @@ fn jobs_on<'a>(look: &Look<'a>, kind: impl Fn(&JobSpec, &Place) -> bool) -> Opti
 #[cfg(test)]
 mod tests {
     use crate::doubts::testing::{Case, reading};
+    use ferrio_job::EngineKind;
     use ferrio_machine::{BlockDevice, Place};
-    use ferrio_plan::EngineKind;
 
     fn told(code: &str, direct: bool, place: Place) -> Vec<String> {
         let mut case = Case::new().on_disk("a", reading(1000, 5000), |spec| {

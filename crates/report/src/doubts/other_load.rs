@@ -1,6 +1,6 @@
 //! What others did while the jobs ran.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use super::balance::{Balance, balances};
 use super::cpu::OTHERS;
@@ -100,8 +100,8 @@ pub(super) fn of_cpus(look: &Look<'_>) -> Vec<Told> {
 #[cfg(test)]
 mod tests {
     use crate::doubts::testing::{Case, disk, moving, reading};
+    use ferrio_job::{EngineKind, JobSpec, ReadWrite};
     use ferrio_machine::CpuUse;
-    use ferrio_plan::{EngineKind, JobSpec, ReadWrite};
 
     const MIB: u64 = 1 << 20;
 

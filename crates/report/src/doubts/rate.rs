@@ -1,6 +1,6 @@
 //! Rates that were asked for and not reached.
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::DirectionStats;
 
 use super::{Look, Told};
@@ -65,7 +65,7 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
 #[cfg(test)]
 mod tests {
     use crate::doubts::testing::{Case, reading};
-    use ferrio_plan::JobSpec;
+    use ferrio_job::JobSpec;
 
     fn at(iops: u64, ios: u64, poisson: bool) -> Vec<String> {
         let rated = |spec: &mut JobSpec| {

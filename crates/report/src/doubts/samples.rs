@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn percentiles_that_are_not_printed_do_not_matter() {
-        let lower = |spec: &mut ferrio_plan::JobSpec| spec.measure.percentiles = vec![50.0, 99.0];
+        let lower = |spec: &mut ferrio_job::JobSpec| spec.measure.percentiles = vec![50.0, 99.0];
         assert!(Case::new().job_with("a", reading(10, 5000), lower).warnings("few-ios").is_empty());
-        let none = |spec: &mut ferrio_plan::JobSpec| spec.measure.clat_percentiles = false;
+        let none = |spec: &mut ferrio_job::JobSpec| spec.measure.clat_percentiles = false;
         assert!(Case::new().job_with("a", reading(10, 5000), none).warnings("few-ios").is_empty());
     }
 
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn jobs_that_report_as_one_have_their_samples_together() {
-        let grouped = |spec: &mut ferrio_plan::JobSpec| spec.group_reporting = true;
+        let grouped = |spec: &mut ferrio_job::JobSpec| spec.group_reporting = true;
         let case = || Case::new().job_with("a", reading(500, 5000), grouped);
         assert!(case().job_with("a", reading(500, 5000), grouped).warnings("few-ios").is_empty());
         let told = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");

@@ -52,7 +52,7 @@ mod tests {
         let told = |case: Case| case.warnings("short-run").len();
         let short = || Case::new().job("a", reading(1000, 500));
         assert_eq!(told(short()), 1);
-        let unreported = |spec: &mut ferrio_plan::JobSpec| spec.measure.reported = false;
+        let unreported = |spec: &mut ferrio_job::JobSpec| spec.measure.reported = false;
         assert_eq!(told(Case::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
         assert_eq!(told(Case::new().job_with("check", reading(1000, 500), verifying)), 0);
         let mut failed = short();

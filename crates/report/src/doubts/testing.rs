@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ferrio_job::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_machine::{BlockDevice, CpuUse, Place};
-use ferrio_plan::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
 use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
@@ -124,11 +124,12 @@ pub(super) fn disk(read: u64, written: u64) -> DiskUsage {
 
 /// Lets a job verify what it writes.
 pub(super) fn verifying(spec: &mut JobSpec) {
-    spec.verify = Some(ferrio_plan::Verify {
-        method: ferrio_verify::Method::Crc32c,
+    spec.verify = Some(ferrio_job::Verify {
+        method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
         offset: 0,
         pattern: None,
+        pattern_interval: 0,
         fatal: false,
         read_back: true,
         header_seed: None,
@@ -152,8 +153,8 @@ pub(super) fn file(size: u64) -> FileSpec {
 #[test]
 fn ten_seconds_of_direct_random_reads_are_beyond_doubt() {
     let direct = |spec: &mut JobSpec| {
-        (spec.engine, spec.direct) = (ferrio_plan::EngineKind::Psync, true);
-        spec.rw = ferrio_plan::ReadWrite::RandRead;
+        (spec.engine, spec.direct) = (ferrio_job::EngineKind::Psync, true);
+        spec.rw = ferrio_job::ReadWrite::RandRead;
     };
     let case = Case::new().disk(disk(40 << 20, 64 << 10)).on_disk("a", moving(40 << 20, 0), direct);
     assert_eq!(case.all_warnings(), []);

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency, SyncStats};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};

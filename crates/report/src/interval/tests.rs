@@ -1,4 +1,4 @@
-use ferrio_plan::{PlannedJob, ReadWrite};
+use ferrio_job::{PlannedJob, ReadWrite};
 use ferrio_runner::{JobError, JobProgress, Progress};
 use ferrio_stats::DirectionRecorder;
 use serde_json::Value;

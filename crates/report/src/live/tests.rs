@@ -1,5 +1,5 @@
 use super::*;
-use ferrio_plan::PlannedJob;
+use ferrio_job::PlannedJob;
 
 const MIB: u64 = 1 << 20;
 

@@ -3,7 +3,7 @@
 //! Counts are of fio's buckets. What is left when the job ends is a last row, which fio does not have: so the counts of a direction
 //! add up to its I/Os.
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_runner::logs::IoSample;
 use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket};
 use itoa::Buffer;

@@ -1,6 +1,6 @@
 //! The logs of one job: which files there are, and how batches become rows.
 
-use ferrio_plan::{JobSpec, WindowValue};
+use ferrio_job::{JobSpec, WindowValue};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 

@@ -3,7 +3,7 @@
 //!
 //! The flags say which columns the text has. fio before 3.38 has no maximum and no issue time.
 
-use ferrio_plan::IoPriority;
+use ferrio_job::IoPriority;
 
 /// Bits of the direction's number that are its own.
 const DIRECTION: u32 = 0x0fff_ffff;

@@ -4,7 +4,7 @@
 //! Neighbouring rows mostly share their time, direction and block size. Those parts are formatted when they change and copied
 //! otherwise, so that a plain row costs one conversion of a number and no allocation.
 
-use ferrio_plan::{IoPriority, Logs, WindowValue};
+use ferrio_job::{IoPriority, Logs, WindowValue};
 use itoa::Buffer;
 
 use super::record::{Layout, Record};

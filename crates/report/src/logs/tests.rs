@@ -6,7 +6,7 @@ mod shared;
 
 use std::path::Path;
 
-use ferrio_plan::{JobSpec, PlannedJob, WindowValue};
+use ferrio_job::{JobSpec, PlannedJob, WindowValue};
 use ferrio_runner::JobResult;
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! The logs of the bandwidth of all jobs together (`--bandwidth-log`): a file for each direction.
 
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 use ferrio_runner::logs::RateSample;
 
 use super::file::LogFile;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Formats, ReportOptions, TerseVersion};
-use ferrio_plan::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_job::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_stats::Clock;
 use ferrio_workload::{RateFloor, Thinker, TooSlow};
 

@@ -1,7 +1,7 @@
 //! From the kernel back into the figures: reaping, recording, the rest of short transfers.
 
 use ferrio_engine::{Completion, Engine, Request, Submit};
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 
 use super::{Issuer, RECENT, Stamps, Unit, is_data};
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 //! the report.
 
 use ferrio_engine::{Engine, Op, Request};
-use ferrio_plan::IoPriority;
+use ferrio_job::IoPriority;
 
 use super::Issuer;
 use crate::failure::Failure;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 use ferrio_stats::JobStats;
 
 use super::Issuer;

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet};
-use ferrio_plan::{Direction, FileSpec, JobSpec};
+use ferrio_job::{Direction, FileSpec, JobSpec};
 use log::debug;
 
 use super::Issuer;

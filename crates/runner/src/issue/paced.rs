@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::Clock;
 use ferrio_workload::pacing::Pacer;
 use ferrio_workload::{Io, SEEDS, Step};
@@ -178,7 +178,7 @@ impl<E: Engine> Issuer<'_, E> {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::{PerDirection, ReadWrite};
+    use ferrio_job::{PerDirection, ReadWrite};
     use ferrio_stats::Usage;
 
     use super::*;
@@ -187,7 +187,7 @@ mod tests {
     fn job() -> (Paced, JobSpec, Timing) {
         let mut spec = JobSpec::bare("a");
         spec.rw = ReadWrite::Mixed;
-        spec.engine = ferrio_plan::EngineKind::IoUring;
+        spec.engine = ferrio_job::EngineKind::IoUring;
         spec.depth.iodepth = 2;
         spec.rates.iops = PerDirection([1000, 0, 0]);
         let clock = Clock::monotonic();

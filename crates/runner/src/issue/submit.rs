@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ferrio_engine::{Completion, Engine, Op, Request, Submit};
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 use ferrio_workload::{Io, Step, SyncKind};
 
 use super::attend::Turn;

@@ -1,7 +1,7 @@
 //! The read-back phase after a pass of a job that verifies, and the check of each block that was read.
 
 use ferrio_engine::{Engine, Op, Request};
-use ferrio_plan::Direction;
+use ferrio_job::Direction;
 use ferrio_verify::Written;
 
 use super::Issuer;

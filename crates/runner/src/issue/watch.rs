@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_workload::{DepthSearch, Verdict};
 
 use super::{Issuer, Unit};

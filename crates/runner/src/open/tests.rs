@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_plan::ReadWrite;
+use ferrio_job::ReadWrite;
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;

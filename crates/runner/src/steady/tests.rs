@@ -1,6 +1,6 @@
 //! Windows with counters set by hand; ticks are ns.
 
-use ferrio_plan::{JobSpec, PlannedJob};
+use ferrio_job::{JobSpec, PlannedJob};
 
 use super::*;
 

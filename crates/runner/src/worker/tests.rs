@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
-use ferrio_plan::{
+use ferrio_job::{
     Direction, EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify,
 };
 use tempfile::{NamedTempFile, TempDir};
@@ -49,10 +49,11 @@ fn on_file(mut spec: JobSpec, path: &Path) -> JobSpec {
 
 fn crc32c() -> Verify {
     Verify {
-        method: ferrio_verify::Method::Crc32c,
+        method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
         offset: 0,
         pattern: None,
+        pattern_interval: 0,
         fatal: false,
         read_back: true,
         header_seed: None,

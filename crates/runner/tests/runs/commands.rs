@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ferrio_plan::{JobSpec, ReadWrite};
+use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_runner::{Event, RunOptions, RunResult, run};
 use tempfile::TempDir;
 

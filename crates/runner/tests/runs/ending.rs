@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use ferrio_plan::{ExitWhat, JobSpec, ReadWrite, Verify};
+use ferrio_job::{ExitWhat, JobSpec, ReadWrite, Verify};
 use ferrio_runner::{Event, RunOptions, RunResult, Trigger, run};
 use tempfile::TempDir;
 
@@ -111,10 +111,11 @@ fn a_trigger_timeout_ends_all_jobs() {
     let mut verifying = endless("verifying");
     verifying.rw = ReadWrite::Write;
     verifying.verify = Some(Verify {
-        method: ferrio_verify::Method::Crc32c,
+        method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
         offset: 0,
         pattern: None,
+        pattern_interval: 0,
         fatal: false,
         read_back: true,
         header_seed: None,

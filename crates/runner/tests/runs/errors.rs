@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrio_plan::{EngineKind, FileKind, JobSpec, ReadWrite};
+use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_runner::{Event, RunOptions, run};
 
 use crate::support::{bytes, disk, file, plan};

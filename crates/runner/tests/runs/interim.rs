@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use ferrio_plan::JobSpec;
+use ferrio_job::JobSpec;
 use ferrio_runner::{Event, JobState, RunOptions, RunResult, Trigger, run};
 
 use crate::support::{bytes, endless, null, plan, timed};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use ferrio_plan::{EngineKind, FileKind, JobSpec, ReadWrite};
+use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_runner::{Event, JobResult, RunOptions, Trigger, run};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;

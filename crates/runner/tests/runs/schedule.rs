@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use ferrio_plan::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
+use ferrio_job::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
 use ferrio_runner::{Event, RunOptions, run};
 use tempfile::TempDir;
 

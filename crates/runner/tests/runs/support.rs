@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use ferrio_plan::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite};
+use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite};
 use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
 
 pub const SIZE: u64 = 1 << 20;

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::method::ALL;
 
 /// The first seeds of a job with the default `randseed`.
 const SEEDS: [u64; 4] =
@@ -22,7 +21,7 @@ fn body(block: &mut [u8], seed: u64) {
     }
 }
 
-fn spec(method: Method) -> VerifySpec {
+fn spec(method: VerifyMethod) -> VerifySpec {
     VerifySpec {
         method,
         interval: 4096,
@@ -36,14 +35,14 @@ fn spec(method: Method) -> VerifySpec {
     }
 }
 
-fn verifier(method: Method) -> Verifier {
+fn verifier(method: VerifyMethod) -> Verifier {
     Verifier::new(spec(method)).expect("sound options")
 }
 
 /// A pattern for the methods that need one.
 fn complete(mut spec: VerifySpec) -> VerifySpec {
     if spec.method.needs_pattern() {
-        spec.pattern = Pattern::new(vec![1, 2, 3], vec![], 0).ok();
+        spec.pattern = BlockPattern::new(vec![1, 2, 3], vec![], 0).ok();
     }
     spec
 }
@@ -80,8 +79,8 @@ fn problems(verifier: &Verifier, file: &[u8], index: usize) -> Vec<Problem> {
 
 #[test]
 fn headers_and_bodies_have_fios_bytes() {
-    assert!(verifier(Method::Crc32c).draws_seeds() && verifier(Method::Crc32c).expects_seeds());
-    let file = image(&verifier(Method::Crc32c));
+    assert!(verifier(VerifyMethod::Crc32c).draws_seeds() && verifier(VerifyMethod::Crc32c).expects_seeds());
+    let file = image(&verifier(VerifyMethod::Crc32c));
     assert_eq!(hex(&file[..24]), "caac8105001000003c5409c501cca4000000000000000000");
     assert_eq!(hex(&file[4096..4120]), "caac8105001000002e56dbf68c0abb880010000000000000");
     assert_eq!(hex(&file[32..44]), "000000000000000001002e68");
@@ -93,14 +92,14 @@ fn headers_and_bodies_have_fios_bytes() {
 #[test]
 fn the_sha_fields_of_the_first_block_are_fios() {
     let sha512 = format!("1c1501ba9d310a358478ace006a8bbad80{}7a80", "00".repeat(45));
-    assert_eq!(hex(&image(&verifier(Method::Sha512))[112..176]), sha512);
+    assert_eq!(hex(&image(&verifier(VerifyMethod::Sha512))[112..176]), sha512);
     let sha256 = format!("8478ace006a8bbad80{}807c000000000000", "00".repeat(39));
-    assert_eq!(hex(&image(&verifier(Method::Sha256))[56..112]), sha256);
+    assert_eq!(hex(&image(&verifier(VerifyMethod::Sha256))[56..112]), sha256);
 }
 
 #[test]
 fn each_interval_has_its_header_and_the_seed_of_the_block() {
-    let verifier = Verifier::new(VerifySpec { interval: 512, ..spec(Method::Crc32c) }).expect("sound");
+    let verifier = Verifier::new(VerifySpec { interval: 512, ..spec(VerifyMethod::Crc32c) }).expect("sound");
     let file = image(&verifier);
     assert_eq!(hex(&file[512..536]), "caac8105000200003c5409c501cca4000002000000000000");
     assert_eq!(hex(&file[4608..4632]), "caac8105000200002e56dbf68c0abb880012000000000000");
@@ -109,7 +108,7 @@ fn each_interval_has_its_header_and_the_seed_of_the_block() {
 
 #[test]
 fn verify_offset_exchanges_header_and_data() {
-    let verifier = Verifier::new(VerifySpec { offset: 64, ..spec(Method::Md5) }).expect("sound");
+    let verifier = Verifier::new(VerifySpec { offset: 64, ..spec(VerifyMethod::Md5) }).expect("sound");
     let file = image(&verifier);
     assert_eq!((hex(&file[64..72]), hex(&file[..8])), ("caac810200100000".into(), "5cbbe69a27b30c02".into()));
     assert_eq!(problems(&verifier, &file, 0), []);
@@ -117,7 +116,7 @@ fn verify_offset_exchanges_header_and_data() {
 
 #[test]
 fn time_goes_into_the_header_and_is_not_checked() {
-    let verifier = verifier(Method::Meta);
+    let verifier = verifier(VerifyMethod::Meta);
     let mut block = vec![0; 4096];
     let stamp = Stamp { time: Duration::new(7, 11), ..stamp(0, 4096) };
     verifier.fill(&mut block, &stamp, body).expect("room");
@@ -128,8 +127,8 @@ fn time_goes_into_the_header_and_is_not_checked() {
 
 #[test]
 fn a_pattern_replaces_the_body_and_the_seed() {
-    let pattern = Pattern::new(vec![0xaa], vec![], 0).ok();
-    let verifier = Verifier::new(VerifySpec { pattern, ..spec(Method::PatternHdr) }).expect("sound");
+    let pattern = BlockPattern::new(vec![0xaa], vec![], 0).ok();
+    let verifier = Verifier::new(VerifySpec { pattern, ..spec(VerifyMethod::PatternHdr) }).expect("sound");
     assert!(!verifier.draws_seeds() && !verifier.expects_seeds());
     let file = image(&verifier);
     assert_eq!(
@@ -141,7 +140,7 @@ fn a_pattern_replaces_the_body_and_the_seed() {
 
 #[test]
 fn a_damaged_body_shows_the_stored_and_the_computed_digest() {
-    let verifier = verifier(Method::Crc32c);
+    let verifier = verifier(VerifyMethod::Crc32c);
     let mut file = image(&verifier);
     file[5000] = 0xff;
     let found = problems(&verifier, &file, 1);
@@ -153,7 +152,7 @@ fn a_damaged_body_shows_the_stored_and_the_computed_digest() {
 
 #[test]
 fn header_fields_are_checked_in_fios_order() {
-    let verifier = verifier(Method::Crc32c);
+    let verifier = verifier(VerifyMethod::Crc32c);
     let sound = image(&verifier);
     let damaged = |changes: &[(usize, &[u8])]| {
         let mut file = sound.clone();
@@ -184,30 +183,30 @@ fn header_fields_are_checked_in_fios_order() {
 
 #[test]
 fn seed_and_number_are_compared_only_where_they_are_in_effect() {
-    let file = image(&verifier(Method::Crc32c));
-    let lenient = VerifySpec { header_seed: false, write_sequence: false, ..spec(Method::Crc32c) };
+    let file = image(&verifier(VerifyMethod::Crc32c));
+    let lenient = VerifySpec { header_seed: false, write_sequence: false, ..spec(VerifyMethod::Crc32c) };
     let other = Expected { seed: Some(1), number: Some(77) };
     let check = |spec, expected: Expected| {
         let verifier = Verifier::new(spec).expect("sound");
         verifier.check(&mut file[..4096].to_vec(), 0, &expected).is_ok()
     };
     assert!(check(lenient.clone(), other));
-    assert!(check(spec(Method::Crc32c), Expected::default()));
+    assert!(check(spec(VerifyMethod::Crc32c), Expected::default()));
     assert!(!check(VerifySpec { header_seed: true, ..lenient.clone() }, other));
     assert!(!check(VerifySpec { write_sequence: true, ..lenient }, other));
 }
 
 #[test]
 fn another_method_on_disk_is_named_after_the_digest_failed() {
-    let file = image(&verifier(Method::Crc32c));
-    let found = problems(&verifier(Method::Md5), &file, 0);
+    let file = image(&verifier(VerifyMethod::Crc32c));
+    let found = problems(&verifier(VerifyMethod::Md5), &file, 0);
     let [Problem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
-    assert_eq!((bad.method, bad.media), (Method::Md5, Some(5)));
+    assert_eq!((bad.method, bad.media), (VerifyMethod::Md5, Some(5)));
 }
 
 #[test]
 fn crc32c_of_old_hardware_writers_is_accepted() {
-    let verifier = verifier(Method::Crc32c);
+    let verifier = verifier(VerifyMethod::Crc32c);
     let mut file = image(&verifier);
     let header = Header { method: 6, ..Header::read(&file).expect("a header") };
     file[..48].copy_from_slice(&header.sealed());
@@ -216,17 +215,17 @@ fn crc32c_of_old_hardware_writers_is_accepted() {
 
 #[test]
 fn a_reader_with_another_interval_sees_the_wrong_length() {
-    let file = image(&verifier(Method::Crc32c));
-    let reader = Verifier::new(VerifySpec { interval: 8192, ..spec(Method::Crc32c) }).expect("sound");
+    let file = image(&verifier(VerifyMethod::Crc32c));
+    let reader = Verifier::new(VerifySpec { interval: 8192, ..spec(VerifyMethod::Crc32c) }).expect("sound");
     let mismatch = reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()).expect_err("differs");
     assert_eq!(mismatch.failures[0].problem, Problem::Length { found: 4096, wanted: 8192 });
-    let reader = Verifier::new(VerifySpec { interval: 4096, ..spec(Method::Crc32c) }).expect("sound");
+    let reader = Verifier::new(VerifySpec { interval: 4096, ..spec(VerifyMethod::Crc32c) }).expect("sound");
     assert_eq!(reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()), Ok(()));
 }
 
 #[test]
 fn every_bad_interval_is_told_unless_the_first_is_fatal_or_a_header() {
-    let in_four = VerifySpec { interval: 1024, ..spec(Method::Crc32c) };
+    let in_four = VerifySpec { interval: 1024, ..spec(VerifyMethod::Crc32c) };
     let tolerant = Verifier::new(in_four.clone()).expect("sound");
     let fatal = Verifier::new(VerifySpec { fatal: true, ..in_four }).expect("sound");
     let mut file = image(&tolerant);
@@ -244,9 +243,9 @@ fn every_bad_interval_is_told_unless_the_first_is_fatal_or_a_header() {
 
 #[test]
 fn a_headerless_pattern_is_compared_over_the_whole_block() {
-    let pattern = Pattern::new(vec![0x11, 0x22, 0x33, 0x44], vec![], 0).ok();
+    let pattern = BlockPattern::new(vec![0x11, 0x22, 0x33, 0x44], vec![], 0).ok();
     let verifier =
-        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(Method::Pattern) }).expect("sound");
+        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(VerifyMethod::Pattern) }).expect("sound");
     let mut file = image(&verifier);
     assert_eq!(hex(&file[..8]), "1122334411223344");
     file[4101] = 0x55;
@@ -256,9 +255,9 @@ fn a_headerless_pattern_is_compared_over_the_whole_block() {
 
 #[test]
 fn a_pattern_behind_a_header_is_counted_from_the_interval() {
-    let pattern = Pattern::new(vec![7], vec![], 0).ok();
+    let pattern = BlockPattern::new(vec![7], vec![], 0).ok();
     let verifier =
-        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(Method::Meta) }).expect("sound");
+        Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(VerifyMethod::Meta) }).expect("sound");
     let mut file = image(&verifier);
     file[1024 + 100] = 6;
     let problem = Problem::Pattern { found: 6, wanted: 7, at: 100, media: None };
@@ -267,7 +266,7 @@ fn a_pattern_behind_a_header_is_counted_from_the_interval() {
 
 #[test]
 fn null_writes_and_checks_nothing() {
-    let verifier = verifier(Method::Null);
+    let verifier = verifier(VerifyMethod::Null);
     let mut block = [9; 100];
     verifier.fill(&mut block, &stamp(0, 100), |_, _| panic!("no body")).expect("always");
     assert_eq!(block, [9; 100]);
@@ -277,7 +276,7 @@ fn null_writes_and_checks_nothing() {
 
 #[test]
 fn a_block_that_its_header_fills_is_refused() {
-    for method in ALL {
+    for method in VerifyMethod::ALL {
         let verifier = Verifier::new(complete(spec(method))).expect("sound");
         let overhead = method.overhead();
         if overhead > 0 {
@@ -292,13 +291,13 @@ fn a_block_that_its_header_fills_is_refused() {
 #[test]
 fn contradicting_options_are_refused() {
     let refused = |spec| Verifier::new(spec).expect_err("contradiction").to_string();
-    assert_eq!(refused(spec(Method::Pattern)), "verify=pattern needs verify_pattern");
+    assert_eq!(refused(spec(VerifyMethod::Pattern)), "verify=pattern needs verify_pattern");
     assert_eq!(
-        refused(VerifySpec { offset: 48, ..spec(Method::Md5) }),
+        refused(VerifySpec { offset: 48, ..spec(VerifyMethod::Md5) }),
         "verify_offset=48 reaches into the header: with verify=md5 it must be 64 or more"
     );
     assert_eq!(
-        refused(VerifySpec { offset: 4090, ..spec(Method::Meta) }),
+        refused(VerifySpec { offset: 4090, ..spec(VerifyMethod::Meta) }),
         "verify_offset=4090 and a header of 48 bytes reach beyond the verify interval of 4096 bytes"
     );
 }
@@ -310,13 +309,14 @@ struct Case {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let parts = (0..ALL.len(), 0usize..4, 1usize..5, any::<bool>(), any::<bool>(), any::<bool>());
+    let parts =
+        (0..VerifyMethod::ALL.len(), 0usize..4, 1usize..5, any::<bool>(), any::<bool>(), any::<bool>());
     parts.prop_map(|(method, halvings, blocks, moved, whole_blocks, patterned)| {
-        let method = ALL[method];
+        let method = VerifyMethod::ALL[method];
         let interval = 4096 >> halvings;
         let offset = if moved && method.has_header() { method.overhead() as u32 + 3 } else { 0 };
         let pattern = (patterned || method.needs_pattern())
-            .then(|| Pattern::new((1..=13).collect(), vec![5], 0).ok())
+            .then(|| BlockPattern::new((1..=13).collect(), vec![5], 0).ok())
             .flatten();
         let spec = VerifySpec { interval, offset, whole_blocks, pattern, ..spec(method) };
         Case { spec, len: blocks * 4096 }
@@ -337,8 +337,8 @@ proptest! {
         let at = at.index(case.len);
         block[at] ^= 1 << bit;
         let noticed = match case.spec.method {
-            Method::Null => false,
-            Method::Meta if case.spec.pattern.is_none() => lies_in_header(&case, at),
+            VerifyMethod::Null => false,
+            VerifyMethod::Meta if case.spec.pattern.is_none() => lies_in_header(&case, at),
             _ => true,
         };
         prop_assert_eq!(verifier.check(&mut block, offset, &expected(2)).is_err(), noticed);

@@ -3,7 +3,7 @@
 //! A duplicate costs one draw and a copy of a generator's state (12 or 40 bytes). The working set keeps such a state for each of
 //! its blocks, made once at the start.
 
-use ferrio_plan::{ContentSeed, Direction, JobSpec, WorkingSet};
+use ferrio_job::{ContentSeed, Direction, JobSpec, WorkingSet};
 
 use crate::WorkloadError;
 use crate::random::{Generator, Scale, Stream, T88, T258};
@@ -51,7 +51,7 @@ impl Dedupe {
     /// The choices of a job whose contents begin with `stream`.
     pub(super) fn new(
         spec: &JobSpec,
-        dedupe: &ferrio_plan::Dedupe,
+        dedupe: &ferrio_job::Dedupe,
         stream: &Stream,
         seeds: &[u64; SEEDS],
     ) -> Result<Self, WorkloadError> {

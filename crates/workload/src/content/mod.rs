@@ -12,7 +12,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use ferrio_plan::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 
 use crate::WorkloadError;
 use crate::seeds::{SEEDS, thread_seeds};
@@ -38,7 +38,7 @@ enum Prep {
 }
 
 impl Content {
-    /// The content of a job's buffers. `entropy` seeds it when [`ferrio_plan::Seeding::FromSystem`] asks for that.
+    /// The content of a job's buffers. `entropy` seeds it when [`ferrio_job::Seeding::FromSystem`] asks for that.
     ///
     /// # Errors
     /// The working set of duplicates does not fit the memory.

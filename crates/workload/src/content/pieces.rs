@@ -3,7 +3,7 @@
 //! Every piece has a draw of its own, so that a compressor that works on pieces of this size finds the same everywhere. A buffer
 //! that shall equal another one is made from the state in which the random stream was, or will be, for that one.
 
-use ferrio_plan::BufferContent;
+use ferrio_job::BufferContent;
 
 use super::dedupe::{Dedupe, Origin};
 use super::fill::{compressed, fill_part};

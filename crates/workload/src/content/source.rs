@@ -1,6 +1,6 @@
 //! Where the bytes of a job come from: zeroes, a pattern, random words, or pieces that compress or repeat.
 
-use ferrio_plan::{BufferContent, JobSpec};
+use ferrio_job::{BufferContent, JobSpec};
 
 use super::dedupe::Dedupe;
 use super::fill::{fill_random, repeat};

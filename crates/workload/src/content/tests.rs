@@ -2,7 +2,7 @@
 
 mod model;
 
-use ferrio_plan::{Dedupe, Generator, ReadWrite, Seeding, WorkingSet};
+use ferrio_job::{Dedupe, Generator, ReadWrite, Seeding, WorkingSet};
 use md5::{Digest, Md5};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Which I/Os of a random job go to a random offset: `rw=rand...:N` and `percentage_random`.
 
-use ferrio_plan::{Direction, Generator, PerDirection, Sequencer};
+use ferrio_job::{Direction, Generator, PerDirection, Sequencer};
 
 use crate::random::{Scale, Stream};
 

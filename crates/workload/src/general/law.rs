@@ -1,6 +1,6 @@
 //! `random_distribution`: which of a file's blocks a random choice takes.
 
-use ferrio_plan::{Direction, Distribution, JobSpec};
+use ferrio_job::{Direction, Distribution, JobSpec};
 
 use crate::candidates::skewed_choices;
 use crate::random::Stream;

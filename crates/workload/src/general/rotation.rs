@@ -3,7 +3,7 @@
 //! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
 //! only some of its files open opens one when it is picked; a pick of a closed file when no more may be open is passed over.
 
-use ferrio_plan::{FileService, JobSpec};
+use ferrio_job::{FileService, JobSpec};
 
 use super::members::Members;
 use crate::random::{Scale, Stream};

@@ -2,7 +2,7 @@
 
 mod slow;
 
-use ferrio_plan::{FileService, JobSpec, Law, RandomOrder, ReadWrite, Seeding, Skew};
+use ferrio_job::{FileService, JobSpec, Law, RandomOrder, ReadWrite, Seeding, Skew};
 
 use crate::testing::{job, notation, regions, sequence, steps};
 use crate::{Io, Step, Workload};
@@ -12,9 +12,9 @@ fn files(rw: ReadWrite, kib: u64, count: u64, service: FileService) -> JobSpec {
     spec.rw = rw;
     spec.limits.size = kib * 1024;
     spec.file_service = service;
-    let name = |number| ferrio_plan::FileSpec {
+    let name = |number| ferrio_job::FileSpec {
         path: format!("a.0.{number}").into(),
-        kind: ferrio_plan::FileKind::Pretend,
+        kind: ferrio_job::FileKind::Pretend,
         offset: 0,
         size: spec.limits.size / count,
         real_size: spec.limits.size / count,

@@ -1,4 +1,4 @@
-use ferrio_plan::{BlockShare, JobSpec, PerDirection, ReadWrite};
+use ferrio_job::{BlockShare, JobSpec, PerDirection, ReadWrite};
 use proptest::prelude::*;
 
 use super::*;

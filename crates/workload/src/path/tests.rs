@@ -1,6 +1,6 @@
 //! The short paths make the choices of the general one.
 
-use ferrio_plan::{
+use ferrio_job::{
     AccessZone, Direction, Distribution, JobSpec, Law, PerDirection, RandomOrder, ReadWrite, RwPostfix, Skew,
 };
 use proptest::prelude::*;

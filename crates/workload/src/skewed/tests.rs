@@ -1,6 +1,6 @@
 //! Skewed choices against sums and formulas written out without preparation.
 
-use ferrio_plan::{Law, Skew};
+use ferrio_job::{Law, Skew};
 use proptest::prelude::*;
 
 use super::{SPREAD, Skewed};

@@ -4,7 +4,7 @@ use std::fs::read_link;
 use std::os::fd::RawFd;
 
 use ferrio_engine::OpenFile;
-use ferrio_plan::FileService;
+use ferrio_job::FileService;
 
 use super::*;
 
@@ -150,7 +150,7 @@ fn blocks_are_read_back_through_no_more_descriptors_than_they_were_written() {
     ] {
         let mut spec = spec;
         // The engine moves no data, so nothing can be compared.
-        spec.verify = Some(Verify { method: ferrio_verify::Method::Null, ..crc32c() });
+        spec.verify = Some(Verify { method: ferrio_job::VerifyMethod::Null, ..crc32c() });
         let (ios, _, most) = watched(&spec);
         let blocks = 4 * spec.files.len() as u64;
         assert_eq!((ios, most), ([blocks, blocks], spec.openfiles as usize));

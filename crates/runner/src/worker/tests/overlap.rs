@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::thread;
 
 use ferrio_engine_offload::Offload;
-use ferrio_plan::{BlockSizes, MaxLatency};
+use ferrio_job::{BlockSizes, MaxLatency};
 
 use super::*;
 use crate::overlap::SharedRanges;

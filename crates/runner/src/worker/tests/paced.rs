@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ferrio_plan::{BlockShare, Think};
+use ferrio_job::{BlockShare, Think};
 use ferrio_stats::{DirectionStats, Latency};
 
 use super::*;

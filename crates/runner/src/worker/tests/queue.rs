@@ -57,7 +57,7 @@ impl<const LATE: u32> Engine for Scribe<LATE> {
 /// A job of `ios` I/Os of 4 KiB with this queue: iodepth, batch, least and most completions, low mark.
 fn queue(ios: u64, [iodepth, batch, complete_min, complete_max, low]: [u32; 5]) -> JobSpec {
     let mut spec = job(ReadWrite::Write, EngineKind::Libaio, ios * 4096);
-    spec.depth = ferrio_plan::Depth { iodepth, batch, complete_min, complete_max, low };
+    spec.depth = ferrio_job::Depth { iodepth, batch, complete_min, complete_max, low };
     spec
 }
 

@@ -1,6 +1,6 @@
 //! What `write_iolog` writes of engines that make I/Os come back.
 
-use ferrio_plan::{IologVersion, RecordTo};
+use ferrio_job::{IologVersion, RecordTo};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Latencies that jobs must keep, ramps of bytes and flow groups, driven through a worker.
 
-use ferrio_plan::{Flow, LatencyTarget};
+use ferrio_job::{Flow, LatencyTarget};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrio_plan::{ContentSeed, Dedupe, Direction, Generator, JobSpec, ReadWrite, WorkingSet};
+use ferrio_job::{ContentSeed, Dedupe, Direction, Generator, JobSpec, ReadWrite, WorkingSet};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds};
 use proptest::prelude::*;
 

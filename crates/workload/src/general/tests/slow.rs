@@ -1,6 +1,6 @@
 //! The choice of files by the plainest means: flags, one look after the other, one draw after the other.
 
-use ferrio_plan::{FileService, Law, ReadWrite, Skew};
+use ferrio_job::{FileService, Law, ReadWrite, Skew};
 use proptest::prelude::*;
 
 use super::{files, job};

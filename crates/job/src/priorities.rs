@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Direction, PerDirection};
+use crate::{Direction, PerDirection};
 
 /// An I/O priority as the kernel packs it: the class in the top 3 bits, the hint in 10, the level in the low 3. 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::PerDirection;
+use crate::PerDirection;
 
 /// `latency_target` and the options below it: the search for the largest depth that keeps a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Direction, Generator, JobSpec};
+use crate::{Direction, Generator, JobSpec};
 
 /// Content of the I/O buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]

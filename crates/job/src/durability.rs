@@ -1,6 +1,6 @@
 //! When data is made durable, and whether it waits in the page cache until then.
 
-use super::{EngineKind, JobSpec, OpenSync};
+use crate::{EngineKind, JobSpec, OpenSync};
 
 /// `sync_file_range=flags:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,18 +1,20 @@
 //! How the data of a job is verified.
 
-use super::{Direction, JobSpec, RwPostfix};
+use crate::{Direction, JobSpec, Pattern, RwPostfix, VerifyMethod};
 
 /// `verify` and the options below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verify {
     /// How blocks are checked.
-    pub method: ferrio_verify::Method,
+    pub method: VerifyMethod,
     /// Bytes that carry one header.
     pub interval: u32,
     /// `verify_offset`, bytes; 0 when not given.
     pub offset: u32,
-    /// `verify_pattern` with its interval.
-    pub pattern: Option<ferrio_verify::Pattern>,
+    /// `verify_pattern`.
+    pub pattern: Option<Pattern>,
+    /// `verify_pattern_interval`: the pattern starts again at every multiple of this, bytes; 0 lets it run through the block.
+    pub pattern_interval: u32,
     /// `verify_fatal`.
     pub fatal: bool,
     /// `do_verify`: read everything back after writing.
@@ -40,22 +42,6 @@ impl JobSpec {
             || self.zones.is_some()
             || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
-    }
-
-    /// What the job's verifier has to know.
-    #[must_use]
-    pub fn verifier(&self, verify: &Verify) -> ferrio_verify::VerifySpec {
-        ferrio_verify::VerifySpec {
-            method: verify.method,
-            interval: verify.interval,
-            whole_blocks: false,
-            offset: verify.offset,
-            thread: self.number,
-            header_seed: self.checks_header_seed(verify),
-            write_sequence: self.checks_write_sequence(verify),
-            fatal: verify.fatal,
-            pattern: verify.pattern.clone(),
-        }
     }
 
     /// True when the seed in the header of a block that is read back must be the one that was drawn for it.

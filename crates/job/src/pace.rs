@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Direction, PerDirection};
+use crate::{Direction, PerDirection};
 
 /// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

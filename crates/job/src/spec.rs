@@ -1,50 +1,6 @@
-//! The resolved job: plain data without `Option` where there is a default. Only this crate builds it.
+//! One resolved job: plain data without `Option` where there is a default. Only the planner makes it.
 
-mod blocks;
-mod choices;
-mod clock;
-mod contents;
-mod direction;
-mod durability;
-mod engine;
-mod files;
-mod life_cycle;
-mod limits;
-mod logs;
-mod measure;
-mod memory;
-mod memory_policy;
-mod pace;
-mod priorities;
-mod restraint;
-mod tolerance;
-mod verify;
-
-use std::fmt;
-
-pub use blocks::*;
-pub use choices::*;
-pub use clock::*;
-pub use contents::*;
-pub use direction::*;
-pub use durability::*;
-pub use engine::*;
-pub use ferrio_random::Generator;
-pub use files::*;
-pub use life_cycle::*;
-pub use limits::*;
-pub use logs::*;
-pub use measure::*;
-pub use memory::*;
-pub use memory_policy::*;
-pub use pace::*;
-pub use priorities::*;
-pub use restraint::*;
-pub use tolerance::*;
-pub use verify::*;
-
-/// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
-pub type OptionEcho = Vec<(String, String)>;
+use crate::*;
 
 /// One resolved job (one clone).
 #[derive(Clone, Debug, PartialEq)]
@@ -217,43 +173,4 @@ impl JobSpec {
     pub fn is_sync(&self) -> bool {
         !self.offload && self.engine.is_sync(self.depth.iodepth)
     }
-}
-
-/// A job that could not be set up (no size, bad offset...): it does no I/O, but it is reported and counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetupError {
-    /// Errno for the report, 0 when fio leaves the error field empty.
-    pub errno: i32,
-    /// What failed, in fio's `func=` words (`total_file_size`).
-    pub func: &'static str,
-    /// One line for stderr: what is wrong and what to do.
-    pub message: String,
-}
-
-impl fmt::Display for SetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// A job of the plan: resolved, or resolved as far as possible with the reason why it cannot run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlannedJob {
-    /// The job.
-    pub spec: JobSpec,
-    /// Why it cannot run.
-    pub setup_error: Option<SetupError>,
-}
-
-/// Everything a run needs.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// Jobs in creation order.
-    pub jobs: Vec<PlannedJob>,
-    /// The clock of all of them.
-    pub clock: ClockSource,
-    /// `[global]` options for the JSON report.
-    pub globals: OptionEcho,
-    /// Things the user should know, one line each, for stderr.
-    pub notes: Vec<String>,
 }

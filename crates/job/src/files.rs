@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Direction, JobSpec, Skew};
+use crate::{Direction, JobSpec, Skew};
 
 /// `file_service_type=`: which file the next I/O goes to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use ferrio_trace::Version as IologVersion;
+use crate::IologVersion;
 
 /// Log files of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

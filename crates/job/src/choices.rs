@@ -1,6 +1,6 @@
 //! How random offsets are chosen: the shape of their distribution, and generators that visit each block once.
 
-use super::PerDirection;
+use crate::PerDirection;
 
 /// A law under which few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::spec::{
+use crate::{
     BlockSizes, BufferContent, Depth, Distribution, Durability, EngineKind, EngineOptions, Fadvise,
     Fallocate, FileService, Generator, JobSpec, LatencyTarget, LifeCycle, Limits, Logs, MaxLatency, Measure,
     OpenSync, PerDirection, Priorities, RandomOrder, Rates, ReadWrite, RwPostfix, Seeding, Sequencer, Think,
@@ -44,7 +44,7 @@ impl JobSpec {
             bs_is_seq_rand: false,
             seeding: Seeding::Repeatable,
             buffer: BufferContent::default(),
-            memory: crate::spec::Memory::default(),
+            memory: crate::Memory::default(),
             engine: EngineKind::Psync,
             engine_options: EngineOptions::default(),
             depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },

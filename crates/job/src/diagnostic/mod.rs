@@ -1,0 +1,85 @@
+//! What the user should know about options, jobs and runs: a code, a place, a message and what to do.
+
+pub mod codes;
+
+use crate::Origin;
+
+/// How bad a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// Nothing is run.
+    Error,
+    /// Worth knowing; the run goes on.
+    Warning,
+    /// Goes with the diagnostic before it.
+    Note,
+}
+
+/// One thing to tell the user.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The kind of mistake in words joined by dashes; stays the same from version to version, whatever the
+    /// message says.
+    pub code: &'static str,
+    /// What is wrong, with the user's own text.
+    pub message: String,
+    /// Where.
+    pub origin: Origin,
+    /// Text beside the caret; may be empty.
+    pub label: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// What to write at `origin` instead, where one text is likely to be meant.
+    pub suggestion: Option<String>,
+}
+
+/// The code of a diagnostic that was not given one of its own.
+const GENERAL: &str = "invalid-job";
+
+impl Diagnostic {
+    /// An error of the general kind `invalid-job`, without label or help.
+    pub fn error(message: impl Into<String>, origin: Origin) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            code: GENERAL,
+            message: message.into(),
+            origin,
+            label: String::new(),
+            help: None,
+            suggestion: None,
+        }
+    }
+
+    /// A warning without label or help.
+    pub fn warning(message: impl Into<String>, origin: Origin) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message, origin) }
+    }
+
+    /// A note without place, label or help.
+    pub fn note(message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Note, code: "note", ..Diagnostic::error(message, Origin::Builtin) }
+    }
+
+    /// The same with the kind of mistake it is, one of [`codes`].
+    pub fn code(self, code: &'static str) -> Diagnostic {
+        debug_assert!(codes::is_known(code), "the code {code} is not in the table");
+        Diagnostic { code, ..self }
+    }
+
+    /// The same with a text beside the caret.
+    pub fn label(self, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { label: label.into(), ..self }
+    }
+
+    /// The same with advice.
+    pub fn help(self, help: impl Into<String>) -> Diagnostic {
+        Diagnostic { help: Some(help.into()), ..self }
+    }
+
+    /// The same with the text that was probably meant.
+    pub fn suggest(self, text: impl Into<String>) -> Diagnostic {
+        Diagnostic { suggestion: Some(text.into()), ..self }
+    }
+}

@@ -1,0 +1,271 @@
+//! The values of `verify=`: their names, their codes in the header and the size of what follows the header.
+
+/// Bytes of the header that a verified block begins with.
+pub const HEADER_BYTES: usize = 48;
+
+/// How blocks are verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VerifyMethod {
+    /// Header only.
+    Meta,
+    /// MD5.
+    Md5,
+    /// A 64-bit CRC.
+    Crc64,
+    /// A 32-bit CRC, most significant bit first.
+    Crc32,
+    /// CRC-32C (Castagnoli).
+    Crc32c,
+    /// CRC-16/ARC.
+    Crc16,
+    /// CRC-7 as MMC cards use it.
+    Crc7,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256 with a deviation that fio made part of the format.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+    /// SHA3-224.
+    Sha3_224,
+    /// SHA3-256.
+    Sha3_256,
+    /// SHA3-384.
+    Sha3_384,
+    /// SHA3-512.
+    Sha3_512,
+    /// XXH32 with seed 1.
+    Xxhash,
+    /// Header, and a pattern instead of a checksum.
+    PatternHdr,
+    /// A pattern without header.
+    Pattern,
+    /// Blocks are read back but not looked at.
+    Null,
+}
+
+impl VerifyMethod {
+    /// All methods.
+    pub const ALL: [VerifyMethod; 18] = [
+        VerifyMethod::Meta,
+        VerifyMethod::Md5,
+        VerifyMethod::Crc64,
+        VerifyMethod::Crc32,
+        VerifyMethod::Crc32c,
+        VerifyMethod::Crc16,
+        VerifyMethod::Crc7,
+        VerifyMethod::Sha256,
+        VerifyMethod::Sha512,
+        VerifyMethod::Sha3_224,
+        VerifyMethod::Sha3_256,
+        VerifyMethod::Sha3_384,
+        VerifyMethod::Sha3_512,
+        VerifyMethod::Xxhash,
+        VerifyMethod::Sha1,
+        VerifyMethod::PatternHdr,
+        VerifyMethod::Pattern,
+        VerifyMethod::Null,
+    ];
+
+    /// The method of an option value. `None` for `0` (no verification) and for unknown words.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "meta" => VerifyMethod::Meta,
+            "md5" => VerifyMethod::Md5,
+            "crc64" => VerifyMethod::Crc64,
+            "crc32" => VerifyMethod::Crc32,
+            "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
+            "crc16" => VerifyMethod::Crc16,
+            "crc7" => VerifyMethod::Crc7,
+            "sha1" => VerifyMethod::Sha1,
+            "sha256" => VerifyMethod::Sha256,
+            "sha512" => VerifyMethod::Sha512,
+            "sha3-224" => VerifyMethod::Sha3_224,
+            "sha3-256" => VerifyMethod::Sha3_256,
+            "sha3-384" => VerifyMethod::Sha3_384,
+            "sha3-512" => VerifyMethod::Sha3_512,
+            "xxhash" => VerifyMethod::Xxhash,
+            "pattern_hdr" => VerifyMethod::PatternHdr,
+            "pattern" => VerifyMethod::Pattern,
+            "null" => VerifyMethod::Null,
+            _ => return None,
+        })
+    }
+
+    /// The option value.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            VerifyMethod::Meta => "meta",
+            VerifyMethod::Md5 => "md5",
+            VerifyMethod::Crc64 => "crc64",
+            VerifyMethod::Crc32 => "crc32",
+            VerifyMethod::Crc32c => "crc32c",
+            VerifyMethod::Crc16 => "crc16",
+            VerifyMethod::Crc7 => "crc7",
+            VerifyMethod::Sha1 => "sha1",
+            VerifyMethod::Sha256 => "sha256",
+            VerifyMethod::Sha512 => "sha512",
+            VerifyMethod::Sha3_224 => "sha3-224",
+            VerifyMethod::Sha3_256 => "sha3-256",
+            VerifyMethod::Sha3_384 => "sha3-384",
+            VerifyMethod::Sha3_512 => "sha3-512",
+            VerifyMethod::Xxhash => "xxhash",
+            VerifyMethod::PatternHdr => "pattern_hdr",
+            VerifyMethod::Pattern => "pattern",
+            VerifyMethod::Null => "null",
+        }
+    }
+
+    /// The type byte of the header.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            VerifyMethod::Meta => 1,
+            VerifyMethod::Md5 => 2,
+            VerifyMethod::Crc64 => 3,
+            VerifyMethod::Crc32 => 4,
+            VerifyMethod::Crc32c => 5,
+            VerifyMethod::Crc16 => 7,
+            VerifyMethod::Crc7 => 8,
+            VerifyMethod::Sha256 => 9,
+            VerifyMethod::Sha512 => 10,
+            VerifyMethod::Sha3_224 => 11,
+            VerifyMethod::Sha3_256 => 12,
+            VerifyMethod::Sha3_384 => 13,
+            VerifyMethod::Sha3_512 => 14,
+            VerifyMethod::Xxhash => 15,
+            VerifyMethod::Sha1 => 16,
+            VerifyMethod::PatternHdr => 17,
+            VerifyMethod::Pattern => 18,
+            VerifyMethod::Null => 19,
+        }
+    }
+
+    /// The method of a type byte found on disk. 6 is what old releases wrote for CRC-32C computed in hardware.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        const BY_CODE: [VerifyMethod; 19] = [
+            VerifyMethod::Meta,
+            VerifyMethod::Md5,
+            VerifyMethod::Crc64,
+            VerifyMethod::Crc32,
+            VerifyMethod::Crc32c,
+            VerifyMethod::Crc32c,
+            VerifyMethod::Crc16,
+            VerifyMethod::Crc7,
+            VerifyMethod::Sha256,
+            VerifyMethod::Sha512,
+            VerifyMethod::Sha3_224,
+            VerifyMethod::Sha3_256,
+            VerifyMethod::Sha3_384,
+            VerifyMethod::Sha3_512,
+            VerifyMethod::Xxhash,
+            VerifyMethod::Sha1,
+            VerifyMethod::PatternHdr,
+            VerifyMethod::Pattern,
+            VerifyMethod::Null,
+        ];
+        BY_CODE.get(usize::from(code).checked_sub(1)?).copied()
+    }
+
+    /// Bytes of the stored digest, which follows the header.
+    #[must_use]
+    pub fn digest_bytes(self) -> usize {
+        match self {
+            VerifyMethod::Meta | VerifyMethod::PatternHdr | VerifyMethod::Pattern | VerifyMethod::Null => 0,
+            VerifyMethod::Crc7 => 1,
+            VerifyMethod::Crc16 => 2,
+            VerifyMethod::Crc32 | VerifyMethod::Crc32c | VerifyMethod::Xxhash => 4,
+            VerifyMethod::Crc64 => 8,
+            VerifyMethod::Md5 => 16,
+            VerifyMethod::Sha1 => 20,
+            VerifyMethod::Sha3_224 => 28,
+            VerifyMethod::Sha3_256 => 32,
+            VerifyMethod::Sha3_384 => 48,
+            VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
+            VerifyMethod::Sha512 => 128,
+        }
+    }
+
+    /// True when blocks carry a header.
+    #[must_use]
+    pub fn has_header(self) -> bool {
+        !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
+    }
+
+    /// True when blocks carry a digest.
+    #[must_use]
+    pub fn has_digest(self) -> bool {
+        self.digest_bytes() > 0
+    }
+
+    /// True when the method is nothing without `verify_pattern`.
+    #[must_use]
+    pub fn needs_pattern(self) -> bool {
+        matches!(self, VerifyMethod::Pattern | VerifyMethod::PatternHdr)
+    }
+
+    /// Bytes of header and digest at the start of each interval: the checked data begins there.
+    #[must_use]
+    pub fn overhead(self) -> usize {
+        if self.has_header() { HEADER_BYTES + self.digest_bytes() } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_codes_lead_back_to_the_method() {
+        for method in VerifyMethod::ALL {
+            assert_eq!(VerifyMethod::parse(method.name()), Some(method));
+            assert_eq!(VerifyMethod::from_code(method.code()), Some(method));
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_crc32c_and_both_codes_are_one_method() {
+        assert_eq!(VerifyMethod::parse("crc32c-intel"), Some(VerifyMethod::Crc32c));
+        assert_eq!(VerifyMethod::from_code(6), Some(VerifyMethod::Crc32c));
+    }
+
+    #[test]
+    fn zero_and_unknown_words_and_codes_are_no_method() {
+        for word in ["0", "", "foo", "MD5"] {
+            assert_eq!(VerifyMethod::parse(word), None);
+        }
+        for code in [0, 20, 255] {
+            assert_eq!(VerifyMethod::from_code(code), None);
+        }
+    }
+
+    #[test]
+    fn data_begins_where_fio_begins_it() {
+        let sizes = [
+            ("meta", 48),
+            ("pattern_hdr", 48),
+            ("crc7", 49),
+            ("crc16", 50),
+            ("crc32", 52),
+            ("crc32c", 52),
+            ("xxhash", 52),
+            ("crc64", 56),
+            ("md5", 64),
+            ("sha1", 68),
+            ("sha3-224", 76),
+            ("sha3-256", 80),
+            ("sha3-384", 96),
+            ("sha256", 112),
+            ("sha3-512", 112),
+            ("sha512", 176),
+            ("pattern", 0),
+            ("null", 0),
+        ];
+        for (name, size) in sizes {
+            assert_eq!(VerifyMethod::parse(name).map(VerifyMethod::overhead), Some(size), "{name}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The texts of job files that places point into.
+
+/// The texts that were read.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<Source>,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
+    name: String,
+    text: String,
+    /// Byte offset at which each line starts.
+    starts: Vec<usize>,
+    /// Byte offsets of replacement characters that stand for bytes that are no UTF-8.
+    garbled: Vec<usize>,
+}
+
+impl Sources {
+    /// Adds a text; returns its number. Replacement characters stand for what is not UTF-8 in it.
+    pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> u32 {
+        let mut text = String::with_capacity(bytes.len());
+        let mut garbled = Vec::new();
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                garbled.push(text.len());
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        self.files.push(Source { name: name.to_owned(), text, starts, garbled });
+        (self.files.len() - 1) as u32
+    }
+
+    /// Name of a text as the user gave it, empty if there is no such text.
+    pub fn name(&self, source: u32) -> &str {
+        self.files.get(source as usize).map_or("", |file| &file.name)
+    }
+
+    /// One line without its end, from 1; empty if there is no such line.
+    pub fn line(&self, source: u32, line: u32) -> &str {
+        let Some(file) = self.files.get(source as usize) else { return "" };
+        let Some(&start) = (line as usize).checked_sub(1).and_then(|at| file.starts.get(at)) else {
+            return "";
+        };
+        let end = file.starts.get(line as usize).map_or(file.text.len(), |&next| next - 1);
+        file.text.get(start..end).unwrap_or("").trim_end_matches('\r')
+    }
+
+    /// Where the first `length` bytes of a line hold something that is not UTF-8: byte offset within the line.
+    pub(crate) fn garbled(&self, source: u32, line: u32, length: usize) -> Option<usize> {
+        let file = self.files.get(source as usize)?;
+        let start = *(line as usize).checked_sub(1).and_then(|at| file.starts.get(at))?;
+        let first = file.garbled.partition_point(|&at| at < start);
+        file.garbled.get(first).map(|at| at - start).filter(|&at| at < length)
+    }
+
+    /// Number of lines of a text.
+    pub(crate) fn lines(&self, source: u32) -> u32 {
+        self.files.get(source as usize).map_or(0, |file| file.starts.len() as u32)
+    }
+}
