@@ -1,21 +1,6 @@
-//! How much a job does: at once, in all, and for how long.
+//! How much a job does, and for how long.
 
 use std::time::Duration;
-
-/// Queue depth and batching, already made consistent with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Depth {
-    /// I/Os kept in flight, at least 1.
-    pub iodepth: u32,
-    /// Queue this many before one submission, 1..=iodepth.
-    pub batch: u32,
-    /// Wait for at least this many completions; 0 polls.
-    pub complete_min: u32,
-    /// Take at most this many completions, at least `complete_min`.
-    pub complete_max: u32,
-    /// After a full queue refill only when this many are left, 1..=iodepth.
-    pub low: u32,
-}
 
 /// How much a job does and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,56 @@
-//! The generators that random numbers come from.
+//! How random offsets are chosen: generators and their seeds, distributions, and orders that visit each block once.
+
+use crate::PerDirection;
+
+/// A law under which few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Skew {
+    /// The law with its parameter.
+    pub law: Law,
+    /// Where the most popular thing lies, 0.0..=1.0 of the whole; `None` when it was not given.
+    pub center: Option<f64>,
+}
+
+/// The law of a [`Skew`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// `zipf:theta`, theta at least 0 and not 1.
+    Zipf(f64),
+    /// `pareto:h`, above 0 and below 1.
+    Pareto(f64),
+    /// `normal:deviation`, in percent of the whole, 0 to less than 100.
+    Normal(f64),
+}
+
+/// A part of a file with its share of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessZone {
+    /// Share of accesses in percent. All shares of a direction add up to 100.
+    pub accesses: u32,
+    /// Size: percent of the region with [`Distribution::Zoned`], bytes with [`Distribution::ZonedAbs`].
+    pub size: u64,
+}
+
+/// `random_distribution`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Distribution {
+    /// All offsets alike.
+    #[default]
+    Uniform,
+    /// `zipf`, `pareto`, `normal`.
+    Skewed(Skew),
+    /// `zoned`: sizes in percent of the region. A direction without zones is uniform.
+    Zoned(PerDirection<Vec<AccessZone>>),
+    /// `zoned_abs`: sizes in bytes. A direction without zones is uniform.
+    ZonedAbs(PerDirection<Vec<AccessZone>>),
+    /// `sequence`: these blocks over and over.
+    Sequence {
+        /// Numbers of blocks, 1 to 64 of them.
+        blocks: Vec<u64>,
+        /// `random_sequence_stride`: every round begins behind the one before.
+        stride: bool,
+    },
+}
 
 /// `random_generator`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,4 +60,27 @@ pub enum Generator {
     Tausworthe32,
     /// 64-bit combined Tausworthe.
     Tausworthe64,
+}
+
+/// How `random_generator` finds the next block of a uniform choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RandomOrder {
+    /// `tausworthe`, `tausworthe64`: each is drawn.
+    #[default]
+    Drawn,
+    /// `lfsr`: a shift register visits each block once.
+    Lfsr,
+    /// `permute`: a permutation of all blocks, from ferrio.
+    Permute,
+}
+
+/// How random streams are seeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeding {
+    /// `randrepeat=1` without `randseed`: seed 0x89, every stream starts again at each further pass.
+    Repeatable,
+    /// `randseed=N`: fixed seed, streams run on over passes.
+    Fixed(u64),
+    /// `randrepeat=0`: seeds from the operating system.
+    FromSystem,
 }

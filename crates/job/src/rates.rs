@@ -1,4 +1,4 @@
-//! How fast a job goes: limits and minimums of its rate, pauses between its I/Os.
+//! Limits of the rate of a job, and the minimums it must reach.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ pub struct Rates {
     pub min_bytes: PerDirection<u64>,
     /// `rate_iops_min`.
     pub min_iops: PerDirection<u64>,
-    /// `rate_cycle`: time between two looks at the minimums.
+    /// `rate_cycle`: time between two checks of the minimums.
     pub cycle: Duration,
-    /// `rate_ignore_thinktime`: what pauses cost is not caught up with.
+    /// `rate_ignore_thinktime`: the job does not catch up on time spent in pauses.
     pub ignore_thinktime: bool,
 }
 
@@ -35,21 +35,4 @@ impl Rates {
     pub fn limits(&self, direction: Direction) -> bool {
         self.bytes[direction] > 0 || self.iops[direction] > 0
     }
-}
-
-/// `thinktime` and the options below it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Think {
-    /// Length of a pause; zero for none.
-    pub time: Duration,
-    /// Part of a pause that keeps the CPU busy, at most `time`.
-    pub spin: Duration,
-    /// A pause follows this many I/Os; `None` when only `iotime` decides.
-    pub blocks: Option<u32>,
-    /// Issued I/Os count, not completed ones.
-    pub at_issue: bool,
-    /// A pause follows this much time without one; zero when only `blocks` decides.
-    pub iotime: Duration,
-    /// `thinkcycles`: turns of an empty loop after each I/O.
-    pub cycles: u32,
 }

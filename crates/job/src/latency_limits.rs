@@ -1,4 +1,4 @@
-//! What holds a job back or ends it while it runs: latencies that it must keep, jobs that it shares a flow with.
+//! Latencies that a job must keep: `latency_target` and `max_latency`.
 
 use std::time::Duration;
 
@@ -33,14 +33,3 @@ impl Default for LatencyTarget {
 
 /// `max_latency`: the total latency of an I/O that ends the job, by direction; zero for none.
 pub type MaxLatency = PerDirection<Duration>;
-
-/// `flow` and the options below it: the group of jobs that do I/Os in fixed proportions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// `flow_id`: jobs with one id are a group.
-    pub id: u32,
-    /// `flow`: I/Os of this job in proportion to the weights of the others, 1..=1000.
-    pub weight: u32,
-    /// `flow_sleep`: how long to sleep when it is the turn of others; zero to keep looking.
-    pub sleep: Duration,
-}

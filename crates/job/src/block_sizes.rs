@@ -1,4 +1,4 @@
-//! How long I/Os are, and the zones of a file that they stay in.
+//! How long I/Os are.
 
 /// Block sizes of one direction, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +19,4 @@ pub struct BlockShare {
     /// Share in percent, at least 1. All shares of a direction may add up to more or less than 100: the last entry takes what the
     /// others leave.
     pub percent: u32,
-}
-
-/// Zones of `zonemode=strided`, in bytes, each at least 1 but `skip`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zones {
-    /// Bytes to do in a zone before the next one.
-    pub size: u64,
-    /// Length of a zone.
-    pub range: u64,
-    /// Gap between two zones.
-    pub skip: u64,
 }
