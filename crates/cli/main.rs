@@ -72,7 +72,9 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     program.intervals_have_a_place()?;
     let mut output = Output::open(&program, *messages)?;
     output.open_intervals(&program)?;
-    plan.notes.iter().filter(|_| messages.advises()).for_each(|note| output.note(note));
+    if messages.advises() {
+        plan.diagnostics.iter().for_each(|diagnostic| output.notice(diagnostic, &set.sources));
+    }
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(&plan)));
     if program.merge_blktrace_only {
         return output.close().map(|()| 0);

@@ -44,6 +44,11 @@ impl Messages {
         self.print(&self.shown(diagnostics, sources));
     }
 
+    /// Says what is worth knowing about jobs: a line for people, who see no place.
+    pub fn notice(self, diagnostic: &Diagnostic, sources: &Sources) {
+        self.print(&self.noticed(diagnostic, sources));
+    }
+
     /// Says something that is no fault of a job file. `line` is what people get to read.
     pub fn tell(self, severity: Severity, code: &'static str, line: &str) {
         self.print(&self.told(severity, code, line));
@@ -86,10 +91,20 @@ impl Messages {
         }
     }
 
+    fn noticed(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
+        if self.json {
+            return diagnostics_json(std::slice::from_ref(diagnostic), sources);
+        }
+        // fio's own words about a queue that is capped begin with `note`, all others with its name.
+        let prefix = if diagnostic.code == "iodepth-sync-engine" { "note" } else { "fio" };
+        format!("{prefix}: {}\n", diagnostic.message)
+    }
+
     fn doubted(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
-                Diagnostic::warning(&warning.message, Origin::Builtin).code(warning.code).help(&warning.help)
+                let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).code(warning.code);
+                Diagnostic { jobs: warning.jobs.clone(), ..diagnostic.help(&warning.help) }
             };
             let diagnostics: Vec<Diagnostic> = warnings.iter().map(diagnostic).collect();
             return diagnostics_json(&diagnostics, &Sources::default());
@@ -317,6 +332,7 @@ mod tests {
             objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((objects.len(), &objects[1]["code"]), (2, &"rate-not-held".into()));
         assert_eq!((&objects[0]["severity"], &objects[0]["help"]), (&"warning".into(), &"run longer".into()));
+        assert_eq!(objects[0]["jobs"], serde_json::json!(["a"]));
         assert!(Messages::default().doubted(&[]).is_empty());
     }
 

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::Plan;
-use ferrio_job::Severity;
+use ferrio_job::{Diagnostic, Plan, Severity};
+use ferrio_jobfile::Sources;
 use ferrio_report::{
     LiveLine, ReportOptions, RunReport, Setting, job_failed_line, laying_out_line, starting_line,
     terminating_line,
@@ -146,6 +146,12 @@ impl Output {
     /// A log that is not there, or not to its end.
     pub fn log_lost(&mut self, line: &str) {
         self.note_as(Severity::Warning, "log-error", line);
+    }
+
+    /// Something to know about the jobs.
+    pub fn notice(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        self.clear_live_line();
+        self.messages.notice(diagnostic, sources);
     }
 
     /// A line beside the report.

@@ -92,11 +92,25 @@ fn read_sources(directory: &Path, texts: &mut String) {
 fn message_codes() -> String {
     let mut text = String::from(
         "# Codes of messages\n\n\
-         Made from the table in `crates/jobfile/src/diagnostic/codes.rs`; do not edit.\n\
-         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
-         With `--message-format=json` every message is one JSON object on standard error, and its `code` says what kind\n\
-         of message it is. Codes stay the same from version to version, whatever the messages say. The codes of\n\
-         `ferrio check` are in [check.md](check.md).\n",
+         Made from the table in `crates/job/src/diagnostic/codes.rs`; do not edit.\n\
+         To write it again: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
+         With `--message-format=json` every message is one JSON object on a line of standard error. Every object has all\n\
+         keys; those that do not apply are `null`:\n\n\
+         | Key | Value |\n|---|---|\n\
+         | `severity` | `error`, `warning` or `note` |\n\
+         | `code` | the kind of message, from the tables below |\n\
+         | `message` | what there is to say |\n\
+         | `jobs` | the names of the jobs it is about |\n\
+         | `file`, `line` | the line of a job file that it is about; lines count from 1 |\n\
+         | `argument` | the number of the argument of the command line that it is about, from 1 |\n\
+         | `column`, `length` | the part of that line or argument, in characters; columns count from 1 |\n\
+         | `text` | that line or argument |\n\
+         | `label` | what is the matter with that part |\n\
+         | `help` | what to do |\n\
+         | `suggestion` | what to write instead of that part |\n\
+         | `rendered` | the message as text |\n\n\
+         Codes stay the same from version to version, messages may change. The codes of `ferrio check` are in\n\
+         [check.md](check.md).\n",
     );
     for subject in SUBJECTS {
         let _ = writeln!(text, "\n## {}\n\n| Code | Meaning |\n|---|---|", subject.name);

@@ -34,10 +34,11 @@ use model::{Problem, Spot};
 pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<Trigger>) -> Report {
     let sections = section::sections(set, plan);
     let mut report = build::report(set, plan, facts, &sections, trigger);
-    report.notes.clone_from(&plan.notes);
     report.risks = risks::find(&risks::Run::new(set, facts, &sections, &report));
-    let covered = risks::covers(&report.risks);
-    report.notes.retain(|note| !covered(note));
+    // A risk says more than the note of the same kind.
+    let is_told = |note: &Diagnostic| report.risks.iter().any(|risk| risk.code == note.code);
+    let notes = plan.diagnostics.iter().filter(|note| !is_told(note));
+    report.notes = notes.map(|note| note.message.clone()).collect();
     report.status = if !report.errors.is_empty() {
         Status::Errors
     } else if report.has_warnings() {

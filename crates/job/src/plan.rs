@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ClockSource, JobSpec};
+use crate::{ClockSource, Diagnostic, JobSpec};
 
 /// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
 pub type OptionEcho = Vec<(String, String)>;
@@ -42,6 +42,6 @@ pub struct Plan {
     pub clock: ClockSource,
     /// `[global]` options for the JSON report.
     pub globals: OptionEcho,
-    /// Things the user should know, one line each, for stderr.
-    pub notes: Vec<String>,
+    /// Things the user should know that stop nothing, in the order they were found.
+    pub diagnostics: Vec<Diagnostic>,
 }

@@ -3,10 +3,11 @@
 use std::array::from_fn;
 
 use ferrio_job::Diagnostic;
-use ferrio_jobfile::{Opt, Options, Split, Value};
+use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
+use crate::written::note;
 use ferrio_job::{BlockShare, BlockSizes, Direction, PerDirection};
 
 /// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
@@ -25,10 +26,12 @@ pub(crate) fn sizes(options: &Options) -> PerDirection<BlockSizes> {
 }
 
 /// `bs_unaligned`, with what there is to say about it.
-pub(crate) fn unaligned(options: &Options, findings: &mut Findings) -> bool {
+pub(crate) fn unaligned(job: &Job, findings: &mut Findings) -> bool {
+    let options = &job.options;
     let unaligned = options.switch(Opt::BsUnaligned).unwrap_or(false);
     if unaligned && options.switch(Opt::Direct).unwrap_or(false) {
-        findings.note("bs_unaligned may not work with raw io".to_owned());
+        let text = "bs_unaligned may not work with raw io";
+        findings.note(note(job, &[Opt::BsUnaligned], "bs-unaligned-with-direct", text));
     }
     if unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
         let message =
@@ -96,7 +99,7 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, refusals, spec_of};
+    use crate::testing::{plan_of, refusals, spec_of, texts};
     use ferrio_job::JobSpec;
 
     fn job(options: &str) -> JobSpec {
@@ -152,7 +155,7 @@ mod tests {
     fn unaligned_blocks_are_warned_of_or_refused_where_they_cannot_work() {
         assert!(job("bsrange=4k-8k\nbs_unaligned").bs_unaligned);
         let plan = plan_of("[a]\nioengine=null\nsize=1m\ndirect=1\nbs_unaligned\n").unwrap();
-        assert_eq!(plan.notes, ["bs_unaligned may not work with raw io"]);
+        assert_eq!(texts(&plan.diagnostics), ["bs_unaligned may not work with raw io"]);
         let refused = refusals("[a]\nioengine=null\nsize=1m\nrw=write\nverify=md5\nbs_unaligned\n");
         assert!(refused[0].starts_with("bs_unaligned and verify cannot be used together"), "{refused:?}");
     }

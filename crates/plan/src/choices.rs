@@ -1,8 +1,9 @@
 //! How random offsets are chosen: `random_distribution`, `random_generator`, `percentage_random`.
 
-use ferrio_jobfile::{Choice, Opt, Options, real_number, whole_number};
+use ferrio_jobfile::{Choice, Job, Opt, Options, real_number, whole_number};
 
 use crate::findings::Findings;
+use crate::written::note;
 use ferrio_job::{
     AccessZone, Direction, Distribution, FileSpec, Generator, JobSpec, Law, PerDirection, RandomOrder, Skew,
 };
@@ -54,7 +55,7 @@ pub(crate) fn percentage_random(options: &Options) -> PerDirection<u32> {
 
 /// What is known only with the files: draws of 32 bits do not reach all blocks of a large one, and zones or blocks that are named
 /// may lie beyond the end of one.
-pub(crate) fn fit_files(options: &Options, spec: &mut JobSpec, findings: &mut Findings) {
+pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !spec.rw.is_random() {
         return;
     }
@@ -65,28 +66,31 @@ pub(crate) fn fit_files(options: &Options, spec: &mut JobSpec, findings: &mut Fi
         && spec.generator == Generator::Tausworthe32
         && !matches!(spec.distribution, Distribution::Skewed(_) | Distribution::Sequence { .. })
     {
-        findings.note(format!("file {} exceeds 32-bit tausworthe random generator.", file.path.display()));
-        if options.is_given(Opt::RandomGenerator) {
-            findings.note("Use the random_generator= option to switch to lfsr or tausworthe64.".to_owned());
+        let text = format!("file {} exceeds 32-bit tausworthe random generator.", file.path.display());
+        let generator = &[Opt::RandomGenerator];
+        findings.note(note(job, generator, "file-exceeds-generator", text));
+        if job.options.is_given(Opt::RandomGenerator) {
+            let text = "Use the random_generator= option to switch to lfsr or tausworthe64.";
+            findings.note(note(job, generator, "file-exceeds-generator", text));
         } else {
             let text =
                 "Switching to tausworthe64. Use the random_generator= option to get rid of this warning.";
-            findings.note(text.to_owned());
+            findings.note(note(job, generator, "generator-switched", text));
             spec.wide_offsets = true;
         }
     }
     for file in &spec.files {
         if let Some(text) = beyond(spec, file) {
-            findings.note(text);
+            findings.note(note(job, &[Opt::RandomDistribution], "offsets-beyond-file", text));
         }
     }
     if let Some(zones) = spec.zones
         && let Some(file) = spec.files.iter().find(|file| file.size.min(file.real_size) < zones.range)
     {
         let path = file.path.display();
-        findings.note(format!(
-            "a zone is larger than {path}: a random choice beyond the end of the file ends its pass"
-        ));
+        let text =
+            format!("a zone is larger than {path}: a random choice beyond the end of the file ends its pass");
+        findings.note(note(job, &[Opt::Zonerange, Opt::Zonesize], "offsets-beyond-file", text));
     }
 }
 
@@ -151,14 +155,14 @@ fn zone_of(text: &str, size: impl Fn(&str) -> Option<u64>) -> AccessZone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, spec_of};
+    use crate::testing::spec_of;
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\nrw=randrw\n{options}\n"))
     }
 
     fn notes(options: &str) -> Vec<String> {
-        plan_of(&format!("[a]\nioengine=null\nrw=randread\n{options}\n")).unwrap().notes
+        crate::testing::notes(&format!("[a]\nioengine=null\nrw=randread\n{options}\n"))
     }
 
     fn pairs(zones: &[AccessZone]) -> Vec<(u32, u64)> {

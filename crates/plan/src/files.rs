@@ -4,6 +4,7 @@ use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::choices;
 use crate::findings::Findings;
+use crate::written::note;
 use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
@@ -21,9 +22,10 @@ pub(crate) fn service(options: &Options) -> FileService {
 pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
     let choice = job.options.choice(Opt::FileServiceType);
     if let Some(argument) = choice.filter(|choice| choice.word == "sequential").and_then(|it| it.argument) {
-        findings.note(format!(
+        let text = format!(
             "the :{argument} of file_service_type=sequential has no effect: a file is kept until it is finished"
-        ));
+        );
+        findings.note(note(job, &[Opt::FileServiceType], "argument-without-effect", text));
     }
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, spec_of};
+    use crate::testing::{notes, plan_of, spec_of};
     use ferrio_job::{Law, Skew};
 
     fn served(text: &str) -> FileService {
@@ -65,10 +67,7 @@ mod tests {
     #[test]
     fn files_one_after_the_other_have_no_count() {
         let noted = |text: &str| {
-            plan_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n"))
-                .unwrap()
-                .notes
-                .join("\n")
+            notes(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).join("\n")
         };
         assert!(noted("sequential:4").contains("the :4 of file_service_type=sequential has no effect"));
         assert_eq!((noted("sequential"), noted("roundrobin:4")), (String::new(), String::new()));

@@ -1,8 +1,8 @@
 //! What planning has to say: refusals that stop everything, and notes that do not.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Severity};
 
 /// Collects refusals and notes of all jobs.
 #[derive(Debug, Default)]
@@ -10,10 +10,11 @@ pub(crate) struct Findings {
     problems: Vec<Diagnostic>,
     /// What this program lacks: told after what is wrong with the jobs themselves.
     missing: Vec<Diagnostic>,
-    pub(crate) notes: Vec<String>,
+    notes: Vec<Diagnostic>,
     /// What was told already: a list would have to be searched for each of a hundred thousand mistakes.
     told: HashSet<Diagnostic>,
-    noted: HashSet<String>,
+    /// Where in `notes` a message is.
+    noted: HashMap<String, usize>,
     warnings_fatal: bool,
 }
 
@@ -39,29 +40,43 @@ impl Findings {
     }
 
     /// A refusal under `--warnings-fatal`, else a note.
-    pub(crate) fn warn(&mut self, message: &str, origin: &Origin) {
+    pub(crate) fn warn(&mut self, note: Diagnostic) {
         if self.warnings_fatal {
-            self.refuse(
-                Diagnostic::error(message, origin.clone())
-                    .code("fatal-warning")
-                    .help("warnings are fatal (--warnings-fatal)"),
-            );
+            let problem = Diagnostic::error(note.message, note.origin).code("fatal-warning");
+            self.refuse(problem.help("warnings are fatal (--warnings-fatal)"));
         } else {
-            self.note(message.to_owned());
+            self.note(note);
         }
     }
 
-    /// Something to know; said once however many jobs it concerns.
-    pub(crate) fn note(&mut self, line: String) {
-        if !self.noted.contains(&line) {
-            self.noted.insert(line.clone());
-            self.notes.push(line);
+    /// Something to know. Several jobs with the same message share one note, which names all of them and has the place of the first.
+    pub(crate) fn note(&mut self, note: Diagnostic) {
+        debug_assert!(
+            note.severity == Severity::Note && note.code != "note",
+            "no code of its own: {}",
+            note.message
+        );
+        let Some(&known) = self.noted.get(&note.message) else {
+            self.noted.insert(note.message.clone(), self.notes.len());
+            self.notes.push(note);
+            return;
+        };
+        let jobs = &mut self.notes[known].jobs;
+        for job in note.jobs {
+            if !jobs.contains(&job) {
+                jobs.push(job);
+            }
         }
     }
 
     /// Whether nothing was refused so far.
     pub(crate) fn is_fine(&self) -> bool {
         self.problems.is_empty() && self.missing.is_empty()
+    }
+
+    /// All notes, in the order they were found.
+    pub(crate) fn into_notes(self) -> Vec<Diagnostic> {
+        self.notes
     }
 
     /// All refusals: first what is wrong with the jobs, then what this program lacks.

@@ -17,7 +17,7 @@ use crate::priorities;
 use crate::probe::{Found, probe};
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
-use crate::written::refuse;
+use crate::written::{note, refuse};
 use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
 
 /// Most jobs of one run, clones included.
@@ -49,7 +49,12 @@ impl Groups {
         let Some(clones) = self.clones(job, findings) else { return };
         let listing = Listing::new(job);
         if let Some(count) = listing.found {
-            findings.note(format!("opendir added {count} files"));
+            findings.note(note(
+                job,
+                &[Opt::Opendir],
+                "opendir-files",
+                format!("opendir added {count} files"),
+            ));
         }
         if listing.count > MAX_FILES {
             let message = format!("too many files, the most is {MAX_FILES}");
@@ -136,18 +141,18 @@ impl Groups {
         }
         let mut stream = size_stream(spec);
         let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates, &mut stream)?;
-        for note in regions.notes {
-            findings.note(note);
+        for sizes::Note { opts, code, message } in regions.notes {
+            findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
-            findings
-                .note("file_append makes one pass: after it `loops` finds nothing behind the end".to_owned());
+            let text = "file_append makes one pass: after it `loops` finds nothing behind the end";
+            findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
-        choices::fit_files(&job.options, spec, findings);
+        choices::fit_files(job, spec, findings);
         files::check_syncfs(spec)
     }
 

@@ -127,7 +127,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         jobs: groups.jobs,
         clock: clock::source(set),
         globals: resolve::echo(&set.globals),
-        notes: findings.notes,
+        diagnostics: findings.into_notes(),
     })
 }
 

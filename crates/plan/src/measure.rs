@@ -6,6 +6,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
+use crate::written::note;
 use ferrio_job::{IologVersion, JobSpec, Logs, Measure, RecordTo, UnifiedReporting, Units, WindowValue};
 
 /// Most percentiles a list may hold.
@@ -62,10 +63,10 @@ pub(crate) fn tell_cut_percentiles(job: &Job, findings: &mut Findings) {
     let given = options.floats(Opt::PercentileList).map_or(0, <[f64]>::len);
     if given > MAX_PERCENTILES {
         let message = format!(
-            "fio: the list exceeding max length {MAX_PERCENTILES}: the first {MAX_PERCENTILES} of the {given} percentiles of \
+            "the list exceeding max length {MAX_PERCENTILES}: the first {MAX_PERCENTILES} of the {given} percentiles of \
              percentile_list are used"
         );
-        findings.warn(&message, &value_origin(options, Opt::PercentileList));
+        findings.warn(note(job, &[Opt::PercentileList], "percentiles-cut", message));
     }
 }
 
@@ -170,29 +171,32 @@ pub(crate) fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings:
             true => "log_avg_msec without log_compression and log_store_compressed",
             false => "log_avg_msec",
         };
-        findings.note(format!(
+        let text = format!(
             "{}: the bandwidth log stays empty: bandwidth measurement is disabled ({way_out} keeps an averaged one)",
             job.name
-        ));
+        );
+        findings.note(note(job, &[Opt::DisableBwMeasurement, Opt::GtodReduce], "empty-log", text));
     }
 }
 
 /// Tells what a log of histograms cannot do.
-pub(crate) fn tell_limits_of_histograms(spec: &JobSpec, findings: &mut Findings) {
+pub(crate) fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
         return;
     }
     let name = &spec.name;
     if !spec.measure.clat {
-        findings
-            .note(format!("{name}: the histogram log stays empty: completion latencies are not measured"));
+        let text = format!("{name}: the histogram log stays empty: completion latencies are not measured");
+        findings.note(note(job, &[Opt::DisableClat, Opt::GtodReduce], "empty-log", text));
     } else if !spec.measure.clat_percentiles {
-        findings.note(format!("{name}: all counts of the histogram log are 0: clat_percentiles=0"));
+        let text = format!("{name}: all counts of the histogram log are 0: clat_percentiles=0");
+        findings.note(note(job, &[Opt::ClatPercentiles, Opt::GtodReduce], "empty-log", text));
     }
     if spec.logs.stored.is_some() {
-        findings.note(format!(
+        let text = format!(
             "{name}: the histogram log is stored as text: compressed records have no room for histograms"
-        ));
+        );
+        findings.note(note(job, &[Opt::LogStoreCompressed], "histograms-stored-as-text", text));
     }
 }
 
@@ -218,7 +222,7 @@ fn number(options: &Options, opt: Opt) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, refusals, spec_of};
+    use crate::testing::{notes, plan_of, refusals, spec_of, texts};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
@@ -261,9 +265,12 @@ mod tests {
         let job = format!("[a]\nioengine=null\nsize=4k\npercentile_list={list}\n");
         let plan = plan_of(&job).unwrap();
         assert_eq!(plan.jobs[0].spec.measure.percentiles, (6..=25).map(f64::from).collect::<Vec<_>>());
-        let told = "fio: the list exceeding max length 20: the first 20 of the 25 percentiles of percentile_list are used";
-        assert_eq!(plan.notes, [told]);
-        assert_eq!(plan_of("[a]\nioengine=null\nsize=4k\npercentile_list=1:2\n").unwrap().notes, [""; 0]);
+        let told = "the list exceeding max length 20: the first 20 of the 25 percentiles of percentile_list are used";
+        assert_eq!(texts(&plan.diagnostics), [told]);
+        assert_eq!(
+            texts(&plan_of("[a]\nioengine=null\nsize=4k\npercentile_list=1:2\n").unwrap().diagnostics),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -353,7 +360,7 @@ mod tests {
     fn histograms_of_latencies_without_percentiles_count_nothing_and_a_note_says_so() {
         let note = |more: &str| {
             let text = format!("[a]\nioengine=null\nsize=4k\nwrite_hist_log=x\nlog_hist_msec=9\n{more}");
-            plan_of(&text).unwrap().notes
+            notes(&text)
         };
         assert_eq!(
             note("clat_percentiles=0\n"),
@@ -374,7 +381,7 @@ mod tests {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_bw_log=x\ndisable_bw=1\n").unwrap();
         let logs = &plan.jobs[0].spec.logs;
         assert_eq!(
-            (logs.bw_disabled, logs.bw.is_some(), logs.every_io(), plan.notes.len()),
+            (logs.bw_disabled, logs.bw.is_some(), logs.every_io(), plan.diagnostics.len()),
             (true, true, false, 1)
         );
         let disabled = |text: &str| spec(text).logs.bw_disabled;

@@ -8,6 +8,7 @@ use ferrio_jobfile::{Job, Opt};
 use crate::Machine;
 use crate::findings::Findings;
 use crate::resolve::value_origin;
+use crate::written::note;
 use ferrio_job::{JobSpec, MemoryPolicy};
 
 const NODES: &str = "/sys/devices/system/node";
@@ -45,7 +46,8 @@ pub(crate) fn place(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
         }
     }
     if job.options.is_given(Opt::NumaCpuNodes) && job.options.is_given(Opt::CpusAllowed) {
-        findings.note(format!("{}: numa_cpu_nodes decides where the job runs, not cpus_allowed", job.name));
+        let text = format!("{}: numa_cpu_nodes decides where the job runs, not cpus_allowed", job.name);
+        findings.note(note(job, &[Opt::CpusAllowed], "cpus-overridden", text));
     }
 }
 

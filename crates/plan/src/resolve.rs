@@ -54,7 +54,7 @@ pub(crate) fn resolve(
         rwmixread: rwmixread(options),
         split: blocks::shares(options, &block, findings),
         block: block.clone(),
-        bs_unaligned: blocks::unaligned(options, findings),
+        bs_unaligned: blocks::unaligned(job, findings),
         zones: zones::strided(job, findings),
         random_map: !switch(Opt::Norandommap, false),
         soft_random_map: switch(Opt::Softrandommap, false),

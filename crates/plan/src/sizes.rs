@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use ferrio_jobfile::Opt;
 use ferrio_random::Stream;
 
 use crate::probe::Found;
@@ -53,7 +54,16 @@ pub(crate) struct Regions {
     pub(crate) size: u64,
     /// Bytes to transfer, when that differs from the region.
     pub(crate) io_size: Option<u64>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Something to know about a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The options that are the reason.
+    pub(crate) opts: &'static [Opt],
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
 }
 
 /// Sizes the files of clone `clone` of job `name`; sizes that are drawn come from `stream`.
@@ -74,15 +84,18 @@ pub(crate) fn regions(
     let mut total = 0_u64;
     let files = candidates.into_iter().map(|file| {
         let region = region(name, clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
+        let path = region.path.display();
         if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
-            let path = region.path.display();
-            regions.notes.push(format!("offset has no effect on {path}: file_append begins at its end"));
+            let message = format!("offset has no effect on {path}: file_append begins at its end");
+            let opts = &[Opt::Offset, Opt::OffsetIncrement];
+            regions.notes.push(Note { opts, code: "offset-with-append", message });
         } else if sizing.file_append && region.kind != FileKind::Regular {
-            let path = region.path.display();
-            regions.notes.push(format!("file_append has no effect on {path}: it is no regular file"));
+            let message = format!("file_append has no effect on {path}: it is no regular file");
+            regions.notes.push(Note { opts: &[Opt::FileAppend], code: "append-without-effect", message });
         }
         if region.size == 0 {
-            regions.notes.push(format!("file {} may be ignored", region.path.display()));
+            let message = format!("file {path} may be ignored");
+            regions.notes.push(Note { opts: &[Opt::Filename], code: "file-ignored", message });
         }
         total = total.saturating_add(region.size);
         Ok(region)

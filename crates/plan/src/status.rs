@@ -8,23 +8,25 @@ use ferrio_jobfile::{Given, Job, Opt, Row, Scope, Status, Value, absent_word};
 use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::without_effect::reason;
-use crate::written::is_zero;
+use crate::written::{is_zero, name};
 
 /// Assignments that change nothing in any of the jobs they hold for, to be told once at the end.
 ///
 /// A global option that matters in one job and not in another is no reason for a note.
 #[derive(Debug, Default)]
 pub(crate) struct Idle<'a> {
-    found: Vec<(&'a Given, &'static str)>,
+    found: Vec<(&'a Job, &'a Given, &'static str)>,
     used: HashSet<(Opt, &'a Origin)>,
 }
 
 impl Idle<'_> {
     /// Notes what has no effect anywhere.
     pub(crate) fn tell(&self, findings: &mut Findings) {
-        for (given, reason) in &self.found {
+        for (job, given, reason) in &self.found {
             if !self.used.contains(&(given.opt, &given.origin)) {
-                findings.note(format!("option `{}` has no effect here: {reason}", given.opt.row().name));
+                let message = format!("option `{}` has no effect here: {reason}", given.opt.row().name);
+                let note = Diagnostic::note(message).code("option-without-effect");
+                findings.note(note.at(given.origin.clone()).job(name(job)));
             }
         }
     }
@@ -36,7 +38,7 @@ pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findin
         if is_private_to_a_missing_engine(job, given.opt.row()) {
             // The engine itself is refused, with one reason for all its options.
         } else if let Some(reason) = reason(job, given) {
-            idle.found.push((given, reason));
+            idle.found.push((job, given, reason));
         } else {
             idle.used.insert((given.opt, &given.origin));
             let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
@@ -115,7 +117,7 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, problems_of, refusals};
+    use crate::testing::{plan_of, problems_of, refusals, texts};
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
@@ -162,15 +164,18 @@ mod tests {
     #[test]
     fn an_option_that_can_have_no_effect_is_accepted_and_said_so() {
         let plan = plan_of("[a]\nioengine=null\nsize=4k\nwrite_barrier=4\n").unwrap();
-        assert_eq!(plan.notes, ["option `write_barrier` has no effect here: no engine acts on the mark"]);
+        assert_eq!(
+            texts(&plan.diagnostics),
+            ["option `write_barrier` has no effect here: no engine acts on the mark"]
+        );
     }
 
     #[test]
     fn a_global_option_that_matters_in_one_job_is_not_told_of() {
         let text = "[global]\nioengine=null\nsize=4k\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\n";
-        assert!(plan_of(text).unwrap().notes.is_empty());
+        assert!(plan_of(text).unwrap().diagnostics.is_empty());
         let neither = text.replace("verify=md5\n", "");
         let want = ["option `verify_fatal` has no effect here: nothing is verified without `verify`"];
-        assert_eq!(plan_of(&neither).unwrap().notes, want);
+        assert_eq!(texts(&plan_of(&neither).unwrap().diagnostics), want);
     }
 }

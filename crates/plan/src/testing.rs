@@ -79,3 +79,14 @@ pub(crate) fn problems_of(text: &str) -> Vec<Diagnostic> {
 pub(crate) fn refusals(text: &str) -> Vec<String> {
     problems_of(text).into_iter().map(|problem| problem.message).collect()
 }
+
+/// The messages of notes.
+pub(crate) fn texts(notes: &[Diagnostic]) -> Vec<&str> {
+    notes.iter().map(|note| note.message.as_str()).collect()
+}
+
+/// The messages of all notes on a job file that is fine.
+pub(crate) fn notes(text: &str) -> Vec<String> {
+    let plan = plan_of(text).unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    plan.diagnostics.into_iter().map(|note| note.message).collect()
+}

@@ -214,7 +214,7 @@ fn changes_data(job: &Job) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{jobs_of, plan_of};
+    use crate::testing::{jobs_of, plan_of, texts};
 
     fn idle(options: &str) -> Vec<&'static str> {
         let set = jobs_of(&format!("[a]\nioengine=null\nsize=64k\n{options}"));
@@ -316,7 +316,7 @@ mod tests {
             "option `replay_skip` has no effect here: nothing is replayed without `read_iolog`",
             "option `plids` has no effect here: writes carry placement ids only with `fdp` or `dataplacement`",
         ];
-        assert_eq!(plan.notes, want);
+        assert_eq!(texts(&plan.diagnostics), want);
     }
 
     #[test]

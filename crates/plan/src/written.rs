@@ -45,6 +45,16 @@ pub(crate) fn place(job: &Job, opts: &[Opt]) -> Origin {
     job.options.last_of(opts).map_or_else(|| job.origin.clone(), |given: &Given| given.value_origin.clone())
 }
 
+/// The name a job is printed with.
+pub(crate) fn name(job: &Job) -> &str {
+    job.options.text(Opt::Name).unwrap_or(&job.name)
+}
+
+/// What to know about a job, at the last of the options that are the reason.
+pub(crate) fn note(job: &Job, opts: &[Opt], code: &'static str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::note(message).code(code).at(place(job, opts)).job(name(job))
+}
+
 /// Refuses a job for the mistake `code`, pointing at the last of the options to blame.
 pub(crate) fn refuse(
     findings: &mut Findings,

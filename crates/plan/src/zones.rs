@@ -5,6 +5,7 @@ use ferrio_jobfile::{Amount, Job, Opt};
 
 use crate::findings::Findings;
 use crate::resolve::value_origin;
+use crate::written::note;
 use ferrio_job::Zones;
 
 /// The zones of a job, `None` when it has none.
@@ -27,7 +28,8 @@ pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     };
     // Without `openfiles` all files are open and fio walks their zones all the same.
     if options.int(Opt::Openfiles).is_some_and(|most| most > 1) {
-        findings.note("openfiles above 1 turns zonemode=strided off".to_owned());
+        let text = "openfiles above 1 turns zonemode=strided off";
+        findings.note(note(job, &[Opt::Openfiles], "zones-off", text));
         return None;
     }
     Some(Zones { size, range, skip })
@@ -36,7 +38,7 @@ pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, refusals, spec_of};
+    use crate::testing::{plan_of, refusals, spec_of, texts};
 
     fn zones(options: &str) -> Option<Zones> {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).zones
@@ -57,7 +59,7 @@ mod tests {
         assert!(plan_of(text).unwrap().jobs[0].spec.zones.is_some());
         let plan = plan_of(&format!("{text}openfiles=2\n")).unwrap();
         assert_eq!(plan.jobs[0].spec.zones, None);
-        assert_eq!(plan.notes, ["openfiles above 1 turns zonemode=strided off"]);
+        assert_eq!(texts(&plan.diagnostics), ["openfiles above 1 turns zonemode=strided off"]);
     }
 
     #[test]

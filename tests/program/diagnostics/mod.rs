@@ -170,6 +170,7 @@ fn an_object_says_where_what_and_what_instead() {
       "severity": "error",
       "code": "not-a-choice",
       "message": "invalid value `raed` for option `rw`",
+      "jobs": null,
       "file": "x.fio",
       "argument": null,
       "line": 2,
@@ -195,6 +196,7 @@ fn an_object_of_the_command_line_has_the_number_of_its_argument() {
       "severity": "error",
       "code": "not-a-choice",
       "message": "invalid value `raed` for option `rw`",
+      "jobs": null,
       "file": null,
       "argument": 2,
       "line": null,
@@ -224,12 +226,36 @@ fn notes_and_failures_of_a_run_are_objects_too() {
         .collect();
     insta::assert_snapshot!(said.join("\n"), @"
     warning | deprecated-option | option `verifysort` is deprecated and has no effect
-    note | note | option `write_barrier` has no effect here: no engine acts on the mark
+    note | option-without-effect | option `write_barrier` has no effect here: no engine acts on the mark
     note | note | b: you need to specify size=
     error | job-failed | pid=0, err=22
     warning | short-run | a
     warning | few-ios | a: the 99.99th percentile of read latencies rests on 1 sample
     ");
+}
+
+#[test]
+fn a_note_on_jobs_names_them_and_has_a_place() {
+    let text = "[global]\nioengine=null\nsize=4k\nwrite_barrier=4\n[a]\ntime_based\n[b]\nrw=randwrite\nba=8k\nname=c\n";
+    let place = place(&[("x.fio", text.as_bytes())]);
+    let words = ["--output-format=json", "x.fio"];
+    let line = |run: &Run| run.stderr.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    let want = [
+        "fio: time_based requires a runtime/timeout setting",
+        "fio: Any use of blockalign= turns off randommap",
+        "fio: option `write_barrier` has no effect here: no engine acts on the mark",
+    ];
+    assert_eq!(line(&place.ferrio(&words).run()), want);
+    let run = place.ferrio(&["--message-format=json", words[0], words[1]]).run();
+    let said = objects(&run).into_iter().take(3).map(|object| {
+        let keys = ["severity", "code", "jobs", "file", "line", "column", "length", "text"];
+        keys.map(|key| object[key].to_string()).join(" ")
+    });
+    insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r#"
+    "note" "time-based-without-runtime" ["a"] "x.fio" 6 1 10 "time_based"
+    "note" "random-map-off" ["c"] "x.fio" 9 4 2 "ba=8k"
+    "note" "option-without-effect" ["a","c"] "x.fio" 4 1 13 "write_barrier=4"
+    "#);
 }
 
 #[test]

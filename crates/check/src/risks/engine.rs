@@ -9,8 +9,7 @@ use crate::section::{Asks, Section, is_stored};
 use crate::units::count;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("iodepth-sync-engine", Severity::Warning, iodepth_sync_engine)
-        .instead_of("note: both iodepth >= 1 and synchronous I/O engine"),
+    Rule::section("iodepth-sync-engine", Severity::Warning, iodepth_sync_engine),
     Rule::section("libaio-buffered", Severity::Warning, libaio_buffered),
     Rule::section("sync-without-file", Severity::Info, sync_without_file),
     Rule::section("fsync-with-queue", Severity::Info, fsync_with_queue),

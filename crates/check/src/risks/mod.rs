@@ -53,8 +53,6 @@ pub(crate) struct Rule {
     pub(crate) code: &'static str,
     pub(crate) severity: Severity,
     pub(crate) look: Look,
-    /// How a note of the planner begins that says the same.
-    pub(crate) note: Option<&'static str>,
 }
 
 /// Where a rule looks.
@@ -97,16 +95,11 @@ impl Rule {
         severity: Severity,
         look: fn(&Run<'_>, &Section<'_>) -> Option<Told>,
     ) -> Rule {
-        Rule { code, severity, look: Look::Section(look), note: None }
+        Rule { code, severity, look: Look::Section(look) }
     }
 
     const fn whole(code: &'static str, severity: Severity, look: fn(&Run<'_>) -> Vec<Told>) -> Rule {
-        Rule { code, severity, look: Look::Whole(look), note: None }
-    }
-
-    /// Says what the planner's note that begins so says.
-    const fn instead_of(self, note: &'static str) -> Rule {
-        Rule { note: Some(note), ..self }
+        Rule { code, severity, look: Look::Whole(look) }
     }
 }
 
@@ -155,14 +148,6 @@ pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
     risks
 }
 
-/// Whether a note of the planner says nothing that the risks do not say.
-pub(crate) fn covers(risks: &[Risk]) -> impl Fn(&str) -> bool + use<> {
-    let found: HashSet<&str> = risks.iter().map(|risk| risk.code).collect();
-    let starts: Vec<&'static str> =
-        rules().filter(|rule| found.contains(rule.code)).filter_map(|rule| rule.note).collect();
-    move |note| is_without_effect(note) || starts.iter().any(|start| note.starts_with(start))
-}
-
 /// The same thing seen in several jobs is told once.
 fn add(risks: &mut Vec<Risk>, run: &Run<'_>, rule: &Rule, told: Told) {
     let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
@@ -189,10 +174,6 @@ fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
 fn origin(run: &Run<'_>, section: &Section<'_>, blame: &[Opt]) -> Option<crate::model::Spot> {
     let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
     spot(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
-}
-
-fn is_without_effect(note: &str) -> bool {
-    note.starts_with("option `")
 }
 
 /// What the job file reader says and what is no error.

@@ -11,8 +11,7 @@ use crate::model::Severity;
 use crate::section::{Asks, end, is_stored};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::whole("verify-shared-file", Severity::Warning, verify_shared_file)
-        .instead_of("multiple writers may overwrite blocks"),
+    Rule::whole("verify-shared-file", Severity::Warning, verify_shared_file),
     Rule::whole("same-sequence", Severity::Warning, same_sequence),
     Rule::whole("shared-writers", Severity::Info, shared_writers),
 ];

@@ -10,11 +10,9 @@ use crate::units::{bytes, time};
 use crate::volume;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("time-based-without-runtime", Severity::Warning, time_based_without_runtime)
-        .instead_of("time_based requires a runtime"),
+    Rule::section("time-based-without-runtime", Severity::Warning, time_based_without_runtime),
     Rule::section("ramp-outlasts-work", Severity::Warning, ramp_outlasts_work),
-    Rule::section("verify-never-runs", Severity::Warning, verify_never_runs)
-        .instead_of("verification read phase will never start"),
+    Rule::section("verify-never-runs", Severity::Warning, verify_never_runs),
     Rule::section("startdelay-over", Severity::Warning, startdelay_over),
     Rule::section("runtime-unreached", Severity::Info, runtime_unreached),
     Rule::section("short-run", Severity::Warning, short_run),

@@ -69,6 +69,8 @@ subjects! {
         "invalid-rw-postfix": "the number behind the colon of `rw` cannot be used";
         "invalid-verify-pattern": "the bytes of `verify_pattern` cannot be used";
         "invalid-steadystate-limit": "the limit behind the colon of `steadystate` cannot be used";
+        "option-without-effect": "note: an option that changes nothing in the jobs it holds for";
+        "argument-without-effect": "note: the text behind the colon of a value changes nothing";
         "job-dropped": "note: which job the mistakes before belong to";
         "too-many": "note: more mistakes than are shown";
     }
@@ -98,6 +100,12 @@ subjects! {
         "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
         "engine-cannot-fill": "`fill_device` with an engine whose files cannot grow";
         "fill-at-random-without-size": "`fill_device` of a job that writes at random, without `size`";
+        "opendir-files": "note: how many files `opendir` found";
+        "file-ignored": "note: nothing is left of a file to work on";
+        "offset-with-append": "note: `offset` of a job that appends to its files";
+        "append-without-effect": "note: `file_append` on what is no regular file";
+        "append-makes-one-pass": "note: `loops` of a job that appends to its files";
+        "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices take";
         "block-errors-of-several-files": "`block_error_percentiles` and a job of several files";
     }
     "Zones" {
@@ -105,6 +113,7 @@ subjects! {
         "zonemode-without-zonesize": "`zonemode=strided` without `zonesize`";
         "zoneskip-not-in-bytes": "`zoneskip` of `zonemode=strided` is not in bytes";
         "zones-laid-out-at-once": "`zonemode=zbd` with `create_serialize=0`";
+        "zones-off": "note: zones are off because several files are open at once";
         "zone-remainders-with-random-map": "`write_zone_remainder` with `norandommap=0`";
     }
     "Random offsets" {
@@ -113,6 +122,13 @@ subjects! {
         "sprandom-with-random-map": "`sprandom` with `norandommap=0`";
         "permute-with-distribution": "random_generator=permute with a `random_distribution` that repeats blocks";
         "permute-with-unequal-blocks": "random_generator=permute with block sizes or alignments that differ by direction";
+        "permute-overlaps": "note: random_generator=permute with I/Os longer than the blocks it orders";
+        "option-set-by-sprandom": "note: an option that `sprandom` sets";
+        "random-map-off": "note: an alignment of its own turns the map of random blocks off";
+        "generator-without-effect": "note: random_generator=lfsr with a `random_distribution` that does not use it";
+        "generator-switched": "note: a file has more blocks than the generator can name, another one is used";
+        "file-exceeds-generator": "note: a file has more blocks than the generator can name";
+        "offsets-beyond-file": "note: a distribution or a zone names offsets beyond the end of a file";
     }
     "Contents and verification" {
         "dedupe-without-size": "`dedupe_mode=working_set` without `size`";
@@ -123,6 +139,11 @@ subjects! {
         "verify-offset-beyond-interval": "`verify_offset` moves the header out of the verify interval";
         "verify-offset-in-header": "`verify_offset` is inside the header itself";
         "verify-without-pattern": "the `verify` method needs `verify_pattern`";
+        "verify-limited": "note: blocks of several sizes are verified without a map";
+        "verify-shared-file": "note: several jobs write to a file and verify it";
+        "verify-never-runs": "note: writing uses all of `runtime`, nothing is verified after it";
+        "replay-overrides-recording": "note: `write_iolog` beside `read_iolog`";
+        "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
     }
     "Trims, atomic writes and placement" {
         "trimwrite-with-ranges": "`num_range` above 1 with `rw=trimwrite`";
@@ -143,6 +164,7 @@ subjects! {
         "steadystate-interval-differs": "jobs with different `steadystate_check_interval`";
         "steadystate-differs-in-group": "jobs of one group with different steady states";
         "steadystate-without-latencies": "a steady state of latencies, which are not measured";
+        "time-based-without-runtime": "note: `time_based` without `runtime`";
         "no-such-clock": "`log_alternate_epoch_clock_id` or `job_start_clock_id` is no clock of this machine";
     }
     "Jobs among each other, CPUs and memory" {
@@ -151,6 +173,12 @@ subjects! {
         "waits-for-unknown-job": "`wait_for` names no job defined before";
         "waits-for-ambiguous-name": "`wait_for` names several jobs";
         "percentiles-differ-in-group": "jobs that report as one differ in `lat_percentiles`";
+        "units-differ-in-group": "note: jobs that report as one differ in `kb_base` or `unit_base`";
+        "percentiles-cut": "note: `percentile_list` has more percentiles than are reported";
+        "empty-log": "note: a log stays empty, or counts nothing, for what is not measured";
+        "histograms-stored-as-text": "note: `log_store_compressed` does not compress logs of histograms";
+        "iodepth-sync-engine": "note: `iodepth` above 1 with an engine that has one I/O in flight";
+        "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed`";
         "issue-time-without-offsets": "`log_issue_time` without `write_lat_log` and `log_offset`";
         "no-such-cpu": "`cpus_allowed` or `log_compression_cpus` names a CPU that is not there, or none";
         "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that is not there, or none";

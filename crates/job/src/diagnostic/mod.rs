@@ -25,6 +25,8 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// What is wrong, with the user's own text.
     pub message: String,
+    /// The jobs it is about, each once; empty when it concerns no job or all of them.
+    pub jobs: Vec<String>,
     /// Where.
     pub origin: Origin,
     /// Text beside the caret; may be empty.
@@ -45,6 +47,7 @@ impl Diagnostic {
             severity: Severity::Error,
             code: GENERAL,
             message: message.into(),
+            jobs: Vec::new(),
             origin,
             label: String::new(),
             help: None,
@@ -66,6 +69,17 @@ impl Diagnostic {
     pub fn code(self, code: &'static str) -> Diagnostic {
         debug_assert!(codes::is_known(code), "the code {code} is not in the table");
         Diagnostic { code, ..self }
+    }
+
+    /// The same with a place.
+    pub fn at(self, origin: Origin) -> Diagnostic {
+        Diagnostic { origin, ..self }
+    }
+
+    /// The same about one more job.
+    pub fn job(mut self, name: impl Into<String>) -> Diagnostic {
+        self.jobs.push(name.into());
+        self
     }
 
     /// The same with a text beside the caret.

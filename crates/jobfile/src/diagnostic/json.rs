@@ -17,6 +17,8 @@ struct Message<'a> {
     severity: &'static str,
     code: &'a str,
     message: &'a str,
+    /// Names of the jobs it is about.
+    jobs: Option<&'a [String]>,
     /// Name of the job file, as given.
     file: Option<&'a str>,
     /// Number of the command-line argument, from 1.
@@ -67,6 +69,7 @@ fn message<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Rend
         },
         code: diagnostic.code,
         message: &diagnostic.message,
+        jobs: Some(diagnostic.jobs.as_slice()).filter(|jobs| !jobs.is_empty()),
         file: None,
         argument: None,
         line: None,

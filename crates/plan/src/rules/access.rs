@@ -3,7 +3,7 @@
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::written::{asks, place, refuse};
+use crate::written::{asks, note, refuse};
 use crate::{Machine, offload};
 use ferrio_job::{Direction, JobSpec};
 
@@ -23,7 +23,7 @@ pub(super) fn apply(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
     pages_read_ahead_stay_in_the_cache(job, spec);
     a_polling_thread_hides_submission(spec);
     offload::fix_up(spec);
-    sync_engines_have_depth_one(spec, findings);
+    sync_engines_have_depth_one(job, spec, findings);
 }
 
 fn read_only_refuses_writers(job: &Job, spec: &JobSpec, findings: &mut Findings) {
@@ -58,7 +58,7 @@ fn readers_keep_existing_data(spec: &mut JobSpec) {
 fn streams_are_not_read_ahead(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::PreRead) && STREAMS.contains(&job.options.engine()) {
         let text = "cannot pre-read files with an IO engine that isn't seekable. Pre-read disabled.";
-        findings.warn(text, &place(job, &[Opt::PreRead]));
+        findings.warn(note(job, &[Opt::PreRead], "stream-not-read-ahead", text));
     }
 }
 
@@ -73,10 +73,11 @@ fn a_polling_thread_hides_submission(spec: &mut JobSpec) {
     }
 }
 
-fn sync_engines_have_depth_one(spec: &JobSpec, findings: &mut Findings) {
+fn sync_engines_have_depth_one(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.depth.iodepth > 1 && spec.is_sync() {
-        let note = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
-        findings.note(note.to_owned());
+        let text =
+            "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
+        findings.note(note(job, &[Opt::Iodepth], "iodepth-sync-engine", text));
     }
 }
 
@@ -84,7 +85,7 @@ fn sync_engines_have_depth_one(spec: &JobSpec, findings: &mut Findings) {
 mod tests {
     use crate::PlanOptions;
     use crate::rules::tests::{fixed, null};
-    use crate::testing::{jobs_of, plan_of, refusals, spec_of};
+    use crate::testing::{jobs_of, plan_of, refusals, spec_of, texts};
 
     #[test]
     fn writers_and_trimmers_are_refused_under_readonly() {
@@ -125,9 +126,10 @@ mod tests {
     #[test]
     fn a_deep_queue_on_a_synchronous_engine_is_said_once() {
         let plan = plan_of("[global]\nsize=4k\niodepth=8\nioengine=psync\n[a]\nnumjobs=2\n[b]\n").unwrap();
-        let want = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
-        assert_eq!(plan.notes, [want]);
-        assert!(plan_of(&null("iodepth=8\n")).unwrap().notes.is_empty());
+        let want =
+            "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
+        assert_eq!(texts(&plan.diagnostics), [want]);
+        assert!(plan_of(&null("iodepth=8\n")).unwrap().diagnostics.is_empty());
     }
 
     #[test]

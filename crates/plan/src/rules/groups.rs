@@ -6,7 +6,7 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
-use crate::written::{asks, refuse};
+use crate::written::{asks, note, refuse};
 use ferrio_job::JobSpec;
 
 use super::steadystate::{self, Settings};
@@ -113,12 +113,14 @@ impl Group {
             let help = "give `lat_percentiles` once in [global], or begin a group with `new_group`";
             refuse(findings, job, &[Opt::LatPercentiles], "percentiles-differ-in-group", message, help);
         }
-        for (name, here, first) in [
-            ("kb_base", spec.units.kb_base, first.kb_base),
-            ("unit_base", spec.units.unit_base, first.unit_base),
+        for (opt, here, first) in [
+            (Opt::KbBase, spec.units.kb_base, first.kb_base),
+            (Opt::UnitBase, spec.units.unit_base, first.unit_base),
         ] {
             if here != first {
-                findings.note(format!("{name} differs for jobs in group, using {first} as the base"));
+                let name = opt.row().name;
+                let text = format!("{name} differs for jobs in group, using {first} as the base");
+                findings.note(note(job, &[opt], "units-differ-in-group", text));
             }
         }
     }
@@ -141,7 +143,7 @@ fn ramp_size(job: &Job) -> u64 {
 #[cfg(test)]
 mod tests {
     use crate::rules::tests::wrong_in;
-    use crate::testing::plan_of;
+    use crate::testing::{plan_of, texts};
 
     #[test]
     fn a_job_waits_for_one_other_job_before_it() {
@@ -179,6 +181,6 @@ mod tests {
             "kb_base differs for jobs in group, using 1000 as the base",
             "unit_base differs for jobs in group, using 8 as the base",
         ];
-        assert_eq!(plan_of(text).unwrap().notes, want);
+        assert_eq!(texts(&plan_of(text).unwrap().diagnostics), want);
     }
 }

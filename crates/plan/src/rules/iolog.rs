@@ -4,7 +4,7 @@ use ferrio_job::Origin;
 use ferrio_jobfile::{Job, JobSet, Opt};
 
 use crate::findings::Findings;
-use crate::written::{asks, place, refuse};
+use crate::written::{asks, note, refuse};
 
 /// All rules about logs of one job.
 pub(super) fn check(job: &Job, findings: &mut Findings) {
@@ -14,7 +14,8 @@ pub(super) fn check(job: &Job, findings: &mut Findings) {
 
 fn replaying_beats_recording(job: &Job, findings: &mut Findings) {
     if job.options.is_given(Opt::ReadIolog) && job.options.is_given(Opt::WriteIolog) {
-        findings.warn("read iolog overrides write_iolog", &place(job, &[Opt::WriteIolog]));
+        let text = "read iolog overrides write_iolog";
+        findings.warn(note(job, &[Opt::WriteIolog], "replay-overrides-recording", text));
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn apply(
     measure::tell_cut_percentiles(job, findings);
     measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
     measure::empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
-    measure::tell_limits_of_histograms(spec, findings);
+    measure::tell_limits_of_histograms(job, spec, findings);
 }
 
 #[cfg(test)]
@@ -116,7 +116,7 @@ mod tests {
 
     /// Notes of rules about one job.
     pub(super) fn notes_of(options: &str) -> Vec<String> {
-        findings(&jobs_of(&null(options))).notes
+        findings(&jobs_of(&null(options))).into_notes().into_iter().map(|note| note.message).collect()
     }
 
     /// A job as fixed up, even if this program lacks some of its options.

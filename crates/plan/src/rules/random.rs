@@ -3,8 +3,7 @@
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use crate::written::{asks, refuse, rw, word};
+use crate::written::{asks, note, refuse, rw, word};
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder};
 
 /// Rules that need the job as written only.
@@ -52,7 +51,10 @@ fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
             let help = "take `random_generator` out";
             refuse(findings, job, &[Opt::RandomGenerator], "sprandom-with-other-generator", message, help);
         }
-        None => findings.note("sprandom sets random_generator=lfsr".to_owned()),
+        None => {
+            let text = "sprandom sets random_generator=lfsr";
+            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
+        }
     }
 }
 
@@ -70,13 +72,17 @@ fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
                 "take `norandommap=0` out",
             );
         }
-        None => findings.note("sprandom sets norandommap=1".to_owned()),
+        None => {
+            let text = "sprandom sets norandommap=1";
+            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
+        }
     }
 }
 
 fn unaligned_blocks_may_fail_raw(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::BsUnaligned) && asks(job, Opt::Direct) {
-        findings.note("bs_unaligned may not work with raw io".to_owned());
+        let text = "bs_unaligned may not work with raw io";
+        findings.note(note(job, &[Opt::BsUnaligned], "bs-unaligned-with-direct", text));
     }
 }
 
@@ -87,8 +93,8 @@ fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut F
             block.align = block.min;
         }
     } else if spec.random_map && spec.block.0.iter().any(|block| block.align != block.min) {
-        let origin = value_origin(&job.options, Opt::Ba);
-        findings.warn("Any use of blockalign= turns off randommap", &origin);
+        let text = "Any use of blockalign= turns off randommap";
+        findings.warn(note(job, &[Opt::Ba], "random-map-off", text));
         spec.random_map = false;
     }
 }
@@ -108,7 +114,8 @@ fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
         let opts = [Opt::RandomGenerator, Opt::RandomDistribution];
         refuse(findings, job, &opts, "permute-with-distribution", message, help);
     } else {
-        findings.note(format!("random_generator=lfsr has no effect with random_distribution={shape}"));
+        let text = format!("random_generator=lfsr has no effect with random_distribution={shape}");
+        findings.note(note(job, &[Opt::RandomGenerator], "generator-without-effect", text));
     }
 }
 
@@ -127,14 +134,14 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
     } else if blocks().any(|block| block.max > first.align) {
         let text =
             "random_generator=permute starts one I/O at each block; longer ones reach into the next blocks";
-        findings.note(text.to_owned());
+        findings.note(note(job, &[Opt::RandomGenerator], "permute-overlaps", text));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::tests::{first_refusal, fixed, notes_of, null, wrong};
-    use crate::testing::{plan_of, spec_of};
+    use crate::testing::{plan_of, spec_of, texts};
 
     #[test]
     fn sprandom_is_for_random_writers() {
@@ -167,7 +174,7 @@ mod tests {
     fn an_alignment_of_its_own_ends_the_random_map() {
         let plan = plan_of(&null("rw=randread\nba=8k\n")).unwrap();
         assert!(!plan.jobs[0].spec.random_map);
-        assert_eq!(plan.notes, ["Any use of blockalign= turns off randommap"]);
+        assert_eq!(texts(&plan.diagnostics), ["Any use of blockalign= turns off randommap"]);
         let sequential = spec_of(&null("rw=read\nba=8k\n"));
         assert_eq!((sequential.random_map, sequential.block.0[0].align), (true, 4096));
     }

@@ -5,9 +5,8 @@ use ferrio_jobfile::{Job, Opt};
 use crate::Machine;
 use crate::findings::Findings;
 use crate::names::Listing;
-use crate::resolve::value_origin;
 use crate::sizes::{Extent, Sizing};
-use crate::written::{asks, refuse};
+use crate::written::{asks, note, refuse};
 use ferrio_job::JobSpec;
 
 /// Rules that need the job as written only.
@@ -128,8 +127,8 @@ fn appending_needs_files_that_grow(job: &Job, spec: &JobSpec, findings: &mut Fin
 
 fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if spec.limits.time_based && spec.limits.runtime.is_zero() {
-        let origin = value_origin(&job.options, Opt::TimeBased);
-        findings.warn("time_based requires a runtime/timeout setting", &origin);
+        let text = "time_based requires a runtime/timeout setting";
+        findings.warn(note(job, &[Opt::TimeBased], "time-based-without-runtime", text));
         spec.limits.time_based = false;
     }
 }
@@ -138,7 +137,7 @@ fn time_based_needs_a_runtime(job: &Job, spec: &mut JobSpec, findings: &mut Find
 mod tests {
     use crate::PlanOptions;
     use crate::rules::tests::{first_refusal, null, wrong};
-    use crate::testing::{jobs_of, plan_of, problems_of, refusals, spec_of};
+    use crate::testing::{jobs_of, plan_of, problems_of, refusals, spec_of, texts};
     use ferrio_job::Origin;
 
     #[test]
@@ -212,7 +211,7 @@ mod tests {
         let text = null("time_based\n");
         let plan = plan_of(&text).unwrap();
         assert!(!plan.jobs[0].spec.limits.time_based);
-        assert_eq!(plan.notes, ["time_based requires a runtime/timeout setting"]);
+        assert_eq!(texts(&plan.diagnostics), ["time_based requires a runtime/timeout setting"]);
         let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
         let problems = crate::plan(&jobs_of(&text), &fatal).unwrap_err();
         assert_eq!(problems.diagnostics[0].message, "time_based requires a runtime/timeout setting");

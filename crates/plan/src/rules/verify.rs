@@ -6,8 +6,7 @@ use ferrio_verify::{Verifier, VerifySpec};
 
 use crate::findings::Findings;
 use crate::names::FORMAT;
-use crate::resolve::value_origin;
-use crate::written::{asks, refuse};
+use crate::written::{asks, note, refuse};
 use ferrio_job::{Direction, JobSpec};
 
 /// Refusals, fix-ups and warnings of the resolved job.
@@ -62,8 +61,8 @@ fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut 
     let sizes = spec.block.0.iter();
     let several = sizes.clone().map(|block| block.min).min() != sizes.map(|block| block.max).max();
     if spec.verify.is_some() && !spec.random_map && several {
-        let origin = value_origin(&job.options, Opt::Norandommap);
-        findings.warn("norandommap given for variable block sizes, verify limited", &origin);
+        let text = "norandommap given for variable block sizes, verify limited";
+        findings.warn(note(job, &[Opt::Norandommap], "verify-limited", text));
     }
 }
 
@@ -71,10 +70,8 @@ fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
     let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
     if read_back && spec.rw.does(Direction::Write) && clones > 1 && !names_differ(job) {
-        findings.warn(
-            "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.",
-            &value_origin(&job.options, Opt::Verify),
-        );
+        let text = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
+        findings.warn(note(job, &[Opt::Verify], "verify-shared-file", text));
     }
 }
 
@@ -91,14 +88,14 @@ fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &m
     let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
     if read_back && only_writes && spec.limits.time_based && !asks(job, Opt::VerifyBacklog) {
         let text = "verification read phase will never start because write phase uses all of runtime";
-        findings.warn(text, &value_origin(&job.options, Opt::Verify));
+        findings.warn(note(job, &[Opt::Verify], "verify-never-runs", text));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::tests::{first_refusal, notes_of, null};
-    use crate::testing::{plan_of, spec_of};
+    use crate::testing::spec_of;
 
     #[test]
     fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
@@ -127,7 +124,7 @@ mod tests {
     #[test]
     fn clones_that_verify_files_they_share_are_warned_of() {
         let warned = |options: &str| {
-            let notes = plan_of(&null(&format!("rw=write\nverify=md5\n{options}"))).unwrap().notes;
+            let notes = crate::testing::notes(&null(&format!("rw=write\nverify=md5\n{options}")));
             notes.iter().any(|note| note.starts_with("multiple writers"))
         };
         assert!(warned("numjobs=2\nfilename=f\n"));
