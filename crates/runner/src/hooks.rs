@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
+use crate::context::Context;
 use crate::failure::{Failure, strerror};
 use crate::shell::{self, Outcome};
-use crate::worker::Context;
 
 /// Runs `exec_prerun`, if there is one. A stop request ends the command and is no failure.
 ///

@@ -36,6 +36,7 @@ use files::Files;
 use paced::Paced;
 use watch::LatencyWatch;
 
+use crate::context::Context;
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::logs::{self, IoLog};
@@ -44,7 +45,6 @@ use crate::recording::Recorder;
 use crate::timing::{Milestone, Timing};
 use crate::verification::Verification;
 use crate::wear::Blocks;
-use crate::worker::Context;
 
 /// One I/O in flight.
 #[derive(Clone, Copy, Debug)]

@@ -15,6 +15,7 @@ pub mod logs;
 pub mod result;
 pub mod trigger;
 
+mod context;
 mod control;
 mod disk;
 mod failure;
@@ -22,6 +23,7 @@ mod flow;
 mod hooks;
 mod issue;
 mod layout;
+mod message;
 mod monitor;
 mod open;
 mod overlap;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ferrio_job::Logs;
 
 use crate::control::JobControl;
-use crate::worker::clock_ms;
+use crate::timing::clock_ms;
 
 pub(crate) use backlog::Backlog;
 

@@ -10,9 +10,10 @@ use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
 use ferrio_job::EngineKind;
 
+use crate::context::Context;
 use crate::serialized::Serialized;
 use crate::traced::{self, Traced};
-use crate::worker::{self, Context};
+use crate::worker;
 
 /// Runs a worker with the job's engine on the calling thread.
 pub(crate) fn run(context: Context<'_>) {

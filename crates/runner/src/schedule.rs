@@ -19,6 +19,7 @@ use ferrio_stats::{Clock, ClockSource as Counter};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 use log::debug;
 
+use crate::context::Context;
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
 use crate::event::{Event, JobState};
@@ -26,6 +27,7 @@ use crate::failure::Failure;
 use crate::flow::Flows;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
+use crate::message::{Message, Snapshot};
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::ramp::SharedRamp;
@@ -33,7 +35,6 @@ use crate::result::{JobError, JobResult, RunResult};
 use crate::signals::Watch;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
-use crate::worker::{Context, Message, Snapshot};
 use crate::{layout, place, registry};
 use interim::Interim;
 

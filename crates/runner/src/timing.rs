@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use ferrio_job::Limits;
 use ferrio_stats::{Clock, Usage};
-
-use crate::worker::clock_ms;
+use nix::time::{ClockId, clock_gettime};
 
 /// What the loop has to know about passing time.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +171,12 @@ impl Timing {
     pub(crate) fn restarted_ms(&self) -> Option<u64> {
         self.restarted_ms
     }
+}
+
+/// ms by the clock of this number, which the plan has found on the machine; those of the wall clock, 0, count from 1970.
+pub(crate) fn clock_ms(clock: i32) -> u64 {
+    let now = clock_gettime(ClockId::from_raw(clock));
+    now.map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
 #[cfg(test)]

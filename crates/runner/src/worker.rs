@@ -3,117 +3,25 @@
 //! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::issue`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::SyncSender;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_job::JobSpec;
-use ferrio_stats::Clock;
-use ferrio_workload::{Content, LayoutContent, Region, SEEDS, Workload};
+use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
-use nix::time::{ClockId, clock_gettime};
 
-use crate::control::{Gate, JobControl};
+use crate::context::Context;
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::flow::FlowMember;
 use crate::issue::Issuer;
 use crate::layout::Layout;
-use crate::logs::LogSender;
-use crate::overlap::SharedRanges;
-use crate::ramp::SharedRamp;
+use crate::message::{Message, Snapshot};
 use crate::recording::Recorder;
 use crate::result::JobResult;
+use crate::timing::clock_ms;
 use crate::verification::Verification;
 use crate::wear::Blocks;
 use crate::{hooks, layout, place};
-
-/// What workers (and the signal thread) tell main.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// The job is set up and waits at the gate.
-    Ready,
-    /// A line for the user.
-    Note(String),
-    /// A block that failed verification.
-    Mismatch(Vec<String>),
-    /// One failed I/O.
-    IoError(String),
-    /// The job ended; nothing follows from it.
-    Ended {
-        /// Which job.
-        index: usize,
-        /// Its outcome.
-        result: Box<JobResult>,
-        /// False when it failed before it could open its files.
-        set_up: bool,
-    },
-    /// Figures of a job that runs, for whom they were asked.
-    Figures {
-        /// Which job.
-        index: usize,
-        /// Its figures.
-        snapshot: Box<Snapshot>,
-    },
-    /// A signal arrived that ends the run.
-    Signal(i32),
-    /// A signal arrived that asks for a report.
-    ReportWanted,
-}
-
-/// What a job has come to at one moment.
-#[derive(Debug, Default)]
-pub(crate) struct Snapshot {
-    /// Its figures so far.
-    pub(crate) result: JobResult,
-    /// Clock ticks when they began.
-    pub(crate) since: u64,
-    /// Clock ticks when they were taken.
-    pub(crate) taken: u64,
-}
-
-impl Snapshot {
-    /// True if it shows an earlier moment than `other`, or a time before the ramp ended.
-    pub(crate) fn is_older_than(&self, other: &Snapshot) -> bool {
-        (self.since, self.taken) < (other.since, other.taken)
-    }
-}
-
-/// What a worker needs to know.
-pub(crate) struct Context<'a> {
-    /// Index of the job in the plan.
-    pub(crate) index: usize,
-    /// The job.
-    pub(crate) spec: &'a JobSpec,
-    /// Shared with main.
-    pub(crate) control: &'a JobControl,
-    /// Holds the wave back until all its jobs are set up.
-    pub(crate) gate: Arc<Gate>,
-    /// To main.
-    pub(crate) messages: SyncSender<Message>,
-    /// The clock of the run.
-    pub(crate) clock: Clock,
-    /// Where log rows go, if the job writes logs.
-    pub(crate) log: Option<LogSender>,
-    /// Random seeds of the operating system, the same for layout and I/O.
-    pub(crate) entropy: [u64; SEEDS],
-    /// State of the content after main laid the files out.
-    pub(crate) layout: Option<LayoutContent>,
-    /// Place in a flow group.
-    pub(crate) flow: Option<Arc<FlowMember>>,
-    /// Bytes to move before anything is measured.
-    pub(crate) ramp: Option<Arc<SharedRamp>>,
-    /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.
-    pub(crate) overlaps: Option<Arc<SharedRanges>>,
-}
-
-impl Context<'_> {
-    /// Sends a line for the user. Main outlives the workers; if it does not, there is nobody left to tell.
-    pub(crate) fn note(&self, line: String) {
-        let _ = self.messages.send(Message::Note(line));
-    }
-}
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -294,12 +202,6 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
             _ => {}
         }
     }
-}
-
-/// ms by the clock of this number, which the plan has found on the machine; those of the wall clock, 0, count from 1970.
-pub(crate) fn clock_ms(clock: i32) -> u64 {
-    let now = clock_gettime(ClockId::from_raw(clock));
-    now.map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
 #[cfg(test)]

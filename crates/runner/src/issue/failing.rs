@@ -6,9 +6,9 @@ use ferrio_job::IoPriority;
 
 use super::Issuer;
 use crate::failure::Failure;
+use crate::message::Message;
 use crate::place::refused_priority;
 use crate::result::JobError;
-use crate::worker::Message;
 
 /// The error of a job that lived with all of its errors, as the report tells it.
 #[must_use]

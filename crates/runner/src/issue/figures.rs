@@ -11,8 +11,8 @@ use ferrio_job::Direction;
 use ferrio_stats::JobStats;
 
 use super::Issuer;
+use crate::message::{Message, Snapshot};
 use crate::result::JobResult;
-use crate::worker::{Message, Snapshot};
 
 impl<E: Engine> Issuer<'_, E> {
     /// True once the job shall end. Tells main the figures if they are wanted.

@@ -8,7 +8,7 @@ use super::Issuer;
 use super::attend::Turn;
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::worker::Message;
+use crate::message::Message;
 
 impl<E: Engine> Issuer<'_, E> {
     /// True when what the pass wrote is to be read back now.

@@ -13,8 +13,8 @@ use ferrio_stats::JobStats;
 use super::{Run, RunOptions};
 use crate::control::JobControl;
 use crate::event::{Event, JobState};
+use crate::message::Snapshot;
 use crate::result::{JobResult, RunResult};
-use crate::worker::Snapshot;
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
 const PATIENCE: Duration = Duration::from_millis(100);

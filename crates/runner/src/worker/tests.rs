@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -10,10 +11,14 @@ use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{
     Direction, EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify,
 };
+use ferrio_stats::Clock;
+use ferrio_workload::SEEDS;
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
+use crate::control::{Gate, JobControl};
 use crate::flow::Flows;
+use crate::ramp::SharedRamp;
 
 mod errors;
 mod files;
