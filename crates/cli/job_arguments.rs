@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_jobfile::{Kind, Opt, Row, Scope, choice_text, is_listed, rows};
+use ferrio_job::Word;
+use ferrio_jobfile::{Kind, Opt, Row, Scope, is_listed, rows};
 use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
@@ -81,15 +82,16 @@ fn names() -> Vec<PossibleValue> {
 
 /// Words to choose from; none if other values are as good.
 fn words(row: &'static Row) -> Vec<PossibleValue> {
-    let word = |word: &'static str| {
-        let text = choice_text(row, word);
-        let value = PossibleValue::new(word);
-        if text.is_empty() { value } else { value.help(text) }
+    let word = |choice: &Word| {
+        let value = PossibleValue::new(choice.word);
+        if choice.help.is_empty() { value } else { value.help(choice.help) }
     };
     match (row.opt, row.kind) {
-        (Opt::Ioengine, _) => ENGINES.map(|engine| word(engine.name())).to_vec(),
+        (Opt::Ioengine, _) => {
+            ENGINES.iter().filter_map(|engine| row.choice(engine.name())).map(word).collect()
+        }
         (_, Kind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
-        _ => row.choices.iter().map(|choice| word(choice)).collect(),
+        _ => row.choices.iter().map(word).collect(),
     }
 }
 

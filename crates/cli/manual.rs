@@ -5,7 +5,8 @@ mod chapters;
 use std::io::{self, Write};
 
 use clap_mangen::Man;
-use ferrio_jobfile::{Row, Scope, Status, choice_text, is_listed, range_text, rows, type_text, unit_text};
+use ferrio_job::Word;
+use ferrio_jobfile::{Row, Scope, Status, is_listed, range_text, rows, type_text, unit_text};
 use roff::{Inline, Roff, bold, italic, roman};
 
 use crate::job_arguments::value_name;
@@ -106,10 +107,8 @@ fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
     page.text([roman(facts(row))]);
     if !row.choices.is_empty() {
         page.control("RS", []);
-        for word in row.choices {
-            let same = row.same.iter().find(|(other, _)| other == word);
-            let text =
-                same.map_or_else(|| choice_text(row, word).to_owned(), |(_, main)| format!("same as {main}"));
+        for Word { word, same_as, help } in row.choices {
+            let text = same_as.map_or_else(|| (*help).to_owned(), |main| format!("same as {main}"));
             page.control("br", []);
             page.text(if text.is_empty() {
                 vec![bold(*word)]

@@ -263,10 +263,7 @@ fn kind(row: &Row) -> String {
     };
     let names: Vec<_> = match row.opt {
         Opt::Ioengine => ENGINES.iter().map(|engine| engine.name()).collect(),
-        _ => {
-            let other_spelling = |word: &str| row.same.iter().any(|(other, _)| *other == word);
-            row.choices.iter().copied().filter(|word| !other_spelling(word)).collect()
-        }
+        _ => row.choices.iter().filter(|choice| choice.same_as.is_none()).map(|choice| choice.word).collect(),
     };
     let names: Vec<_> = names.into_iter().map(code).collect();
     if names.is_empty() { words.to_owned() } else { format!("{words}: {}", names.join(" ")) }

@@ -125,7 +125,7 @@ fn job<'a>(
         startdelay_seconds: [seconds(low), seconds(high)],
         instances: spec.clones,
         thread: spec.thread,
-        rw: spec.rw.name().to_owned(),
+        rw: spec.rw.word().to_owned(),
         rwmixread: spec.rw.is_mixed().then_some(spec.rwmixread),
         block_sizes: block_sizes(spec),
         engine: spec.engine.name().to_owned(),

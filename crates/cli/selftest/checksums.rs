@@ -45,9 +45,9 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
     if asks_for_names(&words) {
         return names(out).map(|()| false);
     }
-    let wanted = |method: &VerifyMethod| words.is_empty() || words.contains(&method.name());
+    let wanted = |method: &VerifyMethod| words.is_empty() || words.contains(&method.word());
     let methods: Vec<VerifyMethod> = METHODS.into_iter().filter(wanted).collect();
-    for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.name() == **word)) {
+    for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.word() == **word)) {
         if ABSENT.contains(word) {
             messages.complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));
         } else if methods.is_empty() {
@@ -64,14 +64,14 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
         let speed = speed(PIECE, SPAN, || {
             black_box(Digest::compute(method, black_box(&data)));
         });
-        writeln!(out, "{}", line(method.name(), speed))?;
+        writeln!(out, "{}", line(method.word(), speed))?;
         out.flush()?;
     }
     Ok(true)
 }
 
 fn names(out: &mut dyn Write) -> io::Result<()> {
-    METHODS.iter().try_for_each(|method| writeln!(out, "{}", method.name()))
+    METHODS.iter().try_for_each(|method| writeln!(out, "{}", method.word()))
 }
 
 /// Numbers stand below each other.
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn names_are_listed_and_that_is_no_success() {
         let (text, good) = told(Some("help"));
-        assert!(!good && text.lines().eq(METHODS.iter().map(|method| method.name())));
+        assert!(!good && text.lines().eq(METHODS.iter().map(|method| method.word())));
         assert_eq!(told(Some("nosuch")), (text.clone(), false));
         assert_eq!(told(Some("murmur3")), (text, false));
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::choice::choices;
 use crate::{Direction, Generator, JobSpec};
 
 /// Content of the I/O buffers.
@@ -44,6 +45,14 @@ pub struct Dedupe {
     pub percent: u32,
     /// `dedupe_mode=working_set`: equal buffers are copies of one of a set; without one they equal the next unique buffer.
     pub working_set: Option<WorkingSet>,
+}
+
+choices! {
+    /// `dedupe_mode`: where duplicate contents come from.
+    pub enum DedupeMode default Repeat {
+        Repeat: "repeat", "Repeat the next block that is unique";
+        WorkingSet: "working_set", "Take blocks from a fixed set";
+    }
 }
 
 /// The buffers that duplicates are made of.

@@ -1,5 +1,7 @@
 //! Directions of I/O, and the kinds of workload that are made of them.
 
+use crate::choice::choices;
+
 /// Data direction of one I/O. The discriminants are fio's (0, 1, 2) and index [`PerDirection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -46,49 +48,24 @@ impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
     }
 }
 
-/// The `rw=` kind of a job, without its postfix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadWrite {
-    /// `read`
-    Read,
-    /// `write`
-    Write,
-    /// `trim`
-    Trim,
-    /// `randread`
-    RandRead,
-    /// `randwrite`
-    RandWrite,
-    /// `randtrim`
-    RandTrim,
-    /// `rw`, `readwrite`
-    Mixed,
-    /// `randrw`
-    RandMixed,
-    /// `trimwrite`
-    TrimWrite,
-    /// `randtrimwrite`
-    RandTrimWrite,
+choices! {
+    /// The `rw=` kind of a job, without its postfix.
+    pub enum ReadWrite default Read {
+        Read: "read", "Sequential read";
+        Write: "write", "Sequential write";
+        Trim: "trim", "Sequential trim";
+        RandRead: "randread", "Random read";
+        RandWrite: "randwrite", "Random write";
+        RandTrim: "randtrim", "Random trim";
+        Mixed: "rw", "Sequential read and write, mixed";
+        = Mixed: "readwrite";
+        RandMixed: "randrw", "Random read and write, mixed";
+        TrimWrite: "trimwrite", "Sequential: each block trimmed, then written";
+        RandTrimWrite: "randtrimwrite", "Random: each block trimmed, then written";
+    }
 }
 
 impl ReadWrite {
-    /// The word fio prints for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReadWrite::Read => "read",
-            ReadWrite::Write => "write",
-            ReadWrite::Trim => "trim",
-            ReadWrite::RandRead => "randread",
-            ReadWrite::RandWrite => "randwrite",
-            ReadWrite::RandTrim => "randtrim",
-            ReadWrite::Mixed => "rw",
-            ReadWrite::RandMixed => "randrw",
-            ReadWrite::TrimWrite => "trimwrite",
-            ReadWrite::RandTrimWrite => "randtrimwrite",
-        }
-    }
-
     /// True for the `rand...` kinds.
     #[must_use]
     pub const fn is_random(self) -> bool {
@@ -153,12 +130,10 @@ pub enum RwPostfix {
     Every(u32),
 }
 
-/// `rw_sequencer`: what the I/Os between two random ones of `rw=rand...:N` do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sequencer {
-    /// Continue where the last I/O of the direction ended.
-    #[default]
-    Sequential,
-    /// Repeat the last offset.
-    Identical,
+choices! {
+    /// `rw_sequencer`: what the I/Os between two random ones of `rw=rand...:N` do.
+    pub enum Sequencer default Sequential {
+        Sequential: "sequential", "Next offset in order";
+        Identical: "identical", "The same offset again";
+    }
 }

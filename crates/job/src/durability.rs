@@ -1,5 +1,6 @@
 //! When data is made durable, and whether it waits in the page cache until then.
 
+use crate::choice::choices;
 use crate::{EngineKind, JobSpec, OpenSync};
 
 /// `sync_file_range=flags:N`.
@@ -9,6 +10,27 @@ pub struct SyncFileRange {
     pub flags: u32,
     /// One call after this many writes; 0 is never.
     pub every: u32,
+}
+
+choices! {
+    /// What a call of sync_file_range does.
+    pub enum SyncFileRangeFlag {
+        WaitBefore: "wait_before", "Wait for what is being written";
+        Write: "write", "Start writing";
+        WaitAfter: "wait_after", "Wait for what was started";
+    }
+}
+
+impl SyncFileRangeFlag {
+    /// The flag of the system call.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            SyncFileRangeFlag::WaitBefore => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
+            SyncFileRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE,
+            SyncFileRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+        }
+    }
 }
 
 /// When data is made durable while the job runs and when it ends.

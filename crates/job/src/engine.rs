@@ -1,5 +1,7 @@
 //! Engines as jobs name them: what each can do, and the private options of all.
 
+use crate::choice::choices;
+
 /// Which engine drives a job, as a closed list: the registry has one line for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -62,16 +64,13 @@ impl EngineKind {
     }
 }
 
-/// `libaio_backend=` (ferrio's own option): what serves the libaio engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LibaioBackend {
-    /// The kernel's AIO, io_uring with a note where the kernel has none.
-    #[default]
-    Auto,
-    /// The kernel's AIO only.
-    Kernel,
-    /// io_uring only.
-    IoUring,
+choices! {
+    /// `libaio_backend=` (ferrio's own option): what serves the libaio engine.
+    pub enum LibaioBackend default Auto {
+        Auto: "auto", "The kernel's AIO; io_uring, with a note, where the kernel has none";
+        Kernel: "kernel", "The kernel's AIO only";
+        IoUring: "io_uring", "io_uring only";
+    }
 }
 
 /// Private options of all engines; an engine reads its own.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use crate::choice::choices;
 use crate::{Direction, JobSpec, Skew};
 
 /// `file_service_type=`: which file the next I/O goes to.
@@ -22,6 +23,19 @@ pub enum FileService {
     },
     /// Few files often. Files are never finished.
     Skewed(Skew),
+}
+
+choices! {
+    /// `file_service_type`, as a word.
+    pub enum FileServiceType default RoundRobin {
+        Random: "random", "Any file";
+        Zipf: "zipf", "Few files very often: zipf:theta";
+        Pareto: "pareto", "Few files very often: pareto:h";
+        Normal: "normal", "A bell: normal:deviation";
+        = Normal: "gauss";
+        RoundRobin: "roundrobin", "One after the other, again and again";
+        Sequential: "sequential", "One file to its end, then the next";
+    }
 }
 
 impl Default for FileService {
@@ -48,48 +62,43 @@ impl JobSpec {
     }
 }
 
-/// `sync=`: the open flag that makes writes synchronous.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenSync {
-    /// Neither flag.
-    #[default]
-    None,
-    /// `O_SYNC`
-    Sync,
-    /// `O_DSYNC`
-    Dsync,
+choices! {
+    /// `sync=`: the open flag that makes writes synchronous.
+    pub enum OpenSync default None {
+        None: "none", "Open without it";
+        = None: "0";
+        Sync: "sync", "Open with O_SYNC";
+        = Sync: "1";
+        Dsync: "dsync", "Open with O_DSYNC";
+    }
 }
 
-/// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fadvise {
-    /// Nothing.
-    None,
-    /// Random or sequential, as the job's kind says.
-    #[default]
-    ByPattern,
-    /// Random.
-    Random,
-    /// Sequential.
-    Sequential,
-    /// The data is used once.
-    NoReuse,
+choices! {
+    /// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
+    pub enum Fadvise default ByPattern {
+        None: "0", "No advice";
+        ByPattern: "1", "Advice by the job's pattern";
+        Random: "random", "Random access";
+        Sequential: "sequential", "Sequential access";
+        NoReuse: "noreuse", "Data is used once";
+    }
 }
 
-/// `fallocate=`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fallocate {
-    /// Reserve nothing.
-    None,
-    /// fallocate(2) mode 0, failures ignored.
-    #[default]
-    Native,
-    /// posix_fallocate(3), failures reported.
-    Posix,
-    /// fallocate(2) with FALLOC_FL_KEEP_SIZE; a failure fails the job.
-    Keep,
-    /// ftruncate(2); a failure fails the job.
-    Truncate,
+choices! {
+    /// `fallocate=`.
+    pub enum Fallocate default Native {
+        None: "none", "Reserve nothing";
+        /// Failures are ignored.
+        Native: "native", "fallocate(2) where it works";
+        /// Failures are reported.
+        Posix: "posix", "posix_fallocate(3)";
+        /// FALLOC_FL_KEEP_SIZE; a failure fails the job.
+        Keep: "keep", "Reserve, leave the file's size";
+        /// A failure fails the job.
+        Truncate: "truncate", "Set the file's size only";
+        = None: "0";
+        = Posix: "1";
+    }
 }
 
 /// What kind of thing a file is.

@@ -11,6 +11,7 @@
 
 mod block_sizes;
 mod buffers;
+mod choice;
 mod clock;
 mod defaults;
 mod diagnostic;
@@ -43,6 +44,7 @@ mod zones;
 
 pub use block_sizes::*;
 pub use buffers::*;
+pub use choice::{Choice, Word};
 pub use clock::*;
 pub use diagnostic::{Diagnostic, Severity, codes};
 pub use direction::*;

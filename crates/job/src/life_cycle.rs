@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::choice::choices;
+
 /// Order of jobs, their common end, and commands before and after a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LifeCycle {
@@ -27,14 +29,14 @@ impl LifeCycle {
     }
 }
 
-/// Which jobs a job takes with it when it ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExitWhat {
-    /// Those of its report group, also before they start.
-    #[default]
-    Group,
-    /// All that run; those that have not started will.
-    Stonewall,
-    /// All that run or have not started.
-    All,
+choices! {
+    /// Which jobs a job takes with it when it ends.
+    pub enum ExitWhat default Group {
+        /// Also before they start.
+        Group: "group", "Jobs of the same group";
+        /// All that run; those that have not started will.
+        Stonewall: "stonewall", "Jobs up to the next stonewall";
+        /// All that run or have not started.
+        All: "all", "All jobs";
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::IologVersion;
+use crate::choice::choices;
 
 /// Log files of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,16 +49,16 @@ pub struct Logs {
     pub epoch_clock: Option<i32>,
 }
 
-/// `log_window_value`: what a row of averaged logs holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WindowValue {
-    /// The average over the window.
-    #[default]
-    Average,
-    /// The largest value in the window.
-    Maximum,
-    /// Both, in two columns.
-    Both,
+choices! {
+    /// `log_window_value`: what a row of averaged logs holds.
+    pub enum WindowValue default Average {
+        Average: "avg", "Mean of the window";
+        Maximum: "max", "Largest of the window";
+        /// In two columns.
+        Both: "both", "Both";
+        = Average: "0";
+        = Maximum: "1";
+    }
 }
 
 impl Logs {
@@ -121,6 +122,36 @@ pub enum SteadyFigure {
     Bandwidth,
     /// Mean completion latency, ns.
     Latency,
+}
+
+choices! {
+    /// `steadystate`: what is looked at, and how it is judged.
+    pub enum SteadyTest default IopsSlope {
+        Iops: "iops", "Largest distance of IOPS from their mean";
+        IopsSlope: "iops_slope", "Slope of IOPS";
+        Bandwidth: "bw", "Largest distance of bandwidth from its mean";
+        BandwidthSlope: "bw_slope", "Slope of bandwidth";
+        Latency: "lat", "Largest distance of latency from its mean";
+        LatencySlope: "lat_slope", "Slope of latency";
+    }
+}
+
+impl SteadyTest {
+    /// What is looked at.
+    #[must_use]
+    pub const fn figure(self) -> SteadyFigure {
+        match self {
+            SteadyTest::Iops | SteadyTest::IopsSlope => SteadyFigure::Iops,
+            SteadyTest::Bandwidth | SteadyTest::BandwidthSlope => SteadyFigure::Bandwidth,
+            SteadyTest::Latency | SteadyTest::LatencySlope => SteadyFigure::Latency,
+        }
+    }
+
+    /// True when the slope over the window is judged, not the largest deviation from its mean.
+    #[must_use]
+    pub const fn is_slope(self) -> bool {
+        matches!(self, SteadyTest::IopsSlope | SteadyTest::BandwidthSlope | SteadyTest::LatencySlope)
+    }
 }
 
 /// `steadystate` and the options below it: the test that ends a job whose figures have settled.

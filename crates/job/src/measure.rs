@@ -1,5 +1,7 @@
 //! What is measured of a job, and how its figures are printed.
 
+use crate::choice::choices;
+
 /// Which figures are measured and printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
@@ -45,16 +47,44 @@ impl Measure {
     }
 }
 
-/// `unified_rw_reporting`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnifiedReporting {
-    /// Each direction is reported alone.
-    #[default]
-    None,
-    /// All directions are reported as one.
-    Mixed,
-    /// Each direction is reported, then all as one.
-    Both,
+choices! {
+    /// `unified_rw_reporting`.
+    pub enum UnifiedReporting default None {
+        None: "none", "Each direction by itself";
+        Mixed: "mixed", "All directions as one";
+        Both: "both", "Each by itself, and all as one";
+        = None: "0";
+        = Mixed: "1";
+        = Both: "2";
+    }
+}
+
+choices! {
+    /// `kb_base`: what the prefixes of sizes stand for.
+    pub enum KbBase default Binary {
+        Binary: "1024", "k is 1024 and KiB 1000 when reading; binary when printing";
+        Decimal: "1000", "k is 1000 and KiB 1024; decimal when printing";
+    }
+}
+
+impl KbBase {
+    /// Bytes of a `k`.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            KbBase::Binary => 1024,
+            KbBase::Decimal => 1000,
+        }
+    }
+}
+
+choices! {
+    /// `unit_base`: what bandwidths are counted in.
+    pub enum UnitBase default Automatic {
+        Automatic: "0", "As the engine counts";
+        Bytes: "8", "Bytes";
+        Bits: "1", "Bits";
+    }
 }
 
 /// How numbers are printed for this job.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::choice::choices;
+
 /// `mem` and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -19,7 +21,21 @@ impl Default for Memory {
     }
 }
 
-/// `mem`.
+choices! {
+    /// `mem`, as a word.
+    pub enum MemoryType default Malloc {
+        Malloc: "malloc", "Ordinary memory";
+        Shm: "shm", "Shared memory segments";
+        ShmHuge: "shmhuge", "Shared memory segments of huge pages";
+        Mmap: "mmap", "Mapped memory, or a private mapping of a file: mmap:/path";
+        MmapShared: "mmapshared", "Mapped memory, or a shared mapping of a file: mmapshared:/path";
+        MmapHuge: "mmaphuge", "Mapped huge pages, or a file on a hugetlbfs: mmaphuge:/path";
+        /// Not available here.
+        CudaMalloc: "cudamalloc", "GPU memory";
+    }
+}
+
+/// `mem`, with the file it may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
     /// `malloc`: ordinary memory.

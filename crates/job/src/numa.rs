@@ -1,5 +1,18 @@
 //! NUMA placement of a job's memory.
 
+use crate::choice::choices;
+
+choices! {
+    /// `numa_mem_policy`, as a word.
+    pub enum NumaMode {
+        Default: "default", "The system's policy";
+        Prefer: "prefer", "One node first: prefer:0";
+        Bind: "bind", "These nodes only: bind:0-1";
+        Interleave: "interleave", "Nodes in turn: interleave:0-1";
+        Local: "local", "The node that asks";
+    }
+}
+
 /// `numa_mem_policy`: the nodes that the pages of a worker come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryPolicy {
@@ -13,4 +26,12 @@ pub enum MemoryPolicy {
     Bind(Vec<u32>),
     /// These nodes in turn.
     Interleave(Vec<u32>),
+}
+
+choices! {
+    /// `cpus_allowed_policy`: how jobs share the CPUs that they name.
+    pub enum CpusAllowedPolicy default Shared {
+        Shared: "shared", "Every job on all of these CPUs";
+        Split: "split", "One CPU for each job";
+    }
 }

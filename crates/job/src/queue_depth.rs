@@ -1,5 +1,7 @@
 //! How many I/Os of a job are in flight at once.
 
+use crate::choice::choices;
+
 /// Queue depth and batching, already made consistent with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
@@ -13,4 +15,12 @@ pub struct Depth {
     pub complete_max: u32,
     /// After a full queue refill only when this many are left, 1..=iodepth.
     pub low: u32,
+}
+
+choices! {
+    /// `io_submit_mode`: who submits the I/Os of a job.
+    pub enum SubmitMode default Inline {
+        Inline: "inline", "The job itself submits and completes";
+        Offload: "offload", "A pool of threads submits";
+    }
 }

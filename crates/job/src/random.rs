@@ -1,6 +1,7 @@
 //! How random offsets are chosen: generators and their seeds, distributions, and orders that visit each block once.
 
 use crate::PerDirection;
+use crate::choice::choices;
 
 /// A law under which few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +53,53 @@ pub enum Distribution {
     },
 }
 
-/// `random_generator`.
+choices! {
+    /// `random_distribution`, as a word.
+    pub enum DistributionType default Random {
+        Random: "random", "All offsets alike";
+        Zipf: "zipf", "Few offsets very often: zipf:theta";
+        Pareto: "pareto", "Few offsets very often: pareto:h";
+        Normal: "normal", "A bell: normal:deviation";
+        Zoned: "zoned", "Shares of regions in percent: zoned:access/size:...";
+        ZonedAbs: "zoned_abs", "Shares of regions in bytes: zoned_abs:access/size:...";
+        Sequence: "sequence", "Offsets in a given order";
+    }
+}
+
+choices! {
+    /// `random_generator`: what random offsets are drawn with, or the order that visits each block once.
+    pub enum RandomGenerator default Tausworthe {
+        Tausworthe: "tausworthe", "Long period, 32 bits";
+        Lfsr: "lfsr", "Every block once without a map";
+        Tausworthe64: "tausworthe64", "Long period, 64 bits";
+        Permute: "permute", "Every block once without a map, of any number of blocks (ferrio only)";
+    }
+}
+
+impl RandomGenerator {
+    /// How the next block of a uniform choice is found.
+    #[must_use]
+    pub const fn order(self) -> RandomOrder {
+        match self {
+            RandomGenerator::Tausworthe | RandomGenerator::Tausworthe64 => RandomOrder::Drawn,
+            RandomGenerator::Lfsr => RandomOrder::Lfsr,
+            RandomGenerator::Permute => RandomOrder::Permute,
+        }
+    }
+
+    /// What everything that is drawn is drawn with.
+    #[must_use]
+    pub const fn generator(self) -> Generator {
+        match self {
+            RandomGenerator::Tausworthe64 => Generator::Tausworthe64,
+            RandomGenerator::Tausworthe | RandomGenerator::Lfsr | RandomGenerator::Permute => {
+                Generator::Tausworthe32
+            }
+        }
+    }
+}
+
+/// What random numbers are drawn with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generator {
     /// 32-bit combined Tausworthe (fio's default).
@@ -62,7 +109,7 @@ pub enum Generator {
     Tausworthe64,
 }
 
-/// How `random_generator` finds the next block of a uniform choice.
+/// How the next block of a uniform choice is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RandomOrder {
     /// `tausworthe`, `tausworthe64`: each is drawn.

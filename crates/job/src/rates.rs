@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::choice::choices;
 use crate::{Direction, PerDirection};
 
 /// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
@@ -34,5 +35,13 @@ impl Rates {
     #[must_use]
     pub fn limits(&self, direction: Direction) -> bool {
         self.bytes[direction] > 0 || self.iops[direction] > 0
+    }
+}
+
+choices! {
+    /// `rate_process`: when the I/Os of a limited job are due.
+    pub enum RateProcess default Linear {
+        Linear: "linear", "At equal distances";
+        Poisson: "poisson", "At random distances";
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::choice::choices;
+
 /// `thinktime` and the options below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Think {
@@ -17,4 +19,12 @@ pub struct Think {
     pub iotime: Duration,
     /// `thinkcycles`: turns of an empty loop after each I/O.
     pub cycles: u32,
+}
+
+choices! {
+    /// `thinktime_blocks_type`: which I/Os `thinktime_blocks` counts.
+    pub enum ThinktimeBlocksType default Complete {
+        Complete: "complete", "Count completed blocks";
+        Issue: "issue", "Count issued blocks";
+    }
 }

@@ -1,5 +1,7 @@
 //! Errors of single I/Os that do not end a job.
 
+use crate::choice::choices;
+
 /// `continue_on_error` and `ignore_error`: errnos per class; a class without any tolerates nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tolerance {
@@ -11,6 +13,20 @@ pub struct Tolerance {
     pub verify: Vec<i32>,
     /// `error_dump`: tell of each tolerated error.
     pub dump: bool,
+}
+
+choices! {
+    /// `continue_on_error`: the classes of errors that do not end a job.
+    pub enum ContinueOnError default None {
+        None: "none", "End at the first error";
+        Read: "read", "Go on after failed reads";
+        Write: "write", "Go on after failed writes";
+        Io: "io", "Go on after failed reads and writes";
+        Verify: "verify", "Go on after wrong data";
+        All: "all", "Go on after all of these";
+        = None: "0";
+        = All: "1";
+    }
 }
 
 impl Tolerance {

@@ -1,123 +1,44 @@
-//! The values of `verify=`: their names, their codes in the header and the size of what follows the header.
+//! The values of `verify=`: their words, their codes in the header and the size of what follows the header.
+
+use crate::choice::choices;
 
 /// Bytes of the header that a verified block begins with.
 pub const HEADER_BYTES: usize = 48;
 
-/// How blocks are verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum VerifyMethod {
-    /// Header only.
-    Meta,
-    /// MD5.
-    Md5,
-    /// A 64-bit CRC.
-    Crc64,
-    /// A 32-bit CRC, most significant bit first.
-    Crc32,
-    /// CRC-32C (Castagnoli).
-    Crc32c,
-    /// CRC-16/ARC.
-    Crc16,
-    /// CRC-7 as MMC cards use it.
-    Crc7,
-    /// SHA-1.
-    Sha1,
-    /// SHA-256 with a deviation that fio made part of the format.
-    Sha256,
-    /// SHA-512.
-    Sha512,
-    /// SHA3-224.
-    Sha3_224,
-    /// SHA3-256.
-    Sha3_256,
-    /// SHA3-384.
-    Sha3_384,
-    /// SHA3-512.
-    Sha3_512,
-    /// XXH32 with seed 1.
-    Xxhash,
-    /// Header, and a pattern instead of a checksum.
-    PatternHdr,
-    /// A pattern without header.
-    Pattern,
-    /// Blocks are read back but not looked at.
-    Null,
+choices! {
+    /// How blocks are verified.
+    pub enum VerifyMethod {
+        ! "0", "No verification";
+        Md5: "md5", "MD5";
+        Crc64: "crc64", "64-bit CRC";
+        /// Most significant bit first.
+        Crc32: "crc32", "32-bit CRC";
+        = Crc32c: "crc32c-intel";
+        /// Castagnoli.
+        Crc32c: "crc32c", "CRC-32C, in hardware where there is some";
+        /// CRC-16/ARC.
+        Crc16: "crc16", "16-bit CRC";
+        /// As MMC cards use it.
+        Crc7: "crc7", "7-bit CRC";
+        Sha1: "sha1", "SHA-1";
+        /// With a deviation that fio made part of the format.
+        Sha256: "sha256", "SHA-256";
+        Sha512: "sha512", "SHA-512";
+        Sha3_224: "sha3-224", "SHA-3, 224 bits";
+        Sha3_256: "sha3-256", "SHA-3, 256 bits";
+        Sha3_384: "sha3-384", "SHA-3, 384 bits";
+        Sha3_512: "sha3-512", "SHA-3, 512 bits";
+        /// XXH32 with seed 1.
+        Xxhash: "xxhash", "xxHash";
+        Meta: "meta", "Headers only";
+        Pattern: "pattern", "The verify_pattern alone";
+        PatternHdr: "pattern_hdr", "A header and the verify_pattern";
+        /// Blocks are read back but not looked at.
+        Null: "null", "Read back, check nothing";
+    }
 }
 
 impl VerifyMethod {
-    /// All methods.
-    pub const ALL: [VerifyMethod; 18] = [
-        VerifyMethod::Meta,
-        VerifyMethod::Md5,
-        VerifyMethod::Crc64,
-        VerifyMethod::Crc32,
-        VerifyMethod::Crc32c,
-        VerifyMethod::Crc16,
-        VerifyMethod::Crc7,
-        VerifyMethod::Sha256,
-        VerifyMethod::Sha512,
-        VerifyMethod::Sha3_224,
-        VerifyMethod::Sha3_256,
-        VerifyMethod::Sha3_384,
-        VerifyMethod::Sha3_512,
-        VerifyMethod::Xxhash,
-        VerifyMethod::Sha1,
-        VerifyMethod::PatternHdr,
-        VerifyMethod::Pattern,
-        VerifyMethod::Null,
-    ];
-
-    /// The method of an option value. `None` for `0` (no verification) and for unknown words.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "meta" => VerifyMethod::Meta,
-            "md5" => VerifyMethod::Md5,
-            "crc64" => VerifyMethod::Crc64,
-            "crc32" => VerifyMethod::Crc32,
-            "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
-            "crc16" => VerifyMethod::Crc16,
-            "crc7" => VerifyMethod::Crc7,
-            "sha1" => VerifyMethod::Sha1,
-            "sha256" => VerifyMethod::Sha256,
-            "sha512" => VerifyMethod::Sha512,
-            "sha3-224" => VerifyMethod::Sha3_224,
-            "sha3-256" => VerifyMethod::Sha3_256,
-            "sha3-384" => VerifyMethod::Sha3_384,
-            "sha3-512" => VerifyMethod::Sha3_512,
-            "xxhash" => VerifyMethod::Xxhash,
-            "pattern_hdr" => VerifyMethod::PatternHdr,
-            "pattern" => VerifyMethod::Pattern,
-            "null" => VerifyMethod::Null,
-            _ => return None,
-        })
-    }
-
-    /// The option value.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            VerifyMethod::Meta => "meta",
-            VerifyMethod::Md5 => "md5",
-            VerifyMethod::Crc64 => "crc64",
-            VerifyMethod::Crc32 => "crc32",
-            VerifyMethod::Crc32c => "crc32c",
-            VerifyMethod::Crc16 => "crc16",
-            VerifyMethod::Crc7 => "crc7",
-            VerifyMethod::Sha1 => "sha1",
-            VerifyMethod::Sha256 => "sha256",
-            VerifyMethod::Sha512 => "sha512",
-            VerifyMethod::Sha3_224 => "sha3-224",
-            VerifyMethod::Sha3_256 => "sha3-256",
-            VerifyMethod::Sha3_384 => "sha3-384",
-            VerifyMethod::Sha3_512 => "sha3-512",
-            VerifyMethod::Xxhash => "xxhash",
-            VerifyMethod::PatternHdr => "pattern_hdr",
-            VerifyMethod::Pattern => "pattern",
-            VerifyMethod::Null => "null",
-        }
-    }
-
     /// The type byte of the header.
     #[must_use]
     pub fn code(self) -> u8 {
@@ -217,25 +138,26 @@ impl VerifyMethod {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Choice;
 
     #[test]
     fn names_and_codes_lead_back_to_the_method() {
-        for method in VerifyMethod::ALL {
-            assert_eq!(VerifyMethod::parse(method.name()), Some(method));
+        for &method in VerifyMethod::ALL {
+            assert_eq!(VerifyMethod::from_word(method.word()), Some(method));
             assert_eq!(VerifyMethod::from_code(method.code()), Some(method));
         }
     }
 
     #[test]
     fn both_spellings_of_crc32c_and_both_codes_are_one_method() {
-        assert_eq!(VerifyMethod::parse("crc32c-intel"), Some(VerifyMethod::Crc32c));
+        assert_eq!(VerifyMethod::from_word("crc32c-intel"), Some(VerifyMethod::Crc32c));
         assert_eq!(VerifyMethod::from_code(6), Some(VerifyMethod::Crc32c));
     }
 
     #[test]
     fn zero_and_unknown_words_and_codes_are_no_method() {
         for word in ["0", "", "foo", "MD5"] {
-            assert_eq!(VerifyMethod::parse(word), None);
+            assert_eq!(VerifyMethod::from_word(word), None);
         }
         for code in [0, 20, 255] {
             assert_eq!(VerifyMethod::from_code(code), None);
@@ -265,7 +187,7 @@ mod tests {
             ("null", 0),
         ];
         for (name, size) in sizes {
-            assert_eq!(VerifyMethod::parse(name).map(VerifyMethod::overhead), Some(size), "{name}");
+            assert_eq!(VerifyMethod::from_word(name).map(VerifyMethod::overhead), Some(size), "{name}");
         }
     }
 }

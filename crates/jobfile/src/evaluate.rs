@@ -143,7 +143,7 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     if let Some(meant) = separated(line, engine) {
         return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
     }
-    let known_engine = Opt::Ioengine.row().choices.contains(&engine);
+    let known_engine = Opt::Ioengine.row().choice(engine).is_some();
     match suggest.then(|| nearest(name, pool(engine))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {

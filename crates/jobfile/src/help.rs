@@ -1,11 +1,10 @@
 //! Help on options, made from the catalogue: `--cmdhelp` and `--enghelp` in fio's layout.
 
-mod meanings;
-
 use std::fmt::Write as _;
 
+use ferrio_job::Word;
+
 use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
-pub use meanings::choice_text;
 
 /// An answer to a question about options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,7 +71,7 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     };
     let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
-        return Help::missing(if Opt::Ioengine.row().choices.contains(&engine) {
+        return Help::missing(if Opt::Ioengine.row().choice(engine).is_some() {
             format!(
                 "fio: engine {engine} not loadable: it is not implemented yet\nIO engine {engine} not found"
             )
@@ -127,11 +126,10 @@ fn detail(row: &Row) -> String {
     if let Some(range) = range_text(row) {
         line("range", &range);
     }
-    for (at, word) in row.choices.iter().enumerate() {
-        let same = row.same.iter().find(|(other, _)| other == word);
-        let text = match same {
-            Some((_, main)) => format!("{word:<10} Same as {main}"),
-            None => format!("{word:<10} {}", choice_text(row, word)),
+    for (at, Word { word, same_as, help }) in row.choices.iter().enumerate() {
+        let text = match same_as {
+            Some(main) => format!("{word:<10} Same as {main}"),
+            None => format!("{word:<10} {help}"),
         };
         line(if at == 0 { "valid values" } else { "" }, text.trim_end());
     }

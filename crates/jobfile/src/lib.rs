@@ -31,9 +31,9 @@ pub use catalogue::{
 };
 pub use diagnostic::{Problems, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
-pub use help::{Help, choice_text, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
+pub use help::{Help, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
-pub use options::{Choice, FileName, Given, Options};
+pub use options::{ChosenWord, FileName, Given, OptionValue, Options};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
 pub use sources::Sources;

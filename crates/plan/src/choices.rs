@@ -1,6 +1,6 @@
 //! How random offsets are chosen: `random_distribution`, `random_generator`, `percentage_random`.
 
-use ferrio_jobfile::{Choice, Job, Opt, Options, real_number, whole_number};
+use ferrio_jobfile::{ChosenWord, Job, Opt, Options, real_number, whole_number};
 
 use crate::findings::Findings;
 use crate::written::note;
@@ -10,7 +10,7 @@ use ferrio_job::{
 
 /// The distribution a job asks for. Its text was checked when it was read.
 pub(crate) fn distribution(options: &Options, kb_base: u64) -> Distribution {
-    let Some(choice) = options.choice(Opt::RandomDistribution) else { return Distribution::Uniform };
+    let Some(choice) = options.word(Opt::RandomDistribution) else { return Distribution::Uniform };
     let argument = choice.argument.unwrap_or_default();
     match choice.word {
         "zoned" => Distribution::Zoned(zones(argument, shared)),
@@ -24,7 +24,7 @@ pub(crate) fn distribution(options: &Options, kb_base: u64) -> Distribution {
 }
 
 /// The law of a word such as `zipf:1.2:0.5`, with fio's defaults; `None` for words that are no law.
-pub(crate) fn skew(choice: &Choice<'_>) -> Option<Skew> {
+pub(crate) fn skew(choice: &ChosenWord<'_>) -> Option<Skew> {
     let argument = choice.argument.unwrap_or_default();
     let (first, center) = argument.split_once(':').map_or((argument, None), |(a, b)| (a, real_number(b)));
     let parameter = |default| real_number(first).unwrap_or(default);
@@ -39,7 +39,7 @@ pub(crate) fn skew(choice: &Choice<'_>) -> Option<Skew> {
 
 /// How the next block is found, and the generator of everything that is drawn.
 pub(crate) fn generator(options: &Options) -> (RandomOrder, Generator) {
-    match options.choice(Opt::RandomGenerator).map(|choice| choice.word) {
+    match options.word(Opt::RandomGenerator).map(|choice| choice.word) {
         Some("lfsr") => (RandomOrder::Lfsr, Generator::Tausworthe32),
         Some("permute") => (RandomOrder::Permute, Generator::Tausworthe32),
         Some("tausworthe64") => (RandomOrder::Drawn, Generator::Tausworthe64),

@@ -92,7 +92,7 @@ fn share(percent: i64) -> u32 {
 
 fn working_set(job: &Job) -> Option<WorkingSet> {
     let options = &job.options;
-    if options.choice(Opt::DedupeMode)?.word != "working_set" {
+    if options.word(Opt::DedupeMode)?.word != "working_set" {
         return None;
     }
     let size = match options.amount(Opt::Size) {

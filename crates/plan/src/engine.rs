@@ -80,7 +80,7 @@ pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
             userspace_reap: switch(Opt::UserspaceReap),
             nowait: switch(Opt::NowaitLibaio),
             libaio_vectored: switch(Opt::LibaioVectored),
-            libaio_backend: match job.options.choice(Opt::LibaioBackend).map(|choice| choice.word) {
+            libaio_backend: match job.options.word(Opt::LibaioBackend).map(|choice| choice.word) {
                 Some("kernel") => LibaioBackend::Kernel,
                 Some("io_uring") => LibaioBackend::IoUring,
                 _ => LibaioBackend::Auto,
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn every_engine_of_fio_is_here_or_known_to_be_absent() {
-        for name in ferrio_jobfile::Opt::Ioengine.row().choices {
-            let here = super::ENGINES.iter().any(|engine| engine.name() == *name);
+        for name in ferrio_jobfile::Opt::Ioengine.row().words() {
+            let here = super::ENGINES.iter().any(|engine| engine.name() == name);
             assert!(here != ferrio_jobfile::absent_engine(name).is_some(), "{name}");
         }
     }

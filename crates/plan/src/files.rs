@@ -9,7 +9,7 @@ use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
 pub(crate) fn service(options: &Options) -> FileService {
-    let Some(choice) = options.choice(Opt::FileServiceType) else { return FileService::default() };
+    let Some(choice) = options.word(Opt::FileServiceType) else { return FileService::default() };
     let ios = choice.argument.and_then(|ios| ios.parse().ok()).unwrap_or(1).max(1);
     match choice.word {
         "sequential" => FileService::Sequential,
@@ -20,7 +20,7 @@ pub(crate) fn service(options: &Options) -> FileService {
 
 /// Says what an argument of `file_service_type` does not do.
 pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
-    let choice = job.options.choice(Opt::FileServiceType);
+    let choice = job.options.word(Opt::FileServiceType);
     if let Some(argument) = choice.filter(|choice| choice.word == "sequential").and_then(|it| it.argument) {
         let text = format!(
             "the :{argument} of file_service_type=sequential has no effect: a file is kept until it is finished"

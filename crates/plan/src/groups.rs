@@ -181,7 +181,7 @@ fn has_stonewall(job: &Job) -> bool {
 
 /// Under `cpus_allowed_policy=split` each job of the run has one of its CPUs to itself, by its number.
 fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
-    let split = job.options.choice(Opt::CpusAllowedPolicy).is_some_and(|policy| policy.word == "split");
+    let split = job.options.word(Opt::CpusAllowedPolicy).is_some_and(|policy| policy.word == "split");
     let turn = (spec.number as usize - 1).checked_rem(spec.cpus_allowed.len());
     if let Some(turn) = turn.filter(|_| split) {
         spec.cpus_allowed = vec![spec.cpus_allowed[turn]];

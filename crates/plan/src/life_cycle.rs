@@ -13,7 +13,7 @@ pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
         wait_for: 0..0,
         exitall: switch(Opt::Exitall),
         exitall_on_error: switch(Opt::ExitallOnError),
-        exit_what: match options.choice(Opt::ExitWhat).map(|choice| choice.word) {
+        exit_what: match options.word(Opt::ExitWhat).map(|choice| choice.word) {
             Some("stonewall") => ExitWhat::Stonewall,
             Some("all") => ExitWhat::All,
             _ => ExitWhat::Group,

@@ -47,7 +47,7 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
         measure.percentiles.sort_by(f64::total_cmp);
         measure.percentile_precision = options.float_precision(Opt::PercentileList);
     }
-    measure.unified = match options.choice(Opt::UnifiedRwReporting).map(|choice| choice.word) {
+    measure.unified = match options.word(Opt::UnifiedRwReporting).map(|choice| choice.word) {
         Some("mixed") => UnifiedReporting::Mixed,
         Some("both") => UnifiedReporting::Both,
         _ => UnifiedReporting::None,
@@ -99,7 +99,7 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         single_rates: compression.is_some() || stored.is_some(),
         stored,
         writer_cpus: options.cpus(Opt::LogCompressionCpus).unwrap_or_default(),
-        window_value: match options.choice(Opt::LogWindowValue).map(|choice| choice.word) {
+        window_value: match options.word(Opt::LogWindowValue).map(|choice| choice.word) {
             Some("max") => WindowValue::Maximum,
             Some("both") => WindowValue::Both,
             _ => WindowValue::Average,
@@ -202,7 +202,7 @@ pub(crate) fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mu
 
 /// Units of printed numbers.
 pub(crate) fn units(options: &Options, base: Units) -> Units {
-    let word = |opt| options.choice(opt).and_then(|choice| choice.word.parse::<u32>().ok());
+    let word = |opt| options.word(opt).and_then(|choice| choice.word.parse::<u32>().ok());
     Units {
         kb_base: word(Opt::KbBase).unwrap_or(base.kb_base),
         // No engine here counts in bits by itself: automatic is bytes.

@@ -15,7 +15,7 @@ pub(crate) fn memory(options: &Options) -> Memory {
 }
 
 fn kind(options: &Options) -> MemoryKind {
-    let Some(choice) = options.choice(Opt::Mem) else { return MemoryKind::Malloc };
+    let Some(choice) = options.word(Opt::Mem) else { return MemoryKind::Malloc };
     let file = choice.argument.filter(|path| !path.is_empty()).map(Into::into);
     match (choice.word, file) {
         ("shm", _) => MemoryKind::Shm,

@@ -39,7 +39,7 @@ pub(crate) fn place(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: 
             Err(message) => refuse(Opt::NumaCpuNodes, message),
         }
     }
-    if let Some(choice) = job.options.choice(Opt::NumaMemPolicy) {
+    if let Some(choice) = job.options.word(Opt::NumaMemPolicy) {
         match policy(&nodes, choice.word, choice.argument) {
             Ok(policy) => spec.memory_policy = Some(policy),
             Err(message) => refuse(Opt::NumaMemPolicy, message),

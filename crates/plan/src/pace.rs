@@ -21,7 +21,7 @@ pub(crate) fn rates(
     let rates = Rates {
         bytes: directions(Opt::Rate),
         iops: directions(Opt::RateIops),
-        poisson: options.choice(Opt::RateProcess).is_some_and(|choice| choice.word == "poisson"),
+        poisson: options.word(Opt::RateProcess).is_some_and(|choice| choice.word == "poisson"),
         min_bytes: directions(Opt::RateMin),
         min_iops: directions(Opt::RateIopsMin),
         cycle: Duration::from_millis(cycle),
@@ -53,7 +53,7 @@ pub(crate) fn think(options: &Options) -> Think {
         time: time(Opt::Thinktime),
         spin: time(Opt::ThinktimeSpin).min(time(Opt::Thinktime)),
         blocks: number(Opt::ThinktimeBlocks).or(by_default),
-        at_issue: options.choice(Opt::ThinktimeBlocksType).is_some_and(|choice| choice.word == "issue"),
+        at_issue: options.word(Opt::ThinktimeBlocksType).is_some_and(|choice| choice.word == "issue"),
         iotime,
         cycles: number(Opt::Thinkcycles).unwrap_or(0),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, Origin, VerifyMethod};
+use ferrio_job::{Choice, Diagnostic, Origin, VerifyMethod};
 use ferrio_jobfile::{Given, Job, Opt, Options, Row, Value, whole_number};
 
 use crate::findings::Findings;
@@ -127,7 +127,7 @@ pub(crate) fn value_origin(options: &Options, opt: Opt) -> Origin {
 }
 
 fn word(options: &Options, opt: Opt) -> Option<&str> {
-    options.choice(opt).map(|choice| choice.word)
+    options.word(opt).map(|choice| choice.word)
 }
 
 /// A 32-bit count; what does not fit is the largest one.
@@ -156,7 +156,7 @@ pub(crate) fn read_write(options: &Options) -> ReadWrite {
 }
 
 fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPostfix {
-    let argument = options.choice(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
+    let argument = options.word(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
     let Some(text) = argument else { return RwPostfix::None };
     match whole_number(Opt::Rw, &text, kb_base(options)) {
         Some(every) if rw.is_random() => match u32::try_from(every) {
@@ -167,7 +167,7 @@ fn rw_postfix(options: &Options, rw: ReadWrite, findings: &mut Findings) -> RwPo
         Some(hole) => return RwPostfix::Hole(hole),
         None => {}
     }
-    let message = format!("{} postfix parsing failed: `{text}`", rw.name());
+    let message = format!("{} postfix parsing failed: `{text}`", rw.word());
     let help = if rw.is_random() {
         "write a count from 1 to 4294967295"
     } else {
@@ -264,7 +264,7 @@ fn verify(options: &Options) -> Option<Verify> {
         _ => None,
     });
     let method = match word(options, Opt::Verify) {
-        Some(word) => VerifyMethod::parse(word)?,
+        Some(word) => VerifyMethod::from_word(word)?,
         None => given.map(|_| VerifyMethod::PatternHdr)?,
     };
     let bytes = |opt| options.size(opt).map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));

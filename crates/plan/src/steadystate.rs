@@ -20,7 +20,7 @@ pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings)
     if duration.is_zero() {
         return None;
     }
-    let choice = options.choice(Opt::Steadystate);
+    let choice = options.word(Opt::Steadystate);
     let word = choice.as_ref().map_or("iops_slope", |choice| choice.word);
     let argument = choice.as_ref().and_then(|choice| choice.argument).unwrap_or("0.01%").trim();
     let figure = match word.strip_suffix("_slope").unwrap_or(word) {
@@ -68,7 +68,7 @@ pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings)
 }
 
 fn kb_base(options: &Options) -> u64 {
-    if options.choice(Opt::KbBase).is_some_and(|choice| choice.word == "1000") { 1000 } else { 1024 }
+    if options.word(Opt::KbBase).is_some_and(|choice| choice.word == "1000") { 1000 } else { 1024 }
 }
 
 /// A whole number with a unit, µs without one.

@@ -9,7 +9,7 @@ const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 
 /// A list of `ignore_error` replaces the usual errors of its class and switches the class on; an empty one leaves it alone.
 pub(crate) fn tolerance(options: &Options) -> Tolerance {
-    let mut classes = match options.choice(Opt::ContinueOnError).map(|choice| choice.word) {
+    let mut classes = match options.word(Opt::ContinueOnError).map(|choice| choice.word) {
         Some("read") => [true, false, false],
         Some("write") => [false, true, false],
         Some("io") => [true, true, false],

@@ -127,7 +127,7 @@ table! {
         |job| word(job, Opt::RandomDistribution) != Some("sequence");
         "it belongs to random_distribution=sequence";
     RwSequencer:
-        |job| job.options.choice(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
+        |job| job.options.word(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
         "it belongs to a random kind with a count, like `rw=randread:8`";
     ErrorDump:
         |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);

@@ -24,7 +24,7 @@ pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
 
 /// The chosen word in force, if one was given.
 pub(crate) fn word(job: &Job, opt: Opt) -> Option<&str> {
-    job.options.choice(opt).map(|choice| choice.word)
+    job.options.word(opt).map(|choice| choice.word)
 }
 
 /// Whether blocks carry something to check: a pattern alone asks for that, too.

@@ -11,7 +11,7 @@ use ferrio_job::Zones;
 /// The zones of a job, `None` when it has none.
 pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     let options = &job.options;
-    if options.choice(Opt::Zonemode)?.word != "strided" {
+    if options.word(Opt::Zonemode)?.word != "strided" {
         return None;
     }
     let size = options.size(Opt::Zonesize).filter(|&bytes| bytes > 0)?;

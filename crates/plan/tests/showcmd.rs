@@ -131,10 +131,12 @@ fn values(row: &Row) -> Vec<Option<String>> {
         Kind::PrioBssplit => all(&["4k/50:8k/50", "4k/50/1/2:8k/50/2,64k/100"]),
         Kind::EnumArg => {
             let arguments = ["", ":8", ":1.5", ":0.5%"];
-            let with = |word: &&str| arguments.map(|argument| Some(format!("{word}{argument}")));
-            row.choices.iter().flat_map(with).collect()
+            let with = |word: &str| arguments.map(|argument| Some(format!("{word}{argument}")));
+            row.words().flat_map(with).collect()
         }
-        Kind::Enum | Kind::EnumList | Kind::WordList => all(row.choices),
+        Kind::Enum | Kind::EnumList | Kind::WordList => {
+            row.words().map(|word| Some(word.to_owned())).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -35,7 +35,7 @@ fn header_line(spec: &JobSpec) -> String {
         "{}: (g={}): rw={}, bs=(R) {}, (W) {}, {third}, ioengine={}, iodepth={}\n",
         spec.name,
         spec.group,
-        spec.rw.name(),
+        spec.rw.word(),
         range(Direction::Read),
         range(Direction::Write),
         spec.engine.name(),

@@ -195,7 +195,7 @@ mod tests {
             (VerifyMethod::Sha512, &sha512),
         ];
         for (method, value) in values {
-            assert_eq!(hex(method, b"123456789"), value, "{}", method.name());
+            assert_eq!(hex(method, b"123456789"), value, "{}", method.word());
         }
         let sha256 = format!("ce5cfcf3bda18ae93980{}4800000000000000", "00".repeat(46));
         assert_eq!(hex(VerifyMethod::Sha256, b"123456789"), sha256);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_digest_has_the_length_that_the_method_promises() {
-        for method in VerifyMethod::ALL {
+        for &method in VerifyMethod::ALL {
             assert_eq!(Digest::compute(method, b"x").as_bytes().len(), method.digest_bytes());
         }
     }

@@ -114,7 +114,7 @@ impl Mismatch {
             match problem {
                 Problem::Digest(bad) => {
                     let BadDigest { method, stored, computed, media } = &**bad;
-                    let name = &method.name()[..method.name().len().min(8)];
+                    let name = &method.word()[..method.word().len().min(8)];
                     lines.push(format!("{name}: verify failed {}", place(format_args!(", flags={flags:x}"))));
                     lines.push(format!("       Expected CRC: {stored}"));
                     lines.push(format!("       Received CRC: {computed}"));

@@ -67,10 +67,10 @@ pub enum SpecError {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// The method is nothing without a pattern.
-    #[error("verify={} needs verify_pattern", .0.name())]
+    #[error("verify={} needs verify_pattern", .0.word())]
     PatternMissing(VerifyMethod),
     /// The header would be exchanged with part of itself.
-    #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.name())]
+    #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.word())]
     OffsetInHeader {
         /// As given, bytes.
         offset: u32,

@@ -16,11 +16,11 @@ macro_rules! rows {
                 Works; "Files the job creates and spreads its size over";
             Openfiles: "openfiles", Int, Count, max 4294967295;
                 Works; "Most files kept open at once";
-            FileServiceType: "file_service_type", EnumArg, Plain, default "roundrobin", words ["random", "zipf", "pareto", "normal", "gauss" = "normal", "roundrobin", "sequential"], under "nrfiles";
+            FileServiceType: "file_service_type", EnumArg, Plain, of FileServiceType, under "nrfiles";
                 Works; "Which file the next I/O goes to";
-            Fallocate: "fallocate", Enum, Plain, default "native", words ["none", "native", "posix", "keep", "truncate", "0" = "none", "1" = "posix"];
+            Fallocate: "fallocate", Enum, Plain, of Fallocate;
                 Works; "How space is reserved when laying out files";
-            FadviseHint: "fadvise_hint", Enum, Plain, default "1", words ["0", "1", "random", "sequential", "noreuse"];
+            FadviseHint: "fadvise_hint", Enum, Plain, of Fadvise;
                 Works; "Access-pattern advice given to the kernel after open";
             Fsync: "fsync", Int, Count, default "0", max 4294967295;
                 Works; "fsync after every N writes";
@@ -32,7 +32,7 @@ macro_rules! rows {
                 NoEffect("no engine acts on the mark"); "Mark every Nth write as a barrier; inert in practice";
         }
         [Core; "file" / "none"] {
-            SyncFileRange: "sync_file_range", EnumList, Plain, words ["wait_before", "write", "wait_after"];
+            SyncFileRange: "sync_file_range", EnumList, Plain, of SyncFileRangeFlag;
                 Works; "Call sync_file_range with these flags after every NR writes";
         }
         [Core; "io" / "io_type"] {
@@ -66,21 +66,21 @@ macro_rules! rows {
                 Works; "Transfer this much before statistics count";
         }
         [Core; "general" / "clock"] {
-            Clocksource: "clocksource", Enum, Plain, words ["gettimeofday", "clock_gettime", "cpu"];
+            Clocksource: "clocksource", Enum, Plain, of ClockWord;
                 Works; "Clock used for all timing";
         }
         [Core; "io" / "none"] {
-            Mem: "mem" | "iomem", EnumArg, Plain, default "malloc", words ["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge", "cudamalloc"];
+            Mem: "mem" | "iomem", EnumArg, Plain, of MemoryType;
                 Works; "Where I/O buffers come from";
             IomemAlign: "iomem_align" | "mem_align", Int, Bytes, default "0", max 4294967295, under "mem";
                 Works; "Each I/O buffer begins at a multiple of this power of two";
         }
         [Core; "io" / "verify"] {
-            Verify: "verify", Enum, Plain, default "0", words ["0", "md5", "crc64", "crc32", "crc32c-intel" = "crc32c", "crc32c", "crc16", "crc7", "sha1", "sha256", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "xxhash", "meta", "pattern", "pattern_hdr", "null"];
+            Verify: "verify", Enum, Plain, of VerifyMethod, default "0";
                 Works; "Checksum or pattern used to check written data";
             DoVerify: "do_verify", Bool, Plain, default "1", under "verify";
                 Works; "Run the read-back phase after writing";
-            VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed", "fsynced"], under "verify";
+            VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed": "Blocks that were written", "fsynced": "Blocks that were synced"], under "verify";
                 OnlyOff(&["completed"]); "Which completed writes a saved verify state vouches for";
             Verifysort: "verifysort", Ignored, Plain;
                 NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";

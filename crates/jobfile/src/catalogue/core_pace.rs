@@ -42,7 +42,7 @@ macro_rules! rows {
                 Works; "Spin this many cycles between I/Os";
             ThinktimeBlocks: "thinktime_blocks", Int, Count, default "1", max 4294967295, under "thinktime";
                 Works; "I/Os between pauses";
-            ThinktimeBlocksType: "thinktime_blocks_type", Enum, Plain, default "complete", words ["complete", "issue"], under "thinktime";
+            ThinktimeBlocksType: "thinktime_blocks_type", Enum, Plain, of ThinktimeBlocksType, under "thinktime";
                 Works; "Count thinktime_blocks at completion or at issue";
             ThinktimeIotime: "thinktime_iotime", Time, Seconds, default "0", max 4294967295, under "thinktime";
                 Works; "I/O time between pauses";
@@ -56,7 +56,7 @@ macro_rules! rows {
                 Works; "I/O rate cap";
             RateIopsMin: "rate_iops_min", Int PerDirection, CountPerSecond, max 4294967295, under "rate_iops";
                 Works; "Abort the job when the I/O rate falls below this";
-            RateProcess: "rate_process", Enum, Plain, default "linear", words ["linear", "poisson"], under "rate";
+            RateProcess: "rate_process", Enum, Plain, of RateProcess, under "rate";
                 Works; "Even pacing, or Poisson arrivals";
             RateCycle: "rate_cycle" | "ratecycle", Int, Milliseconds, default "1000", max 4294967295, under "rate";
                 Works; "Averaging window for the minimum rates";
@@ -78,11 +78,11 @@ macro_rules! rows {
         [Core; "io" / "io_type"] {
             Invalidate: "invalidate", Bool, Plain, default "1";
                 Works; "Drop the page cache of the files at start";
-            Sync: "sync", Enum, Plain, default "none", words ["none", "0" = "none", "sync", "1" = "sync", "dsync"];
+            Sync: "sync", Enum, Plain, of OpenSync;
                 Works; "Open with O_SYNC or O_DSYNC";
         }
         [Core; "engine" / "none"] {
-            WriteHint: "write_hint", Enum, Plain, words ["none", "short", "medium", "long", "extreme"];
+            WriteHint: "write_hint", Enum, Plain, words ["none": "Data of no known lifetime", "short": "Data soon overwritten", "medium": "Data that lasts a while", "long": "Data that lasts long", "extreme": "Data that lasts very long"];
                 OnlyOff(&["none"]); "Expected lifetime of written data";
         }
         [Core; "file" / "none"] {
@@ -110,13 +110,13 @@ macro_rules! rows {
                 NotYet; "Bit mask of CPUs for the job";
             CpusAllowed: "cpus_allowed", CpuList, Plain;
                 Works; "CPUs for the job, as a comma list with ranges";
-            CpusAllowedPolicy: "cpus_allowed_policy", Enum, Plain, words ["shared", "split"], under "cpus_allowed";
+            CpusAllowedPolicy: "cpus_allowed_policy", Enum, Plain, of CpusAllowedPolicy, default "", under "cpus_allowed";
                 Works; "Give all jobs the whole set, or one CPU each";
         }
         [Core; "general" / "none"] {
             NumaCpuNodes: "numa_cpu_nodes", NodeList, Plain;
                 Works; "Run on the CPUs of these NUMA nodes";
-            NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, words ["default", "prefer", "bind", "interleave", "local"];
+            NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, of NumaMode;
                 Works; "Memory policy, mode[:nodes]";
             GpuDevId: "gpu_dev_id", Int, Plain, default "0", max 4294967295;
                 Unavailable(absent::CUDA); "GPU that holds the I/O buffers";

@@ -10,7 +10,7 @@ macro_rules! rows {
         [Core; "general" / "process"] {
             Exitall: "exitall", Flag, Plain;
                 Works; "End other jobs when one finishes; scope set by exit_what";
-            ExitWhat: "exit_what", Enum, Plain, default "group", words ["group", "stonewall", "all"];
+            ExitWhat: "exit_what", Enum, Plain, of ExitWhat;
                 Works; "Which jobs exitall ends";
             ExitallOnError: "exitall_on_error", Flag, Plain;
                 Works; "End other jobs when this one fails";
@@ -40,7 +40,7 @@ macro_rules! rows {
                 Works; "Halve the histogram bins this many times";
             WriteHistLog: "write_hist_log", OptStr, Plain;
                 Works; "Log completion latency histograms to a _clat_hist file";
-            LogWindowValue: "log_window_value" | "log_max_value", Enum, Plain, default "avg", words ["avg", "max", "both", "0" = "avg", "1" = "max"];
+            LogWindowValue: "log_window_value" | "log_max_value", Enum, Plain, of WindowValue;
                 Works; "Log the average, the maximum or both per window";
             LogOffset: "log_offset", Bool, Plain, default "0";
                 Works; "Add the byte offset to log records";
@@ -88,7 +88,7 @@ macro_rules! rows {
                 Works; "Share of write buffers identical to others";
             DedupeGlobal: "dedupe_global", Bool, Plain, default "0";
                 Works; "Share the duplicate pool between jobs";
-            DedupeMode: "dedupe_mode", Enum, Plain, default "repeat", words ["repeat", "working_set"], under "dedupe_percentage";
+            DedupeMode: "dedupe_mode", Enum, Plain, of DedupeMode, under "dedupe_percentage";
                 Works; "Where duplicate contents come from";
             DedupeWorkingSetPercentage: "dedupe_working_set_percentage", Int, Percent, default "5", max 100, under "dedupe_percentage";
                 Works; "Part of size used as unique pool";
@@ -124,11 +124,11 @@ macro_rules! rows {
                 Works; "clock_gettime id used for job_start in JSON";
         }
         [Core; "general" / "none"] {
-            UnifiedRwReporting: "unified_rw_reporting", Enum, Plain, default "none", words ["none", "mixed", "both", "0" = "none", "1" = "mixed", "2" = "both"];
+            UnifiedRwReporting: "unified_rw_reporting", Enum, Plain, of UnifiedReporting;
                 Works; "Sum directions into one mixed report, or print both";
         }
         [Core; "general" / "err"] {
-            ContinueOnError: "continue_on_error", Enum, Plain, default "none", words ["none", "read", "write", "io", "verify", "all", "0" = "none", "1" = "all"];
+            ContinueOnError: "continue_on_error", Enum, Plain, of ContinueOnError;
                 Works; "Kinds of error that do not stop the job";
             IgnoreError: "ignore_error", ErrorList, Plain, under "rw";
                 Works; "Error numbers or names counted as non-fatal";
@@ -154,9 +154,9 @@ macro_rules! rows {
                 NotYet; "setgid before running";
         }
         [Core; "general" / "none"] {
-            KbBase: "kb_base", Enum, Plain, default "1024", words ["1024", "1000"];
+            KbBase: "kb_base", Enum, Plain, of KbBase;
                 Works; "Meaning of size suffixes on input and of units on output";
-            UnitBase: "unit_base", Enum, Plain, words ["0", "8", "1"];
+            UnitBase: "unit_base", Enum, Plain, of UnitBase, default "";
                 Works; "Report bandwidth in bytes or bits";
             HugepageSize: "hugepage-size", Size, Bytes, default "2097152", max 4294967295;
                 Works; "Size of the huge pages that buffers are made of";
@@ -172,7 +172,7 @@ macro_rules! rows {
                 Works; "Pause when the flow balance holds the job back";
         }
         [Core; "general" / "runtime"] {
-            Steadystate: "steadystate" | "ss", EnumArg, Plain, default "iops_slope:0.01%", words ["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
+            Steadystate: "steadystate" | "ss", EnumArg, Plain, of SteadyTest, default "iops_slope:0.01%";
                 Works; "Test that ends the job once results are stable";
             SteadystateDuration: "steadystate_duration" | "ss_dur", Time, Seconds, default "0", under "steadystate";
                 Works; "Window in which the steadystate test must hold";

@@ -20,7 +20,7 @@ macro_rules! rows {
                 Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' is stdin/stdout";
         }
         [Core; "file" / "io_basic"] {
-            Filetype: "filetype", Enum, Plain, default "none", words ["none", "file", "block", "char"];
+            Filetype: "filetype", Enum, Plain, default "none", words ["none": "Find out by looking", "file": "Regular file", "block": "Block device", "char": "Character device"];
                 OnlyOff(&["none"]); "Skip the stat call and treat every file of the job as this type";
         }
         [Core; "file" / "filename"] {
@@ -30,17 +30,17 @@ macro_rules! rows {
                 Works; "Template for generated names; expands $jobname, $jobnum, $filenum, $clientuid";
             UniqueFilename: "unique_filename", Bool, Plain, default "1";
                 NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
-            Lockfile: "lockfile", Enum, Plain, default "none", words ["none", "exclusive", "readwrite"], under "filename";
+            Lockfile: "lockfile", Enum, Plain, default "none", words ["none": "Do not lock", "exclusive": "One job at a time", "readwrite": "Many readers or one writer"], under "filename";
                 OnlyOff(&["none"]); "Serialise I/O to a file shared between jobs with an in-fio lock";
             Opendir: "opendir", Str, Plain;
                 Works; "Add every file found below this directory to the job";
         }
         [Core; "io" / "io_basic"] {
-            Rw: "rw" | "readwrite", EnumArg, Plain, default "read", words ["read", "write", "trim", "randread", "randwrite", "randtrim", "rw", "readwrite" = "rw", "randrw", "trimwrite", "randtrimwrite"];
+            Rw: "rw" | "readwrite", EnumArg, Plain, of ReadWrite;
                 Works; "Direction and pattern of the workload";
-            RwSequencer: "rw_sequencer", Enum, Plain, default "sequential", words ["sequential", "identical"];
+            RwSequencer: "rw_sequencer", Enum, Plain, of Sequencer;
                 Works; "What a sequential group of I/Os inside an rw :NR workload does to the offset";
-            Ioengine: "ioengine", EnumArg, Plain, default "psync", words ["cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec", "falloc", "filecreate", "filedelete", "filestat", "ftruncate", "gfapi", "gfapi_async", "http", "ime_aio", "ime_psync", "ime_psyncv", "io_uring", "io_uring_cmd", "libaio", "libblkio", "libcufile", "libhdfs", "libhipfile", "libiscsi", "libpmem", "libzbc", "mmap", "mtd", "nbd", "net", "netsplice", "nfs", "null", "page_fault", "posixaio", "psync", "pvsync", "pvsync2", "rados", "rbd", "rdma", "sg", "solarisaio", "splice", "sync", "tokio_uring", "vsync", "windowsaio", "xnvme", "external"];
+            Ioengine: "ioengine", EnumArg, Plain, default "psync", words ["cpuio": "Burns CPU time, does no I/O", "dev-dax": "Memory copies to a DAX device", "dfs": "DAOS file system", "dircreate": "Creates directories", "dirdelete": "Deletes directories", "dirstat": "Looks directories up", "e4defrag": "ext4 defragmentation", "exec": "Runs another program", "falloc": "fallocate(2)", "filecreate": "Creates files", "filedelete": "Deletes files", "filestat": "Looks files up", "ftruncate": "ftruncate(2)", "gfapi": "GlusterFS, synchronous", "gfapi_async": "GlusterFS, asynchronous", "http": "HTTP, S3 or WebDAV", "ime_aio": "DDN IME, asynchronous", "ime_psync": "DDN IME, synchronous", "ime_psyncv": "DDN IME, synchronous vectors", "io_uring": "io_uring(7)", "io_uring_cmd": "NVMe pass-through by io_uring(7)", "libaio": "Kernel asynchronous I/O, io_submit(2)", "libblkio": "libblkio", "libcufile": "GPU memory by NVIDIA GDS", "libhdfs": "Hadoop file system", "libhipfile": "GPU memory by AMD hipFile", "libiscsi": "iSCSI from user space", "libpmem": "Persistent memory by libpmem", "libzbc": "Zoned devices by libzbc", "mmap": "Memory copies to mapped files", "mtd": "Raw flash", "nbd": "Network block device", "net": "Sockets", "netsplice": "Sockets by splice(2)", "nfs": "NFS from user space", "null": "Does nothing", "page_fault": "Faults pages of mapped files in", "posixaio": "aio_read(3) and its kin", "psync": "pread(2), pwrite(2)", "pvsync": "preadv(2), pwritev(2)", "pvsync2": "preadv2(2), pwritev2(2)", "rados": "Ceph RADOS objects", "rbd": "Ceph block device", "rdma": "RDMA", "sg": "SCSI generic", "solarisaio": "Solaris only", "splice": "splice(2) through a pipe", "sync": "lseek(2), read(2), write(2)", "tokio_uring": "io_uring(7) by the tokio-uring crate", "vsync": "readv(2), writev(2), neighbours joined", "windowsaio": "Windows only", "xnvme": "NVMe by xNVMe", "external": "A plug-in: external:/path.so"];
                 Works; "Method used to submit I/O (tokio_uring: ferrio only)";
             Iodepth: "iodepth", Int, Count, default "1", min 1, max 4294967295;
                 Works; "I/O units kept in flight per job";
@@ -54,7 +54,7 @@ macro_rules! rows {
                 Works; "After a full queue, refill only once this many remain in flight";
             SerializeOverlap: "serialize_overlap", Bool, Plain, default "0", under "iodepth";
                 Works; "Hold back an I/O that overlaps one still in flight";
-            IoSubmitMode: "io_submit_mode", Enum, Plain, default "inline", words ["inline", "offload"];
+            IoSubmitMode: "io_submit_mode", Enum, Plain, of SubmitMode;
                 Works; "Submit from the job thread, or hand I/Os to a pool of worker threads";
         }
         [Core; "io" / "none"] {
@@ -112,9 +112,9 @@ macro_rules! rows {
                 OnlyOff(&["0.15"]); "Over-provisioning ratio of the device, between 0 and 1";
             SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
                 OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
-            RandomGenerator: "random_generator", Enum, Plain, default "tausworthe", words ["tausworthe", "lfsr", "tausworthe64", "permute"];
+            RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;
                 Works; "Generator behind random offsets (permute: ferrio only)";
-            RandomDistribution: "random_distribution", EnumArg, Plain, default "random", words ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
+            RandomDistribution: "random_distribution", EnumArg, Plain, of DistributionType;
                 Works; "Statistical shape of random offsets";
             RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
                 Works; "Move the sequence window forward after each cycle instead of repeating it in place";

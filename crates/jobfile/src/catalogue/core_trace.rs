@@ -26,7 +26,7 @@ macro_rules! rows {
                 OnlyOff(&["0"]); "Align replayed offsets and lengths to this size";
             ReplayTimeScale: "replay_time_scale", Int, Percent, default "100", min 1, max 4294967295, under "read_iolog";
                 OnlyOff(&["100"]); "Scale recorded delays; 100 is original speed";
-            ReplaySkip: "replay_skip", WordList, Plain, words ["read", "write", "trim", "sync"], under "read_iolog";
+            ReplaySkip: "replay_skip", WordList, Plain, words ["read": "Leave reads out", "write": "Leave writes out", "trim": "Leave trims out", "sync": "Leave syncs out"], under "read_iolog";
                 NotYet; "Leave these I/O kinds out of a replay";
             MergeBlktraceFile: "merge_blktrace_file", Str, Plain;
                 NotYet; "Merge the listed traces into this file and replay it";
@@ -46,7 +46,7 @@ macro_rules! rows {
                 NotYet; "Switch the block device's I/O scheduler first";
         }
         [Core; "io" / "zone"] {
-            Zonemode: "zonemode", Enum, Plain, default "none", words ["none", "strided", "zbd"];
+            Zonemode: "zonemode", Enum, Plain, of ZoneMode;
                 Works; "Meaning of the zone options";
             Zonesize: "zonesize", Size, Bytes, default "0";
                 Works; "Bytes handled per zone, or zone size for zbd";
@@ -80,9 +80,9 @@ macro_rules! rows {
         [Core; "io" / "none"] {
             Fdp: "fdp", Bool, Plain, default "0";
                 Unavailable(absent::PLACEMENT); "Tag writes with Flexible Data Placement ids";
-            Dataplacement: "dataplacement" | "data_placement", Enum, Plain, default "none", words ["none", "fdp", "streams"];
+            Dataplacement: "dataplacement" | "data_placement", Enum, Plain, default "none", words ["none": "No placement", "fdp": "NVMe flexible data placement", "streams": "Kernel write streams"];
                 Unavailable(absent::PLACEMENT); "Kind of placement directive on writes";
-            PlidSelect: "plid_select" | "fdp_pli_select", Enum, Plain, default "roundrobin", words ["random", "roundrobin", "scheme"];
+            PlidSelect: "plid_select" | "fdp_pli_select", Enum, Plain, default "roundrobin", words ["random": "Any of the placements", "roundrobin": "One after the other", "scheme": "By the file of dp_scheme"];
                 Unavailable(absent::PLACEMENT); "How the next placement id is chosen";
             Plids: "plids" | "fdp_pli", IdList, Plain;
                 Unavailable(absent::PLACEMENT); "Placement id indices (FDP) or stream ids the job may use";

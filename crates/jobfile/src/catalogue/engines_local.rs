@@ -154,7 +154,7 @@ macro_rules! rows {
                 Works; "Fail with EAGAIN instead of blocking";
             LibaioVectored: "libaio_vectored", Bool, Plain;
                 Works; "Use the vectored command variants";
-            LibaioBackend: "libaio_backend", Enum, Plain, default "auto", words ["auto", "kernel", "io_uring"];
+            LibaioBackend: "libaio_backend", Enum, Plain, of LibaioBackend;
                 Works; "How requests reach the kernel: the aio system calls, or a ring that behaves like them (ferrio only)";
             CmdprioPercentageLibaio: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
                 Works; "Share of I/Os sent with the cmdprio priority";

@@ -3,11 +3,13 @@
 //! Rows stand in blocks, `[Scope; "category" / "group"] { rows }`; a row reads
 //!
 //! ```text
-//! Variant: "name" | "alias", Kind [Multi], Unit [, default ".."] [, min N] [, max N] [, words [..]] [, under "parent"];
+//! Variant: "name" | "alias", Kind [Multi], Unit [, of Choice] [, default ".."] [, min N] [, max N] [, words [..]] [, under "parent"];
 //!     Status; "one line of help";
 //! ```
 //!
-//! A word written `"0" = "none"` is another spelling of `none`. The parts of the table are macros that pass
+//! `of Fallocate` takes words, help and default from the enum of that name in `ferrio_job`; `default ""` says that fio declares none.
+//! An option that is not implemented has no enum: it lists its words as `words ["none": "help", "0" = "none"]`, where `"0" = "none"`
+//! is another spelling of `none`. The parts of the table are macros that pass
 //! their rows on from file to file; [`catalogue`] gets all of them at once and makes the enum
 //! [`Opt`](super::Opt) and the rows.
 
@@ -16,9 +18,9 @@ macro_rules! catalogue {
     ($(
         [$scope:expr; $category:literal / $group:literal] {
             $(
-                $opt:ident: $name:literal $(| $alias:literal)*, $kind:ident $($multi:ident)?, $unit:ident
+                $opt:ident: $name:literal $(| $alias:literal)*, $kind:ident $($multi:ident)?, $unit:ident $(, of $choice:ident)?
                     $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)?
-                    $(, words [$($word:literal $(= $canonical:literal)?),+])? $(, under $parent:literal)?;
+                    $(, words [$($word:literal $(= $main:literal)? $(: $meaning:literal)?),+])? $(, under $parent:literal)?;
                     $status:expr; $help:literal;
             )+
         }
@@ -44,11 +46,17 @@ macro_rules! catalogue {
                 group: $group,
                 kind: Kind::$kind,
                 multi: Multi::given(&[$(Multi::$multi)?]),
-                default: concat!("" $(, $default)?),
+                default: first(&[$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT)?]),
                 min: limit(&[$($min)?]),
                 max: limit(&[$($max)?]),
-                choices: &[$($($word),+)?],
-                same: &[$($($(($word, $canonical),)?)+)?],
+                choices: choices(&[
+                    $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS)?
+                    $(&[$(Word {
+                        word: $word,
+                        same_as: main(&[$($main)?]),
+                        help: concat!("" $(, $meaning)?),
+                    }),+])?
+                ]),
                 unit: Unit::$unit,
                 parent: concat!("" $(, $parent)?),
                 help: $help,

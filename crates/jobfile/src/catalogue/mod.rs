@@ -16,7 +16,13 @@ mod macros;
 mod profiles;
 
 use std::collections::HashMap;
+use std::io;
+use std::path::Path;
 use std::sync::LazyLock;
+
+use ferrio_job::Word;
+
+use crate::value::{Value, parse};
 
 pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
 
@@ -48,9 +54,7 @@ pub struct Row {
     /// Largest number accepted; a whole-number row without one is held in 63 bits.
     pub max: Option<i128>,
     /// Accepted words, other spellings included.
-    pub choices: &'static [&'static str],
-    /// Other spellings among the choices, with the word each stands for.
-    pub same: &'static [(&'static str, &'static str)],
+    pub choices: &'static [Word],
     /// What a bare number means.
     pub unit: Unit,
     /// Main name of the option it is listed under in help, empty if none.
@@ -221,6 +225,21 @@ impl Opt {
 }
 
 impl Row {
+    /// The choice that is written `word`, in any spelling.
+    pub fn choice(&self, word: &str) -> Option<&'static Word> {
+        self.choices.iter().find(|choice| choice.word == word)
+    }
+
+    /// All accepted words as they may be written.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.choices.iter().map(|choice| choice.word)
+    }
+
+    /// The value that holds when the option is not given, if one is declared.
+    pub fn default_value(&self) -> Option<&'static Value> {
+        DEFAULTS[self.opt as usize].as_ref()
+    }
+
     /// Whether a job using `engine` has this option.
     pub fn belongs_to(&self, engine: &str) -> bool {
         match self.scope {
@@ -270,6 +289,25 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<Opt>>> = LazyLock::new(|| {
     index
 });
 
+/// What the declared defaults mean, in table order. A test makes sure that all of them can be read.
+static DEFAULTS: LazyLock<Vec<Option<Value>>> = LazyLock::new(|| {
+    let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
+    let read = |row| parse(row, Some(row.default), 1024, &no_file).ok();
+    ROWS.iter().map(|row| Some(row).filter(|row| !row.default.is_empty()).and_then(read)).collect()
+});
+
+const fn first(texts: &[&'static str]) -> &'static str {
+    if texts.is_empty() { "" } else { texts[0] }
+}
+
+const fn choices(lists: &[&'static [Word]]) -> &'static [Word] {
+    if lists.is_empty() { &[] } else { lists[0] }
+}
+
+const fn main(spelling: &[&'static str]) -> Option<&'static str> {
+    if spelling.is_empty() { None } else { Some(spelling[0]) }
+}
+
 const fn limit(written: &[i128]) -> Option<i128> {
     if written.is_empty() { None } else { Some(written[0]) }
 }
@@ -279,10 +317,9 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::value::parse;
 
-    fn read(row: &'static Row, text: &str) -> Result<crate::Value, String> {
-        let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
+    fn read(row: &'static Row, text: &str) -> Result<Value, String> {
+        let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
         parse(row, Some(text), 1024, &no_file).map_err(|fault| format!("{}={text}: {fault}", row.name))
     }
 
@@ -326,12 +363,10 @@ mod tests {
     #[test]
     fn every_choice_is_accepted_or_wants_its_argument() {
         for row in rows() {
-            for word in row.choices {
-                match read(row, word) {
-                    Ok(crate::Value::Word(main, _)) => {
-                        let same =
-                            row.same.iter().find(|(other, _)| other == word).map_or(*word, |(_, main)| main);
-                        assert_eq!(main, same, "{}={word}", row.name);
+            for choice in row.choices {
+                match read(row, choice.word) {
+                    Ok(Value::Word(main, _)) => {
+                        assert_eq!(main, choice.main(), "{}={}", row.name, choice.word);
                     }
                     Ok(_) => {}
                     Err(why) => assert!(why.ends_with("expected") || why.ends_with("needs nodes"), "{why}"),
@@ -355,15 +390,22 @@ mod tests {
     #[test]
     fn words_stand_for_words_of_the_same_row_and_parents_are_options() {
         for row in rows() {
-            for (_, main) in row.same {
-                assert!(
-                    row.choices.contains(main) && !row.same.iter().any(|(other, _)| other == main),
-                    "{}",
-                    row.name
-                );
+            for choice in row.choices.iter().filter(|choice| choice.same_as.is_some()) {
+                let main = row.choice(choice.main());
+                assert!(main.is_some_and(|main| main.same_as.is_none()), "{}", row.name);
             }
             let parent = rows().iter().any(|other| other.name == row.parent && other.name != row.name);
             assert!(row.parent.is_empty() || parent, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_core_option_has_a_meaning_or_stands_for_another() {
+        for row in rows().iter().filter(|row| row.scope == Scope::Core) {
+            for choice in row.choices {
+                assert_ne!(choice.help.is_empty(), choice.same_as.is_none(), "{} {}", row.name, choice.word);
+                assert!(!choice.help.contains('\n'), "{} {}", row.name, choice.word);
+            }
         }
     }
 

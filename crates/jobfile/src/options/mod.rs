@@ -5,13 +5,16 @@
 //! worked out once per distinct set of globals; what a job's own lines amount to is looked up in them, unless
 //! there are very many.
 
+mod typed;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::catalogue::{Kind, Multi, Opt, Scope, canonical_engine};
 use crate::value::{Amount, Split, Value};
-use ferrio_job::Origin;
-use ferrio_job::Pattern;
+use ferrio_job::{Choice, Origin, Pattern};
+
+pub use typed::OptionValue;
 
 /// One assignment.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +70,7 @@ pub(crate) struct Inherited {
 
 /// A chosen word and what stood after its colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice<'a> {
+pub struct ChosenWord<'a> {
     /// The word in its main spelling.
     pub word: &'a str,
     /// The text after the colon.
@@ -138,6 +141,39 @@ impl Options {
     /// Whether `opt` was given, by the job or by what it inherits from.
     pub fn is_given(&self, opt: Opt) -> bool {
         self.given(opt).is_some()
+    }
+
+    /// The value of an option: as given, else the catalogue's default, else zero, off or nothing.
+    pub fn value<T: OptionValue>(&self, opt: Opt) -> T {
+        let default = opt.row().default_value();
+        let value = match (default, self.in_force::<T>(opt)) {
+            // a direction that was left out has its default
+            (Some(before @ Value::Directions(_)), Some(after)) => Some(merge(before.clone(), &after, opt)),
+            (_, Some(given)) => Some(given),
+            (default, None) => default.cloned(),
+        };
+        value.as_ref().and_then(T::from_value).unwrap_or_default()
+    }
+
+    /// The value of an option that was given.
+    pub fn if_given<T: OptionValue>(&self, opt: Opt) -> Option<T> {
+        T::from_value(&self.in_force::<T>(opt)?)
+    }
+
+    /// The chosen word of an option: as given, else the default.
+    pub fn choice<T: Choice + Default>(&self, opt: Opt) -> T {
+        self.chosen(opt).unwrap_or_default()
+    }
+
+    /// The chosen word of an option that was given; `None` also for a word that stands for nothing.
+    pub fn chosen<T: Choice>(&self, opt: Opt) -> Option<T> {
+        debug_assert!(opt.row().choices == T::WORDS, "{} has other words", opt.row().name);
+        T::from_word(self.word(opt)?.word)
+    }
+
+    fn in_force<T: OptionValue>(&self, opt: Opt) -> Option<Value> {
+        debug_assert!(T::fits(opt.row()), "{} is not of this type", opt.row().name);
+        self.merged(opt)
     }
 
     /// Value of a flag or bool.
@@ -222,9 +258,9 @@ impl Options {
 
     /// A chosen word in its main spelling, with its argument. For `ioengine` any name, as
     /// [`canonical_engine`] has it.
-    pub fn choice(&self, opt: Opt) -> Option<Choice<'_>> {
+    pub fn word(&self, opt: Opt) -> Option<ChosenWord<'_>> {
         match &self.given(opt)?.value {
-            Value::Word(word, argument) => Some(Choice { word, argument: argument.as_deref() }),
+            Value::Word(word, argument) => Some(ChosenWord { word, argument: argument.as_deref() }),
             _ => None,
         }
     }
@@ -378,7 +414,7 @@ fn merge(before: Value, after: &Value, opt: Opt) -> Value {
             Value::Splits([(read, &new[0]), (write, &new[1]), (trim, &new[2])].map(either))
         }
         (Value::Words(old, _), Value::Words(new, argument)) if row.kind == Kind::EnumList => {
-            let either = row.choices.iter().copied().filter(|word| old.contains(word) || new.contains(word));
+            let either = row.words().filter(|word| old.contains(word) || new.contains(word));
             Value::Words(either.collect(), argument.clone())
         }
         (Value::List(mut names), Value::List(new)) if matches!(opt, Opt::Filename | Opt::Opendir) => {

@@ -96,6 +96,12 @@ pub enum Amount {
     Zones(u64),
 }
 
+impl Default for Amount {
+    fn default() -> Self {
+        Amount::Bytes(0)
+    }
+}
+
 /// One block size of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
@@ -208,7 +214,7 @@ fn missing(row: &'static Row, message: String) -> Fault {
         "" => "a value is expected".to_owned(),
         default => format!("a value is expected, for example `{}={default}`", row.name),
     };
-    let help = (!row.choices.is_empty()).then(|| format!("choices are {}", row.choices.join(", ")));
+    let help = (!row.choices.is_empty()).then(|| format!("choices are {}", words::listed(row)));
     let fault = Piece { text: "", at: 0 }.fault(label).code("empty-value");
     Fault { help, message: Some(message), ..fault }
 }

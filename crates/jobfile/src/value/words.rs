@@ -37,7 +37,7 @@ pub(crate) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
     for word in list.split(',') {
         given.push(find(row, word.trim())?);
     }
-    let words = row.choices.iter().copied().filter(|word| given.contains(word)).collect();
+    let words = row.words().filter(|word| given.contains(word)).collect();
     Ok(Value::Words(words, argument.map(|argument| argument.text.to_owned())))
 }
 
@@ -97,19 +97,21 @@ fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> 
     }
 }
 
+/// All words that a row accepts.
+pub(super) fn listed(row: &Row) -> String {
+    row.words().collect::<Vec<_>>().join(", ")
+}
+
 /// The main spelling of a word.
 pub(super) fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
-    if let Some((_, main)) = row.same.iter().find(|(other, _)| *other == word.text) {
-        return Ok(main);
+    if let Some(choice) = row.choice(word.text) {
+        return Ok(choice.main());
     }
-    if let Some(main) = row.choices.iter().find(|choice| **choice == word.text) {
-        return Ok(main);
-    }
-    let suggestion = nearest(word.text, row.choices.iter().copied());
+    let suggestion = nearest(word.text, row.words());
     let label = match suggestion {
         Some(choice) => format!("did you mean `{choice}`?"),
         None => "not one of the choices".to_owned(),
     };
-    let fault = word.fault(label).help(format!("choices are {}", row.choices.join(", ")));
+    let fault = word.fault(label).help(format!("choices are {}", listed(row)));
     Err(Fault { suggestion, ..fault.code("not-a-choice") })
 }

@@ -81,7 +81,7 @@ impl Settings {
             return None;
         }
         let time = |opt| job.options.time_us(opt).unwrap_or(0);
-        let choice = job.options.choice(Opt::Steadystate);
+        let choice = job.options.word(Opt::Steadystate);
         let limit = choice.and_then(|choice| choice.argument).unwrap_or("0.01%");
         Some(Settings {
             criterion: choice.map_or("iops_slope", |choice| choice.word).to_owned(),

@@ -276,7 +276,7 @@ fn null_writes_and_checks_nothing() {
 
 #[test]
 fn a_block_that_its_header_fills_is_refused() {
-    for method in VerifyMethod::ALL {
+    for &method in VerifyMethod::ALL {
         let verifier = Verifier::new(complete(spec(method))).expect("sound");
         let overhead = method.overhead();
         if overhead > 0 {

@@ -64,7 +64,7 @@ pub(super) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
     }
     super::any_good(&given, Piece::whole(text))?;
     let given: Vec<_> = given.into_iter().flatten().collect();
-    let words = row.choices.iter().copied().filter(|word| given.contains(word)).collect();
+    let words = row.words().filter(|word| given.contains(word)).collect();
     let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);
     let end = count.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(count.len());
     let count = count[..end].parse::<u32>().ok().filter(|&count| count > 0);

@@ -1,0 +1,113 @@
+//! Values of options as Rust types.
+
+use std::time::Duration;
+
+use ferrio_job::PerDirection;
+
+use crate::catalogue::{Kind, Row};
+use crate::value::{Amount, Value};
+
+/// A type that the values of some options have.
+pub trait OptionValue: Sized + Default {
+    /// Whether the values of `row` have this type.
+    fn fits(row: &Row) -> bool;
+
+    /// The value in this type; `None` for a value of another kind.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+/// On or off.
+impl OptionValue for bool {
+    fn fits(row: &Row) -> bool {
+        matches!(row.kind, Kind::Flag | Kind::Bool)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Switch(on) => Some(*on),
+            _ => None,
+        }
+    }
+}
+
+/// Whole numbers as they are.
+impl OptionValue for i64 {
+    fn fits(row: &Row) -> bool {
+        row.kind == Kind::Int
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+/// Sizes, and whole numbers that cannot be negative.
+impl OptionValue for u64 {
+    fn fits(row: &Row) -> bool {
+        matches!(row.kind, Kind::Int | Kind::Size)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(u64::try_from(*number).unwrap_or(0)),
+            Value::Size(bytes) => Some(*bytes),
+            _ => None,
+        }
+    }
+}
+
+/// Counts and sizes of 32 bits; what is larger becomes the largest one.
+impl OptionValue for u32 {
+    fn fits(row: &Row) -> bool {
+        u64::fits(row)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        u64::from_value(value).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}
+
+/// Times.
+impl OptionValue for Duration {
+    fn fits(row: &Row) -> bool {
+        row.kind == Kind::Time
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Time(us) => Some(Duration::from_micros(*us)),
+            _ => None,
+        }
+    }
+}
+
+/// Sizes that may depend on the file.
+impl OptionValue for Amount {
+    fn fits(row: &Row) -> bool {
+        row.kind == Kind::SizeZone
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Amount(amount) => Some(*amount),
+            _ => None,
+        }
+    }
+}
+
+/// Numbers by direction, 0 where none is given.
+impl OptionValue for PerDirection<u64> {
+    fn fits(row: &Row) -> bool {
+        row.multi != crate::Multi::No && u64::fits(row)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Directions(numbers) => Some(PerDirection(numbers.map(|number| number.unwrap_or(0)))),
+            _ => None,
+        }
+    }
+}
