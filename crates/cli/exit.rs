@@ -3,10 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use ferrio_job::Plan;
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, Plan, reason};
 use ferrio_jobfile::{Problems, Sources};
-use ferrio_report::reason;
 use ferrio_runner::RunResult;
 
 use crate::arguments::{Item, Misread};

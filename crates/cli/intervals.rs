@@ -9,8 +9,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::SystemTime;
 
-use ferrio_job::Plan;
-use ferrio_report::{IntervalReport, reason};
+use ferrio_job::{Plan, reason};
+use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
 

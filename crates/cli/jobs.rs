@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems, Reading};
 use ferrio_plan::Machine;
-use ferrio_report::reason;
 
 use crate::arguments::Item;
 use crate::exit::Stop;

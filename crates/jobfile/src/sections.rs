@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use crate::document::{Assignment, Entry, entries};
 use crate::environment::Environment;
-use ferrio_job::Diagnostic;
-use ferrio_job::Origin;
+use ferrio_job::{Diagnostic, Origin, reason};
 
 use crate::sources::Sources;
 
@@ -230,28 +229,9 @@ impl Splice<'_> {
     }
 }
 
-/// What went wrong, without Rust's "(os error N)".
-fn reason(why: &std::io::Error) -> String {
-    let text = why.to_string();
-    text.split_once(" (os error ").map_or(text.as_str(), |(reason, _)| reason).to_owned()
-}
-
 fn outside(line: &str, origin: Origin) -> Diagnostic {
     Diagnostic::error(format!("option `{line}` outside of a [] job section"), origin)
         .code("outside-section")
         .label("no section has begun yet")
         .help("begin a section first: `[global]` for defaults, any other name for a job")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-
-    use super::reason;
-
-    #[test]
-    fn a_reason_is_the_systems_words_alone() {
-        assert_eq!(reason(&io::Error::from_raw_os_error(2)), "No such file or directory");
-        assert_eq!(reason(&io::Error::from(io::ErrorKind::NotFound)), "entity not found");
-    }
 }

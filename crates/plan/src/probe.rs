@@ -5,10 +5,8 @@ use std::io::{ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::errno::Errno;
-
 use crate::mounted::{self, Device};
-use ferrio_job::{FileKind, SetupError};
+use ferrio_job::{FileKind, SetupError, strerror};
 
 /// What was found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +32,7 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            let message =
-                format!("{name}: cannot look at {}: {}", path.display(), Errno::from_raw(errno).desc());
+            let message = format!("{name}: cannot look at {}: {}", path.display(), strerror(errno));
             return Err(SetupError { errno, func: "fstat", message });
         }
     };

@@ -1,24 +1,7 @@
 //! Messages about failed jobs and signals, in the words that tools grep for.
 
-use std::io;
-
+use ferrio_job::strerror;
 use ferrio_runner::JobError;
-
-/// What the C library says about an errno, without the number (`No space left on device`).
-#[must_use]
-pub fn strerror(errno: i32) -> String {
-    let mut text = io::Error::from_raw_os_error(errno).to_string();
-    if let Some(number) = text.rfind(" (os error ") {
-        text.truncate(number);
-    }
-    text
-}
-
-/// An error in the words of [`strerror`], or in its own where it has no number.
-#[must_use]
-pub fn reason(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), strerror)
-}
 
 /// What went wrong and where: `file:worker.rs:88, func=io_u error, error=No space left on device`.
 #[must_use]
@@ -42,13 +25,6 @@ pub fn terminating_line(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn errors_read_as_the_c_library_words_them() {
-        assert_eq!(strerror(28), "No space left on device");
-        assert_eq!(strerror(5), "Input/output error");
-        assert_eq!(strerror(99_999), "Unknown error 99999");
-    }
 
     #[test]
     fn a_failed_job_names_thread_errno_place_and_reason() {

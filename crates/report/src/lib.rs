@@ -34,7 +34,7 @@ use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
 pub use doubts::codes as doubt_codes;
-pub use errors::{error_message, job_failed_line, reason, strerror, terminating_line};
+pub use errors::{error_message, job_failed_line, terminating_line};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use logs::{InflateError, LogWriter, inflate_log};

@@ -20,12 +20,10 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{JobSpec, Plan};
+use ferrio_job::{JobSpec, Plan, reason};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
-
-use crate::errors::reason;
 
 use file::{LogFile, Spool};
 use job::JobLogs;

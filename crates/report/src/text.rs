@@ -5,10 +5,9 @@ mod priorities;
 
 use std::fmt::{self, Write};
 
-use ferrio_job::Units;
+use ferrio_job::{Units, strerror};
 use ferrio_runner::UnitWork;
 
-use crate::errors::strerror;
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
     Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport,

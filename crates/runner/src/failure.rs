@@ -48,12 +48,3 @@ impl Failure {
         self
     }
 }
-
-/// The C library's words for an error, without Rust's "(os error N)".
-pub(crate) fn strerror(error: &io::Error) -> String {
-    let text = error.to_string();
-    match error.raw_os_error() {
-        Some(errno) => text.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&text).to_owned(),
-        None => text,
-    }
-}

@@ -6,8 +6,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
+use ferrio_job::reason;
+
 use crate::context::Context;
-use crate::failure::{Failure, strerror};
+use crate::failure::Failure;
 use crate::shell::{self, Outcome};
 
 /// Runs `exec_prerun`, if there is one. A stop request ends the command and is no failure.
@@ -57,5 +59,5 @@ fn save(
 }
 
 fn cannot_run(name: &str, option: &str, path: &str, error: &io::Error) -> String {
-    format!("{name}: {option} cannot be run with its output in {path}: {}", strerror(error))
+    format!("{name}: {option} cannot be run with its output in {path}: {}", reason(error))
 }

@@ -9,12 +9,12 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec};
+use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec, reason};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 
-use crate::failure::{Failure, strerror};
+use crate::failure::Failure;
 
 /// How laying out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn create_parents(path: &Path) -> Result<(), Failure> {
         Failure::from_io(&e, format!("mkdir({})", parent.display())).note(format!(
             "failed to create dir ({}): {}",
             parent.display(),
-            strerror(&e)
+            reason(&e)
         ))
     })
 }
@@ -133,7 +133,7 @@ fn extend(
     }
     // The job shall not find its data cached because it was just written; an error here only leaves the cache warm.
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
-        note(format!("cache invalidation of {} failed: {}", file.path.display(), strerror(&e.into())));
+        note(format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into())));
     }
     Ok(Layout::Complete)
 }
@@ -170,7 +170,7 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
         }
         Fallocate::Posix => {
             if let Err(e) = posix_fallocate(out, 0, length) {
-                note(format!("posix_fallocate fails: {}", strerror(&e.into())));
+                note(format!("posix_fallocate fails: {}", reason(&e.into())));
             }
         }
         Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)

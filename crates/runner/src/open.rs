@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use ferrio_engine::{FileSet, OpenFile, device};
-use ferrio_job::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync};
+use ferrio_job::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -135,11 +135,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             FileKind::Char | FileKind::Pretend => Ok(()),
         };
         if let Err(e) = dropped {
-            note(format!(
-                "cache invalidation of {} failed: {}",
-                file.path.display(),
-                crate::failure::strerror(&e)
-            ));
+            note(format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e)));
         }
     }
     if matches!(file.kind, FileKind::Regular | FileKind::Block) {
@@ -152,11 +148,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             Fadvise::NoReuse => PosixFadviseAdvice::POSIX_FADV_NOREUSE,
         };
         if let Err(e) = advise(advice) {
-            note(format!(
-                "access-pattern advice for {} failed: {}",
-                file.path.display(),
-                crate::failure::strerror(&e)
-            ));
+            note(format!("access-pattern advice for {} failed: {}", file.path.display(), reason(&e)));
         }
     }
 }

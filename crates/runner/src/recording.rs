@@ -6,11 +6,11 @@
 use std::ffi::OsStr;
 
 use ferrio_engine::{Op, Request};
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, reason};
 use ferrio_stats::Clock;
 use ferrio_trace::{FileAction, IoAction, LogError, Writer};
 
-use crate::failure::{Failure, strerror};
+use crate::failure::Failure;
 
 /// The log of one job.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl<'a> Recorder<'a> {
 }
 
 fn failure(error: &LogError) -> Failure {
-    let line = format!("{error}: {}", strerror(&error.source));
+    let line = format!("{error}: {}", reason(&error.source));
     let advice = match error.doing {
         "open" => "give `write_iolog` a file in a directory that is there and may be written to",
         _ => "the log ends early; give `write_iolog` a file on a disk with more room",

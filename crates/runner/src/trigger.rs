@@ -6,7 +6,8 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::failure::strerror;
+use ferrio_job::reason;
+
 use crate::shell::{self, Outcome};
 
 /// When to end the run, and what to do then.
@@ -33,7 +34,7 @@ impl Trigger {
         Some(match fs::remove_file(path) {
             Ok(()) => format!("trigger file {name} is there: all jobs end"),
             Err(e) => {
-                format!("trigger file {name} is there: all jobs end; it cannot be deleted: {}", strerror(&e))
+                format!("trigger file {name} is there: all jobs end; it cannot be deleted: {}", reason(&e))
             }
         })
     }
@@ -49,7 +50,7 @@ impl Trigger {
         match shell::run(command, io::stderr().as_fd()) {
             Ok(Outcome::Exited(0)) => None,
             Ok(outcome) => Some(format!("trigger command `{command}` {outcome}")),
-            Err(e) => Some(format!("trigger command `{command}` cannot be run: {}", strerror(&e))),
+            Err(e) => Some(format!("trigger command `{command}` cannot be run: {}", reason(&e))),
         }
     }
 }

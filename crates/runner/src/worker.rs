@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, reason};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
@@ -197,7 +197,7 @@ fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
         debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
         match std::fs::remove_file(&file.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                note(format!("cannot remove {}: {}", file.path.display(), crate::failure::strerror(&e)));
+                note(format!("cannot remove {}: {}", file.path.display(), reason(&e)));
             }
             _ => {}
         }

@@ -8,8 +8,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use ferrio_job::reason;
+
 use super::packer::Packer;
-use crate::errors::reason;
 
 /// A nameless file next to the logs that holds rows until their job ends.
 #[derive(Clone, Debug)]

@@ -111,7 +111,7 @@ impl<E: Engine> Issuer<'_, E> {
 
     fn tell(&self, request: &Request, errno: i32) {
         let action = request.op.name();
-        let words = crate::failure::strerror(&std::io::Error::from_raw_os_error(errno));
+        let words = ferrio_job::strerror(errno);
         let line = format!(
             "io_u error on file {}: {words}: {action} offset={}, buflen={}",
             self.file_name(request.file),
