@@ -442,4 +442,5 @@ fn question(matches: &ArgMatches) -> Option<Question> {
 }
 
 #[cfg(test)]
+#[path = "program/tests.rs"]
 mod tests;

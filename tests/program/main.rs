@@ -10,7 +10,6 @@ mod broken_runs;
 mod buffers;
 mod check;
 mod choices;
-mod clients;
 mod command_line;
 mod command_line_answers;
 mod command_line_debug;

@@ -17,7 +17,7 @@ mod shared;
 mod values;
 
 use arguments::Item;
-use ferrio_jobfile::{Builder};
+use ferrio_jobfile::Builder;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,15 +1,46 @@
-//! Programs that read fio's output read ferrio's: fio-plot, pandas, and Prometheus' parser of OpenMetrics texts.
+//! Programs that read fio's output read ferrio's: fio-plot, pandas, and the OpenMetrics parser of prometheus_client.
 //!
-//! The other half of each test is a Python program in `tests/clients`. They need what `tests/clients/setup` installs; it is called here,
-//! and does nothing once that is there.
+//! The other half of each test is a Python program beside this file. Its packages come from PyPI, so these tests run only with
+//! `FERRIO_CLIENTS=1`, as in `.ci/run`; otherwise they are listed as ignored. `tests/clients/setup` installs the packages.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+#[allow(dead_code, unused_imports, unused_macros)]
+#[path = "../program/support.rs"]
+mod support;
+
+use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
-use crate::support::{FERRIO, Place, Run};
+use libtest_mimic::{Arguments, Trial};
+
+use support::{FERRIO, Place, Run};
+
+/// The tests by name: one line per function below.
+macro_rules! trials {
+    ($($test:ident,)+) => {
+        vec![$(Trial::test(stringify!($test), || { $test(); Ok(()) })),+]
+    };
+}
+
+fn main() -> ExitCode {
+    let wanted = env::var_os("FERRIO_CLIENTS").is_some_and(|value| value == "1");
+    if !wanted {
+        println!("\nThe tests of Python clients download packages: FERRIO_CLIENTS=1 runs them.");
+    }
+    let trials = trials![
+        fio_plot_draws_every_kind_of_bars_from_documents,
+        fio_plot_draws_every_kind_of_lines_from_logs,
+        bench_fio_runs_ferrio_under_the_name_of_fio,
+        pandas_reads_documents_logs_and_terse_lines,
+        prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document,
+    ];
+    let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(!wanted)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
 
 /// A file of this repository's directory for the tests of clients.
 fn source(name: &str) -> PathBuf {
@@ -74,7 +105,6 @@ fn draw(place: &Place, kind: &str, charts: usize) {
     assert_eq!(fs::read_dir(&pictures).unwrap().count(), charts);
 }
 
-#[test]
 fn fio_plot_draws_every_kind_of_bars_from_documents() {
     let place = Place::new();
     let steady = "time_based=1\nruntime=8\nsteadystate=iops:95%\nsteadystate_duration=2";
@@ -90,7 +120,6 @@ fn fio_plot_draws_every_kind_of_bars_from_documents() {
     draw(&place, "bars", 15);
 }
 
-#[test]
 fn fio_plot_draws_every_kind_of_lines_from_logs() {
     let place = Place::new();
     for (iodepth, numjobs) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2)] {
@@ -101,7 +130,6 @@ fn fio_plot_draws_every_kind_of_lines_from_logs() {
     draw(&place, "lines", 8);
 }
 
-#[test]
 fn bench_fio_runs_ferrio_under_the_name_of_fio() {
     let place = Place::new();
     let programs = place.beside("programs");
@@ -118,7 +146,7 @@ fn bench_fio_runs_ferrio_under_the_name_of_fio() {
         ["--mode", "randread", "--iodepth", "2", "--numjobs", "1", "--output", "runs"],
     ]
     .concat();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap());
     let words = [&words[..], &["--runtime", "1", "--direct", "0", "--quiet"]].concat();
     let run = place.program(environment().join("bin/bench-fio"), &words).env("PATH", &path).run();
     let _ = fs::remove_file(format!("/tmp/{target}-tmpjobfile.fio"));
@@ -129,7 +157,6 @@ fn bench_fio_runs_ferrio_under_the_name_of_fio() {
     assert_eq!(report["jobs"][0]["read"]["io_bytes"], 64 << 10);
 }
 
-#[test]
 fn pandas_reads_documents_logs_and_terse_lines() {
     let place = Place::new();
     let job = |name: &str, text: &str| {
@@ -147,7 +174,6 @@ fn pandas_reads_documents_logs_and_terse_lines() {
     assert_eq!(run.stdout, "3 jobs\n");
 }
 
-#[test]
 fn prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document() {
     let place = Place::new();
     let job = place.job(
