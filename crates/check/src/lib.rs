@@ -34,7 +34,7 @@ use model::{Problem, Spot};
 pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<Trigger>) -> Report {
     let sections = section::sections(set, plan);
     let mut report = build::report(set, plan, facts, &sections, trigger);
-    report.risks = risks::find(&risks::Run::new(set, facts, &sections, &report));
+    report.risks = risks::find(&risks::Run::new(set, plan, facts, &sections, &report));
     // A risk says more than the note of the same kind.
     let is_told = |note: &Diagnostic| report.risks.iter().any(|risk| risk.code == note.code);
     let notes = plan.diagnostics.iter().filter(|note| !is_told(note));

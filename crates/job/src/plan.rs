@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ClockSource, Diagnostic, JobSpec};
+use crate::{ClockSource, Diagnostic, JobSpec, Origin};
 
 /// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
 pub type OptionEcho = Vec<(String, String)>;
@@ -33,6 +33,25 @@ pub struct PlannedJob {
     pub setup_error: Option<SetupError>,
 }
 
+/// An option that changes nothing in any of the jobs it holds for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InertOption {
+    /// Its canonical name.
+    pub option: &'static str,
+    /// Why it has no effect, as a phrase without an end.
+    pub reason: &'static str,
+    /// Names of the jobs, each once.
+    pub jobs: Vec<String>,
+    /// Where it was given, each place once.
+    pub origins: Vec<Origin>,
+}
+
+impl fmt::Display for InertOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option `{}` has no effect here: {}", self.option, self.reason)
+    }
+}
+
 /// Everything a run needs.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -44,4 +63,6 @@ pub struct Plan {
     pub globals: OptionEcho,
     /// Things the user should know that stop nothing, in the order they were found.
     pub diagnostics: Vec<Diagnostic>,
+    /// Options without effect, of which `diagnostics` has a note each.
+    pub inert: Vec<InertOption>,
 }

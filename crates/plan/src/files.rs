@@ -4,8 +4,15 @@ use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::choices;
 use crate::findings::Findings;
-use crate::written::note;
+use crate::inert::inert;
+use crate::written::{asks, int_or, note};
 use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
+
+inert! {
+    UnlinkEachLoop:
+        |job| int_or(job, Opt::Loops, 1) <= 1 && !asks(job, Opt::TimeBased);
+        "the job makes one pass over its files";
+}
 
 /// `file_service_type`, whose argument is a count or the parameters of a distribution.
 pub(crate) fn service(options: &Options) -> FileService {

@@ -15,6 +15,8 @@ pub(crate) struct Findings {
     told: HashSet<Diagnostic>,
     /// Where in `notes` a message is.
     noted: HashMap<String, usize>,
+    /// Which jobs the notes at these places in `notes` name.
+    named: HashSet<(usize, String)>,
     warnings_fatal: bool,
 }
 
@@ -57,14 +59,15 @@ impl Findings {
             note.message
         );
         let Some(&known) = self.noted.get(&note.message) else {
-            self.noted.insert(note.message.clone(), self.notes.len());
+            let next = self.notes.len();
+            self.named.extend(note.jobs.iter().map(|job| (next, job.clone())));
+            self.noted.insert(note.message.clone(), next);
             self.notes.push(note);
             return;
         };
-        let jobs = &mut self.notes[known].jobs;
         for job in note.jobs {
-            if !jobs.contains(&job) {
-                jobs.push(job);
+            if self.named.insert((known, job.clone())) {
+                self.notes[known].jobs.push(job);
             }
         }
     }

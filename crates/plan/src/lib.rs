@@ -5,9 +5,9 @@
 //!
 //! - The result: `spec` and its parts; `bare` has the defaults.
 //! - The way there: `resolve` makes a draft of each job, `groups` its clones with their files, `rules` changes what options do to each
-//!   other and refuses what cannot be, `status` and `without_effect` tell of options that do nothing.
+//!   other and refuses what cannot be, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.
 //! - Options by subject, from text to a part of the spec: `blocks`, `contents` and `memory` (of buffers), `choices` (random
-//!   offsets), `zones`, `files`, `names` and `sizes` (of files), `engine`, `offload`, `pace`, `restraint`, `measure` (and logs),
+//!   offsets), `zones`, `files`, `names` and `sizes` (of files), `engine`, `offload`, `pace`, `restraint`, `measure`, `logs`,
 //!   `steadystate`, `tolerance`, `life_cycle`, `numa`, `clock`.
 //! - What the machine is asked: `machine`, `probe`, `mounted`, `directories`.
 #![forbid(unsafe_code)]
@@ -21,7 +21,9 @@ mod engine;
 mod files;
 mod findings;
 mod groups;
+mod inert;
 mod life_cycle;
+mod logs;
 mod machine;
 mod measure;
 mod memory;
@@ -50,12 +52,11 @@ use ferrio_jobfile::{JobSet, Problems};
 
 pub use engine::ENGINES;
 pub use machine::Machine;
-pub use without_effect::without_effect;
 
 use findings::Findings;
 use groups::Groups;
 use rules::Together;
-use status::Idle;
+use status::InertOptions;
 
 /// What holds for all jobs of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +98,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut findings = Findings::new(options.warnings_fatal);
     let mut groups = Groups::default();
     let mut together = Together::default();
-    let mut idle = Idle::default();
+    let mut inert = InertOptions::default();
     rules::stdin_has_one_user(set, &mut findings);
     rules::global_duplicates_need_known_seeds(set, &mut findings);
     for job in &set.jobs {
@@ -105,7 +106,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         directories::check(job, &mut findings);
         let draft = resolve::resolve(job, machine, options, &mut findings);
         together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
-        status::check(job, &mut idle, &mut findings);
+        status::check(job, &mut inert, &mut findings);
         if let Some(draft) = draft
             // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
             && findings.is_fine()
@@ -121,13 +122,15 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
-    idle.tell(&mut findings);
+    let inert = inert.of_all_jobs();
+    status::note(&inert, &mut findings);
     contents::share_seeds(&mut groups.jobs);
     Ok(Plan {
         jobs: groups.jobs,
         clock: clock::source(set),
         globals: resolve::echo(&set.globals),
         diagnostics: findings.into_notes(),
+        inert,
     })
 }
 

@@ -2,7 +2,14 @@
 
 use ferrio_jobfile::{Job, Opt, Options};
 
+use crate::inert::inert;
+use crate::written::lacks;
 use ferrio_job::{ExitWhat, LifeCycle, PlannedJob};
+
+inert! {
+    CgroupNodelete CgroupWeight:
+        |job| lacks(job, Opt::Cgroup); "the job joins no `cgroup`";
+}
 
 /// Everything that does not depend on other jobs.
 pub(crate) fn life_cycle(options: &Options) -> LifeCycle {

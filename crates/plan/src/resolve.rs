@@ -8,8 +8,8 @@ use ferrio_jobfile::{Given, Job, Opt, Options, Row, Value, whole_number};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
 use crate::{
-    Machine, PlanOptions, blocks, choices, contents, engine, files, life_cycle, measure, numa, offload, pace,
-    priorities, restraint, rules, steadystate, tolerance, zones,
+    Machine, PlanOptions, blocks, choices, contents, engine, files, life_cycle, logs, measure, numa, offload,
+    pace, priorities, restraint, rules, steadystate, tolerance, zones,
 };
 use ferrio_job::{
     Depth, Durability, Fadvise, Fallocate, JobSpec, Limits, Measure, OpenSync, ReadWrite, RwPostfix, Seeding,
@@ -104,7 +104,7 @@ pub(crate) fn resolve(
         nice: options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
         steadystate: steadystate::steadystate(job, &measure, findings),
         measure,
-        logs: measure::logs(job, &base.name, findings),
+        logs: logs::logs(job, &base.name, findings),
         iolog: measure::iolog(options),
         units: measure::units(options, base.units),
         options: echo(&job.own),

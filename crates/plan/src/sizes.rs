@@ -5,11 +5,18 @@
 
 use std::path::PathBuf;
 
-use ferrio_jobfile::Opt;
+use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
+use crate::inert::inert;
 use crate::probe::Found;
 use ferrio_job::{FileKind, FileSpec, SetupError};
+
+inert! {
+    OffsetAlign:
+        |job| ![Opt::Offset, Opt::OffsetIncrement].iter().any(|&opt| is_percent(job, opt));
+        "only an `offset` or `offset_increment` in percent is rounded";
+}
 
 /// A size in bytes, or as a share of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,6 +235,10 @@ fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
 fn moves(clone: u32, sizing: &Sizing) -> bool {
     let some = |extent| !matches!(extent, Extent::Bytes(0) | Extent::Percent(0));
     some(sizing.offset) || (clone > 0 && some(sizing.offset_increment))
+}
+
+fn is_percent(job: &Job, opt: Opt) -> bool {
+    matches!(job.options.amount(opt), Some(Amount::Percent(_)))
 }
 
 /// `percent` of `bytes`, rounded down.

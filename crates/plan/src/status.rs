@@ -1,46 +1,72 @@
-//! Options that do nothing here: those that cannot matter in this job are told of, all others are refused; never ignored.
+//! What becomes of options that do nothing here: those that cannot matter in their job are noted, all others are refused, and none is
+//! ignored silently.
 
 use std::collections::HashSet;
 
-use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::{Given, Job, Opt, Row, Scope, Status, Value, absent_word};
+use ferrio_job::{Diagnostic, InertOption, Origin};
+use ferrio_jobfile::{Given, Job, Kind, Opt, Row, Scope, Status, Value, absent_word};
 
 use crate::engine::ENGINES;
 use crate::findings::Findings;
-use crate::without_effect::reason;
+use crate::inert::Inert;
 use crate::written::{is_zero, name};
+use crate::{files, life_cycle, logs, rules, sizes, without_effect};
 
-/// Assignments that change nothing in any of the jobs they hold for, to be told once at the end.
-///
-/// A global option that matters in one job and not in another is no reason for a note.
+/// The tables of all subjects.
+const TABLES: [&[Inert]; 6] =
+    [files::INERT, life_cycle::INERT, logs::INERT, rules::INERT_FILL, sizes::INERT, without_effect::INERT];
+
+/// Assignments that change nothing in some job, and those that matter in one.
 #[derive(Debug, Default)]
-pub(crate) struct Idle<'a> {
+pub(crate) struct InertOptions<'a> {
     found: Vec<(&'a Job, &'a Given, &'static str)>,
     used: HashSet<(Opt, &'a Origin)>,
 }
 
-impl Idle<'_> {
-    /// Notes what has no effect anywhere.
-    pub(crate) fn tell(&self, findings: &mut Findings) {
-        for (job, given, reason) in &self.found {
-            if !self.used.contains(&(given.opt, &given.origin)) {
-                let message = format!("option `{}` has no effect here: {reason}", given.opt.row().name);
-                let note = Diagnostic::note(message).code("option-without-effect");
-                findings.note(note.at(given.origin.clone()).job(name(job)));
+impl InertOptions<'_> {
+    /// What has no effect in any of the jobs it holds for: a global option that matters in one job is no reason for a note.
+    pub(crate) fn of_all_jobs(self) -> Vec<InertOption> {
+        let mut all: Vec<InertOption> = Vec::new();
+        let (mut places, mut jobs) = (HashSet::new(), HashSet::new());
+        for (job, given, reason) in self.found {
+            if self.used.contains(&(given.opt, &given.origin)) {
+                continue;
+            }
+            let option = given.opt.row().name;
+            let same = |known: &InertOption| (known.option, known.reason) == (option, reason);
+            let at = all.iter().position(same).unwrap_or_else(|| {
+                all.push(InertOption { option, reason, jobs: Vec::new(), origins: Vec::new() });
+                all.len() - 1
+            });
+            if jobs.insert((at, name(job))) {
+                all[at].jobs.push(name(job).to_owned());
+            }
+            if places.insert((at, &given.origin)) {
+                all[at].origins.push(given.origin.clone());
             }
         }
+        all
+    }
+}
+
+/// Notes options without effect.
+pub(crate) fn note(inert: &[InertOption], findings: &mut Findings) {
+    for option in inert {
+        let note = Diagnostic::note(option.to_string()).code("option-without-effect");
+        let origin = option.origins.first().cloned().unwrap_or_default();
+        findings.note(Diagnostic { jobs: option.jobs.clone(), ..note.at(origin) });
     }
 }
 
 /// Looks at everything in force for a job.
-pub(crate) fn check<'a>(job: &'a Job, idle: &mut Idle<'a>, findings: &mut Findings) {
+pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &mut Findings) {
     for given in job.options.all() {
         if is_private_to_a_missing_engine(job, given.opt.row()) {
             // The engine itself is refused, with one reason for all its options.
         } else if let Some(reason) = reason(job, given) {
-            idle.found.push((job, given, reason));
+            inert.found.push((job, given, reason));
         } else {
-            idle.used.insert((given.opt, &given.origin));
+            inert.used.insert((given.opt, &given.origin));
             let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
                 findings.lack(why);
@@ -54,8 +80,22 @@ fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
         && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
 }
 
+/// Why an assignment has no effect in its job, if that is so.
+fn reason(job: &Job, given: &Given) -> Option<&'static str> {
+    match given.opt.row().status {
+        // The reader of job files has warned of it.
+        Status::NoEffect(_) if given.opt.row().kind == Kind::Ignored => None,
+        Status::NoEffect(reason) => Some(reason),
+        _ if asks_for_nothing(given) => None,
+        _ => {
+            let mut rows = TABLES.into_iter().flatten().filter(|row| row.opts.contains(&given.opt));
+            rows.find(|row| (row.when)(job)).map(|row| row.reason)
+        }
+    }
+}
+
 /// True for a value that asks for nothing: off, zero, or what would hold anyway.
-pub(crate) fn asks_for_nothing(given: &Given) -> bool {
+fn asks_for_nothing(given: &Given) -> bool {
     is_off(given) || is_zero(&given.value) || is_default(given.opt.row(), given)
 }
 
@@ -117,7 +157,8 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, problems_of, refusals, texts};
+    use super::*;
+    use crate::testing::{jobs_of, plan_of, problems_of, refusals, texts};
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
@@ -177,5 +218,122 @@ mod tests {
         let neither = text.replace("verify=md5\n", "");
         let want = ["option `verify_fatal` has no effect here: nothing is verified without `verify`"];
         assert_eq!(texts(&plan_of(&neither).unwrap().diagnostics), want);
+    }
+
+    /// Options of the first job that have no effect.
+    fn inert_of(text: &str) -> Vec<&'static str> {
+        let set = jobs_of(text);
+        let mut inert = InertOptions::default();
+        check(&set.jobs[0], &mut inert, &mut Findings::default());
+        inert.of_all_jobs().into_iter().map(|inert| inert.option).collect()
+    }
+
+    fn inert(options: &str) -> Vec<&'static str> {
+        inert_of(&format!("[a]\nioengine=null\nsize=64k\n{options}"))
+    }
+
+    #[test]
+    fn options_that_belong_to_another_are_inert_without_it() {
+        for (options, needed) in [
+            ("replay_skip=write,trim", "read_iolog=x"),
+            ("replay_redirect=/dev/x", "read_iolog=x"),
+            ("write_iolog_version=2", "write_iolog=x"),
+            ("plids=1,3-5,65535", "fdp=1"),
+            ("plid_select=random", "dataplacement=streams"),
+            ("offset_align=8k", "offset=50%"),
+            ("zonecapacity=1m", "zonemode=zbd"),
+            ("zoneskip=1m", "zonemode=strided\nzonesize=4k"),
+            ("spr_op=0.3", "sprandom=1"),
+            ("dedupe_mode=working_set", "dedupe_percentage=50"),
+            ("dedupe_global=1", "dedupe_percentage=50\ndedupe_mode=working_set"),
+            ("buffer_compress_chunk=4k", "buffer_compress_percentage=50"),
+            ("thinktime_blocks=5", "thinktime=1"),
+            ("rate_cycle=500", "rate_min=1"),
+            ("rate_process=poisson", "rate_iops=10"),
+            ("latency_window=5", "latency_target=1ms"),
+            ("flow_id=3", "flow=2"),
+            ("log_offset=1", "write_lat_log=x"),
+            ("log_window_value=max", "write_bw_log\nlog_avg_msec=100"),
+            ("log_hist_msec=100", "write_hist_log"),
+            ("log_compression_cpus=0", "write_lat_log\nlog_compression=1k"),
+            ("steadystate=iops:10%", "steadystate_duration=4"),
+            ("verify_backlog=8", "verify=md5"),
+            ("verify_async_cpus=0", "verify=md5\nverify_async=1"),
+            ("trim_backlog=4", "trim_percentage=5"),
+            ("unlink_each_loop=1", "loops=2"),
+            ("serialize_overlap=1", "rw=write\niodepth=4"),
+            ("softrandommap=1", "rw=randread"),
+            ("percentage_random=50", "rw=randread"),
+            ("random_distribution=zipf:1.2", "rw=randread"),
+            ("random_generator=lfsr", "rw=randread"),
+            ("random_sequence_stride=1", "random_distribution=sequence:0,1"),
+            ("error_dump=1", "continue_on_error=all"),
+            ("cgroup_weight=500", "cgroup=x"),
+            ("cpus_allowed_policy=split", "cpus_allowed=0"),
+            ("hugepage-size=1m", "mem=mmaphuge"),
+            ("num_range=4", "rw=trim"),
+            ("atomic=1", "rw=write"),
+        ] {
+            let name = options.split('=').next().unwrap();
+            assert_eq!(inert(&format!("{options}\n")), [name], "alone");
+            assert!(!inert(&format!("{needed}\n{options}\n")).contains(&name), "{name} with {needed}");
+        }
+    }
+
+    #[test]
+    fn options_that_another_overrules_are_inert_beside_it() {
+        for (options, other) in [
+            ("dedupe_percentage=50", "rw=write\nverify=md5"),
+            ("iodepth_batch=4", "io_submit_mode=offload\niodepth=4"),
+            ("iodepth_low=2", "io_submit_mode=offload\niodepth=4"),
+        ] {
+            let name = options.split('=').next().unwrap();
+            assert!(inert(&format!("{options}\n")).is_empty(), "{name} alone");
+            assert_eq!(inert(&format!("{other}\n{options}\n")), [name], "with {other}");
+        }
+        let kept = "rw=write\nverify=md5\noverwrite=1\ndedupe_percentage=50\n";
+        assert!(inert(kept).is_empty(), "the file that is laid out has duplicates");
+    }
+
+    #[test]
+    fn options_of_engines_are_inert_without_their_leader() {
+        assert_eq!(inert_of("[a]\nioengine=libaio\ncmdprio_class=1\n"), ["cmdprio_class"]);
+        assert!(inert_of("[a]\nioengine=libaio\ncmdprio_class=1\ncmdprio_percentage=10\n").is_empty());
+        assert_eq!(
+            inert_of("[a]\nioengine=pvsync2\nhipri_percentage=10\nuncached=1\n"),
+            ["hipri_percentage"]
+        );
+        assert_eq!(inert_of("[a]\nioengine=io_uring\nuncached=1\ndirect=1\n"), ["uncached"]);
+        assert_eq!(inert_of("[a]\nioengine=io_uring\nreadfua=1\n"), ["readfua"]);
+    }
+
+    #[test]
+    fn a_log_of_histograms_needs_an_interval() {
+        assert_eq!(inert("write_hist_log=x\n"), ["write_hist_log"]);
+    }
+
+    #[test]
+    fn values_that_ask_for_nothing_are_not_listed() {
+        assert!(
+            inert("zoneskip=0\nthinktime_blocks=1\nverify_async=0\nreplay_scale=1\nlog_offset=0\n")
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn an_inert_option_without_implementation_does_not_stop_a_run() {
+        let plan = plan_of("[a]\nioengine=null\nsize=64k\nreplay_skip=write\nplids=1\n").unwrap();
+        let want = [
+            "option `replay_skip` has no effect here: nothing is replayed without `read_iolog`",
+            "option `plids` has no effect here: writes carry placement ids only with `fdp` or `dataplacement`",
+        ];
+        assert_eq!(texts(&plan.diagnostics), want);
+    }
+
+    #[test]
+    fn reasons_are_phrases_without_an_end() {
+        for row in TABLES.into_iter().flatten() {
+            assert!(row.reason.split(' ').count() >= 4 && !row.reason.ends_with('.'), "{}", row.reason);
+        }
     }
 }

@@ -22,6 +22,11 @@ pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
     }
 }
 
+/// Whether an option is not given.
+pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
+    !job.options.is_given(opt)
+}
+
 /// The chosen word in force, if one was given.
 pub(crate) fn word(job: &Job, opt: Opt) -> Option<&str> {
     job.options.word(opt).map(|choice| choice.word)

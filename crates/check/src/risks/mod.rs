@@ -13,11 +13,11 @@ mod sharing;
 mod space;
 mod timing;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::{Given, JobSet, Opt, Sources};
+use ferrio_job::{Diagnostic, Origin, Plan};
+use ferrio_jobfile::{JobSet, Opt, Sources};
 
 use crate::facts::Facts;
 use crate::model::{Report, Risk, Severity};
@@ -27,6 +27,7 @@ use crate::spot;
 /// Everything a rule may look at.
 pub(crate) struct Run<'a> {
     pub(crate) set: &'a JobSet,
+    pub(crate) plan: &'a Plan,
     pub(crate) facts: &'a Facts,
     pub(crate) sections: &'a [Section<'a>],
     /// Without risks.
@@ -38,13 +39,14 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(crate) fn new(
         set: &'a JobSet,
+        plan: &'a Plan,
         facts: &'a Facts,
         sections: &'a [Section<'a>],
         report: &'a Report,
     ) -> Run<'a> {
         let stored = sections.iter().flat_map(Section::files).filter(|(_, file)| is_stored(file));
         let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
-        Run { set, facts, sections, report, tested }
+        Run { set, plan, facts, sections, report, tested }
     }
 }
 
@@ -190,46 +192,19 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
 }
 
 fn said(run: &Run<'_>) -> Vec<Risk> {
-    let [_, (without_effect, info)] = SAID;
-    let notices = run.set.warnings.iter().map(|diagnostic| notice(diagnostic, &run.set.sources));
-    notices.chain(idle(run, without_effect, info)).collect()
-}
-
-/// Options that change nothing in any of the jobs they hold for, each with its place: a global option that matters in one job is
-/// none of them.
-fn idle(run: &Run<'_>, code: &'static str, severity: Severity) -> Vec<Risk> {
-    let mut found: Vec<(&Given, &'static str, Vec<String>)> = Vec::new();
-    let mut places: HashMap<(Opt, &Origin), usize> = HashMap::new();
-    let mut used: HashSet<(Opt, &Origin)> = HashSet::new();
-    for section in run.sections {
-        let reasons: HashMap<Opt, &str> = ferrio_plan::without_effect(section.job).into_iter().collect();
-        for given in section.job.options.all() {
-            let key = (given.opt, &given.origin);
-            let Some(reason) = reasons.get(&given.opt) else {
-                used.insert(key);
-                continue;
-            };
-            let at = *places.entry(key).or_insert_with(|| {
-                found.push((given, reason, Vec::new()));
-                found.len() - 1
-            });
-            add_once(&mut found[at].2, section.spec().name.clone());
-        }
-    }
-    let mut risks: Vec<Risk> = Vec::new();
-    for (given, reason, names) in
-        found.into_iter().filter(|(given, ..)| !used.contains(&(given.opt, &given.origin)))
-    {
-        let message = format!("option `{}` has no effect here: {reason}", given.opt.row().name);
-        let at = risks.iter().position(|risk| risk.message == message).unwrap_or_else(|| {
-            let (jobs, origins, advice) = (Vec::new(), Vec::new(), "take it out".to_owned());
-            risks.push(Risk { code, severity, jobs, origins, message, advice });
-            risks.len() - 1
-        });
-        names.into_iter().for_each(|name| add_once(&mut risks[at].jobs, name));
-        spot(&given.origin, &run.set.sources)
-            .into_iter()
-            .for_each(|spot| add_once(&mut risks[at].origins, spot));
+    let [_, (code, severity)] = SAID;
+    let sources = &run.set.sources;
+    let mut risks: Vec<Risk> =
+        run.set.warnings.iter().map(|diagnostic| notice(diagnostic, sources)).collect();
+    for inert in &run.plan.inert {
+        let mut origins = Vec::new();
+        inert
+            .origins
+            .iter()
+            .filter_map(|origin| spot(origin, sources))
+            .for_each(|spot| add_once(&mut origins, spot));
+        let (jobs, advice) = (inert.jobs.clone(), "take it out".to_owned());
+        risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });
     }
     risks
 }

@@ -4,8 +4,14 @@ use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::written::{asks, place, refuse};
+use crate::inert::inert;
+use crate::written::{asks, place, refuse, rw};
 use ferrio_job::{Direction, JobSpec};
+
+inert! {
+    FillDevice:
+        |job| !rw(job).does(Direction::Write) && !rw(job).does(Direction::Read); "the job does not write";
+}
 
 /// Whether only a full device limits what the job writes.
 pub(crate) fn is_unlimited(spec: &JobSpec, job: &Job) -> bool {

@@ -23,11 +23,11 @@ use ferrio_jobfile::Job;
 
 use crate::findings::Findings;
 use crate::sizes::Sizing;
-use crate::{Machine, files, measure};
+use crate::{Machine, files, logs, measure};
 use ferrio_job::JobSpec;
 
 pub(crate) use contents::{global_duplicates_need_known_seeds, working_set_fits_the_memory};
-pub(crate) use fill::is_unlimited;
+pub(crate) use fill::{INERT as INERT_FILL, is_unlimited};
 pub(crate) use groups::Together;
 pub(crate) use iolog::stdin_has_one_user;
 
@@ -61,9 +61,9 @@ pub(crate) fn apply(
     verify::apply(job, spec, findings);
     measure::drop_unmeasured_percentiles(&mut spec.measure);
     measure::tell_cut_percentiles(job, findings);
-    measure::join_intervals(job, &mut spec.measure, &mut spec.logs);
-    measure::empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
-    measure::tell_limits_of_histograms(job, spec, findings);
+    logs::join_intervals(job, &mut spec.measure, &mut spec.logs);
+    logs::empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
+    logs::tell_limits_of_histograms(job, spec, findings);
 }
 
 #[cfg(test)]
@@ -71,9 +71,10 @@ mod tests {
     use ferrio_jobfile::JobSet;
 
     use super::*;
+    use crate::PlanOptions;
     use crate::resolve::resolve;
+    use crate::status::{self, InertOptions};
     use crate::testing::{MACHINE, jobs_of, refusals};
-    use crate::{PlanOptions, status};
 
     /// A job of the engine that does nothing.
     pub(super) fn null(options: &str) -> String {
@@ -129,7 +130,7 @@ mod tests {
     fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
         let set = jobs_of(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let mut told = Findings::default();
-        status::check(&set.jobs[0], &mut status::Idle::default(), &mut told);
+        status::check(&set.jobs[0], &mut InertOptions::default(), &mut told);
         let missing = told.into_problems();
         let refused = refusals(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
         let want = [
