@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ferrio_job::Severity;
+use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::{Help, JobSet, cmdhelp, enghelp, showcmd};
 use ferrio_plan::ENGINES;
 use ferrio_report::{DebugOptions, InflateError, debug_words, idle_calibration, inflate_log, start_debug};
@@ -41,14 +41,13 @@ pub fn answer(question: &Question, messages: Messages) -> Result<u8, Stop> {
         Question::UnitWork => match ferrio_runner::idle::calibrate() {
             Ok(unit) => Help::found(idle_calibration(unit)),
             Err(error) => {
-                messages.complain(&format!("fio: CPU idleness cannot be measured: {error}"));
+                let message = format!("CPU idleness cannot be measured: {error}");
+                messages.note(&Diagnostic::error(message, Origin::Builtin).code("no-cpu-idleness"));
                 return Ok(1);
             }
         },
     };
-    if let Some(complaint) = &help.complaint {
-        complaint.lines().for_each(|line| messages.complain(line));
-    }
+    help.complaints.iter().for_each(|complaint| messages.note(complaint));
     printed(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
 }
 
@@ -85,9 +84,7 @@ pub fn printed(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result
 
 /// Says which debug classes were chosen, and lets them speak.
 pub fn debug(messages: Messages, options: &DebugOptions) {
-    for line in options.said() {
-        messages.tell(Severity::Note, "debug", &format!("{line}\n"));
-    }
+    options.said().iter().for_each(|line| messages.note(line));
     start_debug(options, messages.debug_form());
 }
 
@@ -97,9 +94,7 @@ pub fn warn(messages: Messages, program: &Program, set: &JobSet) {
         return;
     }
     messages.show(&set.warnings, &set.sources);
-    for note in &program.notes {
-        messages.tell(Severity::Note, "no-effect", &format!("fio: {note}\n"));
-    }
+    program.notes.iter().for_each(|note| messages.note(note));
 }
 
 /// `--showcmd` and `--parse-only`.

@@ -79,7 +79,7 @@ pub enum ArgumentError {
         owners: Vec<&'static str>,
     },
     /// An abbreviation of several options.
-    #[error("option '{text}' is ambiguous; possibilities: {}", quoted(.possible))]
+    #[error("option '{text}' is ambiguous")]
     Ambiguous {
         /// As typed.
         text: String,
@@ -130,10 +130,6 @@ pub struct Misread {
     pub mistakes: Vec<Mistake>,
     /// What could be read in spite of them.
     pub items: Vec<Item>,
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("'--{name}'")).collect::<Vec<_>>().join(" ")
 }
 
 /// Takes the program's `arguments` (without its name) apart; the first of them is argument number `first`, which is above 1 behind

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use ferrio_check::{Facts, Report, Status, Trigger};
-use ferrio_job::Severity;
 use ferrio_plan::PlanOptions;
 
 use crate::arguments::{self, Item, ProgramOption, Takes};
@@ -74,9 +73,7 @@ pub fn run(words: impl Iterator<Item = OsString>, messages: &mut Messages) -> Re
         }
         Err(other) => return Err(other),
     };
-    for note in program.notes.iter().filter(|_| messages.advises()) {
-        messages.tell(Severity::Note, "note", &format!("fio: {note}\n"));
-    }
+    program.notes.iter().filter(|_| messages.advises()).for_each(|note| messages.note(note));
     write(*messages, &program, &report, true)?;
     Ok(match report.status {
         Status::Errors => WRONG,

@@ -80,7 +80,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
         return output.close().map(|()| 0);
     }
     output.describe(Setting::ask(&plan, env!("CARGO_PKG_VERSION")));
-    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |line| output.log_lost(&line));
+    let logs = LogWriter::start(&plan, program.bandwidth_log.as_deref(), &mut |lost| output.tell(&lost));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -95,7 +95,7 @@ fn run(messages: &mut Messages) -> Result<u8, Stop> {
     drop(options);
     output.write_interval(&plan, &result);
     if let Some(logs) = logs {
-        logs.finish(&mut result).iter().for_each(|line| output.log_lost(line));
+        logs.finish(&mut result).iter().for_each(|lost| output.tell(lost));
     }
     output.report(&plan, &result);
     let lost = output.lost_intervals();

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_job::{Diagnostic, Origin, Severity};
+use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::{Problems, Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
@@ -39,19 +39,19 @@ impl Messages {
         !self.quiet
     }
 
-    /// Says what is wrong or odd about options and job files.
+    /// Says what is wrong or odd about options and job files, with place and advice.
     pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
         self.print(&self.shown(diagnostics, sources));
     }
 
-    /// Says what is worth knowing about jobs: a line for people, who see no place.
-    pub fn notice(self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.print(&self.noticed(diagnostic, sources));
+    /// Says something that people read as one line, without its place.
+    pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
+        self.print(&self.one_line(diagnostic, sources));
     }
 
-    /// Says something that is no fault of a job file. `line` is what people get to read.
-    pub fn tell(self, severity: Severity, code: &'static str, line: &str) {
-        self.print(&self.told(severity, code, line));
+    /// The same of something that is not in a job file.
+    pub fn note(self, diagnostic: &Diagnostic) {
+        self.line(diagnostic, &Sources::default());
     }
 
     /// Says why figures may mean something else than they seem to: one warning per doubt, without blank lines between them.
@@ -62,15 +62,18 @@ impl Messages {
     }
 
     /// Says that something asked for by name does not exist.
-    pub fn complain(self, line: &str) {
-        self.tell(Severity::Error, "not-found", &format!("{line}\n"));
+    pub fn not_found(self, message: impl Into<String>) {
+        self.note(&Diagnostic::error(message, Origin::Builtin).code("not-found"));
     }
 
     /// What makes a line of `--debug` one of this format.
     #[must_use]
     pub fn debug_form(self) -> fn(String) -> String {
         if self.json {
-            |line| Messages { json: true, ..Messages::default() }.told(Severity::Note, "debug", &line)
+            |line| {
+                let line = Diagnostic::note(line.trim_end()).code("debug");
+                diagnostics_json(&[line], &Sources::default())
+            }
         } else {
             |line| line
         }
@@ -91,15 +94,6 @@ impl Messages {
         }
     }
 
-    fn noticed(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
-        if self.json {
-            return diagnostics_json(std::slice::from_ref(diagnostic), sources);
-        }
-        // fio's own words about a queue that is capped begin with `note`, all others with its name.
-        let prefix = if diagnostic.code == "iodepth-sync-engine" { "note" } else { "fio" };
-        format!("{prefix}: {}\n", diagnostic.message)
-    }
-
     fn doubted(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
@@ -117,14 +111,13 @@ impl Messages {
         warnings.iter().map(block).collect()
     }
 
-    fn told(self, severity: Severity, code: &'static str, line: &str) -> String {
+    fn one_line(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
         if !self.json {
-            return line.to_owned();
+            return format!("{}\n", diagnostic.line());
         }
-        let text = line.trim();
-        let text = text.strip_prefix("fio: ").or_else(|| text.strip_prefix("note: ")).unwrap_or(text);
-        let diagnostic = Diagnostic { severity, ..Diagnostic::note(text).code(code) };
-        diagnostics_json(&[diagnostic], &Sources::default())
+        // Spaces that line one message up with another mean nothing to programs.
+        let message = diagnostic.message.trim().to_owned();
+        diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources)
     }
 
     fn print(self, text: &str) {
@@ -164,8 +157,7 @@ pub fn argument(mistake: &Mistake) -> Diagnostic {
             .help(format!("write it behind --ioengine={}", owners.first().unwrap_or(&""))),
         ArgumentError::Ambiguous { possible, .. } => {
             let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
-            let message = message.split("; possibilities").next().unwrap_or(&message);
-            Diagnostic::error(message, origin.name_origin())
+            name()
                 .code("ambiguous-option")
                 .label("begins several options")
                 .help(format!("possibilities are {}", names.join(", ")))
@@ -352,14 +344,17 @@ mod tests {
 
     #[test]
     fn a_line_for_people_stays_as_it_is_and_becomes_an_object_for_programs() {
-        let line = "fio: --max-jobs has no effect\n";
-        assert_eq!(Messages::default().told(Severity::Note, "note", line), line);
-        let object = JSON.told(Severity::Warning, "no-effect", line);
-        let object: serde_json::Value = serde_json::from_str(&object).unwrap();
-        assert_eq!(object["severity"], "warning");
-        assert_eq!(object["code"], "no-effect");
-        assert_eq!(object["message"], "--max-jobs has no effect");
+        let note = || Diagnostic::note("--max-jobs has no effect").code("no-effect").job("a");
+        assert_eq!(
+            Messages::default().one_line(&note(), &Sources::default()),
+            "fio: --max-jobs has no effect\n"
+        );
+        let object: serde_json::Value =
+            serde_json::from_str(&JSON.one_line(&note(), &Sources::default())).unwrap();
+        assert_eq!((&object["severity"], &object["code"]), (&"note".into(), &"no-effect".into()));
+        assert_eq!((&object["message"], &object["jobs"][0]), (&note().message.into(), &"a".into()));
         assert_eq!(object["file"], serde_json::Value::Null);
+        let line = "io       1 queue\n";
         assert_eq!(Messages::default().debug_form()(line.to_owned()), line);
         let object: serde_json::Value =
             serde_json::from_str(&JSON.debug_form()("io 1 queue\n".to_owned())).unwrap();

@@ -5,11 +5,10 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Diagnostic, Plan, Severity};
+use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
-    LiveLine, ReportOptions, RunReport, Setting, job_failed_line, laying_out_line, starting_line,
-    terminating_line,
+    LiveLine, ReportOptions, RunReport, Setting, job_failed, laying_out_line, starting_line, terminating,
 };
 use ferrio_runner::{Event, RunResult};
 
@@ -117,7 +116,7 @@ impl Output {
         }
         self.clear_live_line();
         if let Some(Err(lost)) = self.intervals.as_mut().map(|intervals| intervals.write(plan, result)) {
-            self.tell(Severity::Error, "output-error", &format!("fio: {lost}\n"));
+            self.tell(&Diagnostic::error(lost.to_string(), Origin::Builtin).code("output-error"));
         }
     }
 
@@ -143,20 +142,15 @@ impl Output {
         report
     }
 
-    /// A log that is not there, or not to its end.
-    pub fn log_lost(&mut self, line: &str) {
-        self.note_as(Severity::Warning, "log-error", line);
-    }
-
     /// Something to know about the jobs.
     pub fn notice(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         self.clear_live_line();
-        self.messages.notice(diagnostic, sources);
+        self.messages.line(diagnostic, sources);
     }
 
-    /// A line beside the report.
-    pub fn note(&mut self, line: &str) {
-        self.note_as(Severity::Note, "note", line);
+    /// Something to know about the run.
+    pub fn tell(&mut self, diagnostic: &Diagnostic) {
+        self.notice(diagnostic, &Sources::default());
     }
 
     /// Shows what happens while the jobs run.
@@ -164,30 +158,24 @@ impl Output {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            // fio's messages about a job begin with its name, all others with `fio`.
-            Event::Note(line) if names_a_job(plan, line) => {
-                self.tell(Severity::Note, "note", &format!("{line}\n"));
-            }
-            Event::Note(line) => self.note(line),
-            Event::IoError(line) => self.note_as(Severity::Error, "io-error", line),
-            Event::Mismatch(lines) => {
-                lines.iter().for_each(|line| {
-                    self.tell(Severity::Error, "verify-mismatch", &format!("{line}\n"));
-                });
-            }
+            Event::Diagnostic(diagnostic) => self.tell(diagnostic),
             // Without a number there is only the message, and that was a note.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
-            Event::JobFailed { pid, error, .. } => {
-                self.tell(Severity::Error, "job-failed", &job_failed_line(*pid, error));
-            }
+            Event::JobFailed { job, pid, error } => self.tell(&job_failed(job, *pid, error)),
             Event::Terminating { signal } => {
-                self.tell(Severity::Warning, "terminating", &terminating_line(*signal));
+                // The live line stays, and what follows begins on a line of its own.
+                if self.writes_to_stdout {
+                    self.shown = 0;
+                }
+                self.messages.explain("\n");
+                self.tell(&terminating(*signal));
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
                 drop(self.report_so_far(plan, result));
             }
             Event::Interim(_) => {
-                self.note("no report of the run so far: one OpenMetrics text is written at its end")
+                let message = "no report of the run so far: one OpenMetrics text is written at its end";
+                self.tell(&Diagnostic::note(message).code("no-interim-report"));
             }
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
@@ -210,16 +198,6 @@ impl Output {
             Some(error) => Err(Stop::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }
-    }
-
-    fn note_as(&mut self, severity: Severity, code: &'static str, line: &str) {
-        let prefix = if line.starts_with("fio: ") || line.starts_with("note: ") { "" } else { "fio: " };
-        self.tell(severity, code, &format!("{prefix}{line}\n"));
-    }
-
-    fn tell(&mut self, severity: Severity, code: &'static str, text: &str) {
-        self.end_live_line(text);
-        self.messages.tell(severity, code, text);
     }
 
     fn show(&mut self, line: &str) {
@@ -261,15 +239,9 @@ pub fn status_file() -> PathBuf {
     Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
 }
 
-fn names_a_job(plan: &Plan, line: &str) -> bool {
-    let named = |name: &str| line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(": "));
-    plan.jobs.iter().any(|job| named(&job.spec.name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::{JobSpec, PlannedJob};
 
     fn program(words: &[&str]) -> Program {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -323,13 +295,5 @@ mod tests {
         assert!(!live(&["--eta=always", "--output-format=json"]));
         assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
         assert!(!live(&["--eta=never"]));
-    }
-
-    #[test]
-    fn messages_about_a_job_are_known_by_its_name() {
-        let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
-        let plan = Plan { jobs, ..Plan::default() };
-        assert!(names_a_job(&plan, "a: you need to specify size="));
-        assert!(!names_a_job(&plan, "ab: x") && !names_a_job(&plan, "a cache"));
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use ferrio_job::Diagnostic;
 use ferrio_jobfile::Reading;
 use ferrio_report::{DebugOptions, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
@@ -85,8 +86,8 @@ pub struct Program {
     pub trigger: Option<Trigger>,
     /// What to tell about the program's own work.
     pub debug: DebugOptions,
-    /// Things to tell, one line each.
-    pub notes: Vec<String>,
+    /// What is to be known about the options.
+    pub notes: Vec<Diagnostic>,
     /// A question to answer instead of running anything.
     pub question: Option<Question>,
 }
@@ -256,7 +257,7 @@ impl Program {
         // Lines of both would mix on a terminal.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
         let (trigger, idle_trigger) = trigger(&matches);
-        let mut notes: Vec<String> = idle_trigger.into_iter().collect();
+        let mut notes: Vec<Diagnostic> = idle_trigger.into_iter().collect();
         if debugging {
             notes.extend(without_effect(&matches));
         }
@@ -383,9 +384,12 @@ fn refuse(matches: &ArgMatches) -> Result<(), ProgramError> {
     Ok(())
 }
 
-fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = String> {
+fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
     OPTIONS.iter().filter(|entry| given(matches, entry.name)).filter_map(|entry| match entry.state {
-        State::NoEffect(why) => Some(format!("--{} has no effect: {why}", entry.name)),
+        State::NoEffect(why) => {
+            let message = format!("--{} has no effect: {why}", entry.name);
+            Some(Diagnostic::note(message).code("no-effect"))
+        }
         _ => None,
     })
 }
@@ -400,14 +404,13 @@ fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
 }
 
 /// The trigger, and a note if it can never fire.
-fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<String>) {
+fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
     let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
     if file.is_none() && timeout.is_none() {
-        let note =
-            command.map(|_| "--trigger never runs without --trigger-file or --trigger-timeout".to_owned());
-        return (None, note);
+        let message = "--trigger never runs without --trigger-file or --trigger-timeout";
+        return (None, command.map(|_| Diagnostic::note(message).code("no-effect")));
     }
     (Some(Trigger { file, timeout, command }), None)
 }

@@ -111,9 +111,9 @@ fn a_wrong_value_is_told_before_the_option_is_refused() {
 
 #[test]
 fn what_means_nothing_is_told_when_debugging_only() {
-    assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, [""; 0]);
+    assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, []);
     let notes = read(&["--max-jobs=4", "--alloc-size=1024", "--debug=mem"]).unwrap().notes;
-    assert_eq!(notes[1], "--alloc-size has no effect: memory is taken as it is needed");
+    assert_eq!(notes[1].message, "--alloc-size has no effect: memory is taken as it is needed");
     assert_eq!(notes.len(), 2);
 }
 
@@ -126,7 +126,7 @@ fn a_trigger_needs_an_occasion() {
     assert_eq!(trigger(&["--trigger-timeout=0"]), None);
     assert!(refusal(&["--trigger-timeout=500ms"]).contains("too short"));
     let alone = read(&["--trigger=true"]).unwrap();
-    assert!(alone.trigger.is_none() && alone.notes[0].contains("never runs without --trigger-file"));
+    assert!(alone.trigger.is_none() && alone.notes[0].message.contains("never runs without --trigger-file"));
 }
 
 #[test]

@@ -49,11 +49,11 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
     let methods: Vec<VerifyMethod> = METHODS.into_iter().filter(wanted).collect();
     for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.word() == **word)) {
         if ABSENT.contains(word) {
-            messages.complain(&format!("fio: hash `{word}` is not implemented: no verify method uses it"));
+            messages.not_found(format!("hash `{word}` is not implemented: no verify method uses it"));
         } else if methods.is_empty() {
-            messages.complain(&format!("fio: unknown hash `{word}`. Available:"));
+            messages.not_found(format!("unknown hash `{word}`. Available:"));
         } else {
-            messages.complain(&format!("fio: unknown hash `{word}`"));
+            messages.not_found(format!("unknown hash `{word}`"));
         }
     }
     if methods.is_empty() {

@@ -47,10 +47,8 @@ pub fn copies(list: Option<&str>, out: &mut dyn Write, messages: Messages) -> io
     for word in
         words.iter().filter(|word| length(word).is_none() && !WAYS.iter().any(|way| way.name == **word))
     {
-        messages.complain(&format!(
-            "fio: unknown way to copy `{word}`.{}",
-            if nothing { " Available:" } else { "" }
-        ));
+        messages
+            .not_found(format!("unknown way to copy `{word}`.{}", if nothing { " Available:" } else { "" }));
     }
     if nothing {
         return names(out).map(|()| false);

@@ -21,7 +21,7 @@ pub use files::{FileSet, OpenFile};
 
 use std::time::Duration;
 
-use ferrio_job::JobSpec;
+use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
 /// What a request does.
@@ -192,8 +192,8 @@ pub trait Engine: Sized {
         Ok(false)
     }
 
-    /// Lines the user should see (fallbacks taken), asked for once after `attach`.
-    fn notes(&mut self) -> Vec<String> {
+    /// What the user should know (fallbacks taken), asked for once after `attach`.
+    fn notes(&mut self) -> Vec<Diagnostic> {
         Vec::new()
     }
 }

@@ -47,7 +47,7 @@ pub use block_sizes::*;
 pub use buffers::*;
 pub use choice::{Choice, Word};
 pub use clock::*;
-pub use diagnostic::{Diagnostic, Severity, codes};
+pub use diagnostic::{Diagnostic, Prefix, Severity, codes};
 pub use direction::*;
 pub use durability::*;
 pub use engine::*;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ferrio_job::Word;
+use ferrio_job::{Diagnostic, Origin, Prefix, Word};
 
 use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
 
@@ -11,8 +11,8 @@ use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
 pub struct Help {
     /// What was asked for; ends with a newline unless it is empty.
     pub text: String,
-    /// Why it is not quite that, one line without newline.
-    pub complaint: Option<String>,
+    /// Why it is not quite that.
+    pub complaints: Vec<Diagnostic>,
     /// There was nothing to show.
     pub failed: bool,
 }
@@ -24,8 +24,12 @@ impl Help {
     }
 
     fn missing(complaint: String) -> Help {
-        Help { complaint: Some(complaint), failed: true, ..Help::default() }
+        Help { complaints: vec![not_found(complaint).prefix(Prefix::None)], failed: true, ..Help::default() }
     }
+}
+
+fn not_found(message: String) -> Diagnostic {
+    Diagnostic::error(message, Origin::Builtin).code("not-found")
 }
 
 /// `--cmdhelp` (`None` or `all`): all core options, one a line; or `--cmdhelp=NAME`: one option in detail. Of
@@ -71,13 +75,11 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     };
     let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
-        return Help::missing(if Opt::Ioengine.row().choice(engine).is_some() {
-            format!(
-                "fio: engine {engine} not loadable: it is not implemented yet\nIO engine {engine} not found"
-            )
-        } else {
-            format!("fio: engine {engine} not loadable\nIO engine {engine} not found")
-        });
+        let known = Opt::Ioengine.row().choice(engine).is_some();
+        let why = if known { ": it is not implemented yet" } else { "" };
+        let mut help = Help::missing(format!("IO engine {engine} not found"));
+        help.complaints.insert(0, not_found(format!("engine {engine} not loadable{why}")));
+        return help;
     }
     let own = || rows().iter().filter(|row| matches!(row.scope, Scope::Engines(_)) && row.belongs_to(engine));
     match option {
@@ -256,14 +258,14 @@ mod tests {
     #[test]
     fn a_near_miss_shows_the_nearest_and_nonsense_nothing() {
         let near = cmdhelp(Some("rww"));
-        assert_eq!(near.complaint.as_deref(), Some("No such command: rww - showing closest match"));
+        assert_eq!(near.complaints[0].line(), "No such command: rww - showing closest match");
         assert!(near.text.starts_with("                  rw: "), "{}", near.text);
         let nonsense = cmdhelp(Some("zzzzzzzzzzz"));
         assert_eq!((nonsense.text.as_str(), nonsense.failed), ("", true));
-        assert_eq!(nonsense.complaint.as_deref(), Some("No such command: zzzzzzzzzzz"));
+        assert_eq!(nonsense.complaints[0].line(), "No such command: zzzzzzzzzzz");
         assert!(cmdhelp(Some("verifysort")).failed, "hidden");
-        let private = cmdhelp(Some("userspace_reap")).complaint;
-        assert!(private.is_some_and(|text| text.ends_with("see --enghelp=libaio,userspace_reap")));
+        let private = cmdhelp(Some("userspace_reap")).complaints;
+        assert!(private[0].message.ends_with("see --enghelp=libaio,userspace_reap"));
     }
 
     #[test]
@@ -290,7 +292,7 @@ mod tests {
         for (engine, option) in [("null", None), ("nosuch", None), ("rbd", None), ("libaio", Some("nosuch"))]
         {
             let help = enghelp(&engines, Some(engine), option);
-            assert!(help.failed && help.complaint.is_some_and(|text| text.contains(engine)), "{engine}");
+            assert!(help.failed && help.complaints[0].message.contains(engine), "{engine}");
         }
     }
 

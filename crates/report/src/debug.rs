@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::sync::OnceLock;
 
+use ferrio_job::Diagnostic;
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -62,7 +63,7 @@ pub struct DebugOptions {
     /// One bit per class.
     classes: u32,
     job: Option<u32>,
-    said: Vec<String>,
+    said: Vec<Diagnostic>,
 }
 
 impl DebugOptions {
@@ -81,35 +82,39 @@ impl DebugOptions {
         let Some((bit, class)) =
             DEBUG_CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
         else {
-            self.said.push(format!("fio: debug mask {word} not found"));
+            self.say(format!("debug mask {word} not found"));
             return;
         };
         match class.name {
             ALL => {
                 self.classes = u32::MAX;
-                self.said.push("fio: set all debug options".to_owned());
+                self.say("set all debug options");
             }
             JOB => match word.strip_prefix("job:").map(str::parse) {
                 Some(Ok(number)) => {
                     self.job = Some(number);
-                    self.said.push(format!("fio: set debug jobno {number}"));
+                    self.say(format!("set debug jobno {number}"));
                 }
-                Some(Err(_)) => self.said.push(format!("fio: bad job number: {word}")),
-                None => self.said.push("fio: missing job number".to_owned()),
+                Some(Err(_)) => self.say(format!("bad job number: {word}")),
+                None => self.say("missing job number"),
             },
             name => {
                 self.classes |= 1 << bit;
-                self.said.push(format!("fio: set debug option {name}"));
+                self.say(format!("set debug option {name}"));
                 if !class.speaks {
-                    self.said.push(format!("fio: no messages in debug class {name}"));
+                    self.say(format!("no messages in debug class {name}"));
                 }
             }
         }
     }
 
-    /// Lines about the choice itself.
+    fn say(&mut self, message: impl Into<String>) {
+        self.said.push(Diagnostic::note(message).code("debug"));
+    }
+
+    /// What is to be said about the choice itself.
     #[must_use]
-    pub fn said(&self) -> &[String] {
+    pub fn said(&self) -> &[Diagnostic] {
         &self.said
     }
 
@@ -174,27 +179,31 @@ fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn said(options: &DebugOptions) -> Vec<String> {
+        options.said().iter().map(Diagnostic::line).collect()
+    }
+
     #[test]
     fn a_word_chooses_the_class_it_begins_with() {
         let options = DebugOptions::parse(&["parsefoo,io", "file"]);
         assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
         assert!(!options.wants("process") && !options.wants("ferrio_job"));
-        let said = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
-        assert_eq!(options.said(), said);
+        let want = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
+        assert_eq!(said(&options), want);
     }
 
     #[test]
     fn all_is_every_class() {
         let options = DebugOptions::parse(&["all"]);
         assert!(DEBUG_CLASSES.iter().all(|class| options.wants(class.name)));
-        assert_eq!(options.said(), ["fio: set all debug options"]);
+        assert_eq!(said(&options), ["fio: set all debug options"]);
     }
 
     #[test]
     fn wrong_words_and_mute_classes_are_told() {
         let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"]);
         assert_eq!(
-            options.said(),
+            said(&options),
             [
                 "fio: debug mask nosuch not found",
                 "fio: missing job number",

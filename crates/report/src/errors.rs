@@ -1,6 +1,6 @@
 //! Messages about failed jobs and signals, in the words that tools grep for.
 
-use ferrio_job::strerror;
+use ferrio_job::{Diagnostic, Origin, strerror};
 use ferrio_runner::JobError;
 
 /// What went wrong and where: `file:worker.rs:88, func=io_u error, error=No space left on device`.
@@ -10,16 +10,18 @@ pub fn error_message(error: &JobError) -> String {
     format!("file:{file}:{line}, func={func}, error={}", strerror(*errno))
 }
 
-/// The line that tells of a job that ended with an error, newline included.
+/// A job ended with an error.
 #[must_use]
-pub fn job_failed_line(pid: u32, error: &JobError) -> String {
-    format!("fio: pid={pid}, err={}/{}\n", error.errno, error_message(error))
+pub fn job_failed(job: &str, pid: u32, error: &JobError) -> Diagnostic {
+    let message = format!("pid={pid}, err={}/{}", error.errno, error_message(error));
+    Diagnostic::error(message, Origin::Builtin).code("job-failed").job(job)
 }
 
-/// The note that a signal ends the run: an empty line first, so that it does not continue a live line.
+/// A signal ends the run.
 #[must_use]
-pub fn terminating_line(signal: i32) -> String {
-    format!("\nfio: terminating on signal {signal}\n")
+pub fn terminating(signal: i32) -> Diagnostic {
+    let message = format!("terminating on signal {signal}");
+    Diagnostic::warning(message, Origin::Builtin).code("terminating")
 }
 
 #[cfg(test)]
@@ -29,14 +31,8 @@ mod tests {
     #[test]
     fn a_failed_job_names_thread_errno_place_and_reason() {
         let error = JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88 };
-        assert_eq!(
-            job_failed_line(31_862, &error),
-            "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device\n"
-        );
-    }
-
-    #[test]
-    fn a_signal_is_told_on_a_line_of_its_own() {
-        assert_eq!(terminating_line(2), "\nfio: terminating on signal 2\n");
+        let failed = job_failed("a", 31_862, &error);
+        let want = "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device";
+        assert_eq!((failed.line().as_str(), &failed.jobs[..]), (want, &["a".to_owned()][..]));
     }
 }

@@ -6,7 +6,7 @@
 //!   what was known of the machine before the run.
 //! - Its formats: `text`, `json`, `terse`, `openmetrics`; `num` and `ctime` for numbers and times as fio prints them.
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
-//! - Lines beside the report: `start`, `notes`, `errors`, `debug`.
+//! - Lines beside the report: `start`, `errors`, `debug`.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -20,7 +20,6 @@ mod json;
 mod live;
 pub mod logs;
 pub mod model;
-mod notes;
 pub mod num;
 mod openmetrics;
 mod setting;
@@ -34,12 +33,11 @@ use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
 pub use doubts::codes as doubt_codes;
-pub use errors::{error_message, job_failed_line, terminating_line};
+pub use errors::{error_message, job_failed, terminating};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use model::RunReport;
-pub use notes::unit_notes;
 pub use setting::Setting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{JobSpec, Plan, reason};
+use ferrio_job::{Diagnostic, JobSpec, Origin, Plan, reason};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -53,8 +53,8 @@ struct Logs {
     totals: Option<TotalLogs>,
     /// Where the thread may run; empty for anywhere.
     cpus: Vec<u32>,
-    /// What went wrong beside the files, one line each.
-    problems: Vec<String>,
+    /// What went wrong beside the files.
+    problems: Vec<Diagnostic>,
 }
 
 impl LogWriter {
@@ -64,7 +64,7 @@ impl LogWriter {
     /// Files of one job are emptied; to those of several (`per_job_logs=0`) rows are added.
     ///
     /// `tell` is told at once what cannot be created; the run goes on without it.
-    pub fn start(plan: &Plan, bandwidth: Option<&str>, tell: &mut dyn FnMut(String)) -> Option<Self> {
+    pub fn start(plan: &Plan, bandwidth: Option<&str>, tell: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
         let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
         if logging == 0 && bandwidth.is_none() {
             return None;
@@ -95,7 +95,7 @@ impl LogWriter {
         match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
-                tell(format!("no logs are written: no thread for them: {error}"));
+                tell(problem(format!("no logs are written: no thread for them: {error}")));
                 None
             }
         }
@@ -110,33 +110,38 @@ impl LogWriter {
     /// Writes what is left and closes the files; every [`LogWriter::sender`] must be gone by then, or this waits for it.
     ///
     /// Where single I/Os were logged, their rates replace the samples of `result`, as fio has it. Returns what went wrong with the
-    /// files, one line each.
+    /// files.
     #[must_use]
-    pub fn finish(self, result: &mut RunResult) -> Vec<String> {
+    pub fn finish(self, result: &mut RunResult) -> Vec<Diagnostic> {
         if self.sender.is_stuck() {
-            return vec![format!(
+            return vec![problem(format!(
                 "the logs are incomplete: {} s after the end of the run was asked for, their disk still took nothing",
                 PATIENCE.as_secs()
-            )];
+            ))];
         }
         let lost = self.sender.has_lost();
         drop(self.sender);
         let Ok(mut logs) = self.thread.join() else {
-            return vec!["the thread that writes logs failed: they are incomplete".to_owned()];
+            return vec![problem("the thread that writes logs failed: they are incomplete")];
         };
         for (job, result) in logs.jobs.iter().zip(&mut result.jobs) {
             if let Some(job) = job {
                 job.put_rates(&mut result.stats);
             }
         }
-        let lost = lost
-            .then(|| "the logs are incomplete: their disk was too slow for some of their rows".to_owned());
+        let lost =
+            lost.then(|| problem("the logs are incomplete: their disk was too slow for some of their rows"));
         logs.take_problems().into_iter().chain(lost).collect()
     }
 }
 
+/// A log is not there, or not to its end.
+fn problem(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::warning(message, Origin::Builtin).code("log-error")
+}
+
 /// A place where rows of files that several jobs write can wait for the end of their job, if there are such files.
-fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(String)) -> Option<Spool> {
+fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Diagnostic)) -> Option<Spool> {
     let mut seen = HashSet::new();
     let logs = specs.map(|spec| &spec.logs).filter(|logs| logs.shared);
     let prefixes = logs.flat_map(|logs| {
@@ -145,7 +150,7 @@ fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Stri
     });
     let (_, prefix) = { prefixes }.find(|name| !seen.insert(*name))?;
     Spool::beside(prefix)
-        .map_err(|error| tell(format!("rows of several jobs are mixed in {prefix}_*.log: {error}")))
+        .map_err(|error| tell(problem(format!("rows of several jobs are mixed in {prefix}_*.log: {error}"))))
         .ok()
 }
 
@@ -196,7 +201,7 @@ impl Logs {
         }
     }
 
-    fn take_problems(&mut self) -> Vec<String> {
+    fn take_problems(&mut self) -> Vec<Diagnostic> {
         let jobs = self.jobs.iter_mut().flatten().flat_map(JobLogs::take_problems);
         let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
         std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(totals).collect()
@@ -204,12 +209,13 @@ impl Logs {
 }
 
 /// Has the calling thread run on these CPUs, if there are any: all those that any job names in `log_compression_cpus`.
-fn settle(cpus: &[u32]) -> Result<(), String> {
+fn settle(cpus: &[u32]) -> Result<(), Diagnostic> {
     if cpus.is_empty() {
         return Ok(());
     }
-    run_on(cpus.iter().map(|&cpu| cpu as usize))
-        .map_err(|error| format!("log_compression_cpus: logs are written on any CPU: {}", reason(&error)))
+    run_on(cpus.iter().map(|&cpu| cpu as usize)).map_err(|error| {
+        problem(format!("log_compression_cpus: logs are written on any CPU: {}", reason(&error)))
+    })
 }
 
 #[cfg(test)]

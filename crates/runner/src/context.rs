@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use ferrio_job::JobSpec;
+use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS};
 
@@ -43,8 +43,17 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Sends a line for the user. Main outlives the workers; if it does not, there is nobody left to tell.
-    pub(crate) fn note(&self, line: String) {
-        let _ = self.messages.send(Message::Note(line));
+    /// Sends something that the user should know about this job.
+    pub(crate) fn note(&self, diagnostic: Diagnostic) {
+        self.tell(vec![diagnostic]);
+    }
+
+    /// Sends lines about this job that belong together. Main outlives the workers; if it does not, there is nobody left to tell.
+    pub(crate) fn tell(&self, diagnostics: Vec<Diagnostic>) {
+        let about_job = diagnostics.into_iter().map(|diagnostic| diagnostic.job(&self.spec.name));
+        let diagnostics: Vec<Diagnostic> = about_job.collect();
+        if !diagnostics.is_empty() {
+            let _ = self.messages.send(Message::Diagnostics(diagnostics));
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ferrio_job::Diagnostic;
+
 use crate::result::{JobError, RunResult};
 
 /// One thing that happened.
@@ -23,12 +25,8 @@ pub enum Event<'a> {
         /// Bytes of the regions (offset + size) of those files.
         bytes: u64,
     },
-    /// Something the user should know; goes to stderr.
-    Note(String),
-    /// One failed I/O, in fio's `io_u error` form; goes to stderr.
-    IoError(String),
-    /// A block is not what was written; lines for stderr as they are.
-    Mismatch(Vec<String>),
+    /// Something the user should know: a note, a failed I/O, a block that is not what was written.
+    Diagnostic(Diagnostic),
     /// A job could not be set up or ended with an error.
     JobFailed {
         /// The job's name.

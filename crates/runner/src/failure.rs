@@ -2,6 +2,8 @@
 
 use std::io;
 
+use ferrio_job::{Diagnostic, Prefix};
+
 use crate::result::JobError;
 
 /// An error on its way from a worker to main.
@@ -9,8 +11,8 @@ use crate::result::JobError;
 pub(crate) struct Failure {
     /// What the report prints.
     pub(crate) error: JobError,
-    /// More lines for stderr.
-    pub(crate) notes: Vec<String>,
+    /// What else the user should know, about this job.
+    pub(crate) notes: Vec<Diagnostic>,
 }
 
 impl Failure {
@@ -31,7 +33,7 @@ impl Failure {
     pub(crate) fn from_engine(error: &ferrio_engine::EngineError) -> Self {
         let failure = Failure::new(error.errno(), error.func.clone());
         match &error.hint {
-            Some(hint) => failure.note(hint.clone()),
+            Some(hint) => failure.note("engine-failed", hint.clone()),
             None => failure,
         }
     }
@@ -39,12 +41,18 @@ impl Failure {
     /// A job for which no sequence of I/O can be made.
     #[track_caller]
     pub(crate) fn from_workload(error: &ferrio_workload::WorkloadError) -> Self {
-        Failure::new(libc::EINVAL, "init workload").note(error.to_string())
+        Failure::new(libc::EINVAL, "init workload").note("invalid-workload", error.to_string())
     }
 
-    /// Adds a line for the user.
-    pub(crate) fn note(mut self, line: impl Into<String>) -> Self {
-        self.notes.push(line.into());
+    /// Adds a note for the user.
+    pub(crate) fn note(mut self, code: &'static str, message: impl Into<String>) -> Self {
+        self.notes.push(Diagnostic::note(message).code(code));
+        self
+    }
+
+    /// Adds a note whose line begins with the name of the job.
+    pub(crate) fn job_note(mut self, code: &'static str, message: impl Into<String>) -> Self {
+        self.notes.push(Diagnostic::note(message).code(code).prefix(Prefix::Job));
         self
     }
 }

@@ -6,11 +6,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-use ferrio_job::reason;
+use ferrio_job::{Diagnostic, Prefix, reason};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::shell::{self, Outcome};
+
+/// Code of a command that failed.
+const FAILED: &str = "command-failed";
 
 /// Runs `exec_prerun`, if there is one. A stop request ends the command and is no failure.
 ///
@@ -18,31 +21,32 @@ use crate::shell::{self, Outcome};
 /// The command failed or could not be run: the job must not do I/O.
 pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
     let Some(command) = &context.spec.life.exec_prerun else { return Ok(()) };
-    let name = &context.spec.name;
     let (path, outcome) = save(context, "prerun", |file| {
         shell::run_unless(command, file.as_fd(), || context.control.stop_requested())
     });
     match outcome {
         Ok(Outcome::Exited(0) | Outcome::Stopped) => Ok(()),
-        Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").note(format!(
-            "{name}: exec_prerun {outcome}, the job does no I/O; what the command said is in {path}"
-        ))),
-        Err(e) => Err(Failure::from_io(&e, "exec_prerun").note(cannot_run(name, "exec_prerun", &path, &e))),
+        Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(
+            FAILED,
+            format!("exec_prerun {outcome}, the job does no I/O; what the command said is in {path}"),
+        )),
+        Err(e) => {
+            let message = cannot_run("exec_prerun", &path, &e);
+            Err(Failure::from_io(&e, "exec_prerun").job_note(FAILED, message))
+        }
     }
 }
 
 /// Runs `exec_postrun`, if there is one. The job is over, so that a failure is only told.
 pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
-    let name = &context.spec.name;
     let (path, outcome) = save(context, "postrun", |file| shell::run(command, file.as_fd()));
-    match outcome {
-        Ok(Outcome::Exited(0)) => {}
-        Ok(outcome) => {
-            context.note(format!("{name}: exec_postrun {outcome}; what the command said is in {path}"));
-        }
-        Err(e) => context.note(cannot_run(name, "exec_postrun", &path, &e)),
-    }
+    let message = match outcome {
+        Ok(Outcome::Exited(0)) => return,
+        Ok(outcome) => format!("exec_postrun {outcome}; what the command said is in {path}"),
+        Err(e) => cannot_run("exec_postrun", &path, &e),
+    };
+    context.note(Diagnostic::note(message).code(FAILED).prefix(Prefix::Job));
 }
 
 /// Tells where the output of `what` goes and runs it.
@@ -53,11 +57,12 @@ fn save(
 ) -> (String, io::Result<Outcome>) {
     let name = &context.spec.name;
     let path = format!("{name}.{what}.txt");
-    context.note(format!("{name} : Saving output of {what} in {path}"));
+    let message = format!("{name} : Saving output of {what} in {path}");
+    context.note(Diagnostic::note(message).code("command-output").prefix(Prefix::None));
     let outcome = File::create(&path).and_then(|file| run(&file));
     (path, outcome)
 }
 
-fn cannot_run(name: &str, option: &str, path: &str, error: &io::Error) -> String {
-    format!("{name}: {option} cannot be run with its output in {path}: {}", reason(error))
+fn cannot_run(option: &str, path: &str, error: &io::Error) -> String {
+    format!("{option} cannot be run with its output in {path}: {}", reason(error))
 }

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Completion, Engine, Op, Request};
-use ferrio_job::{Direction, JobSpec, SteadyFigure};
+use ferrio_job::{Diagnostic, Direction, JobSpec, SteadyFigure};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 use ferrio_workload::{Budget, Content, PriorityChoice, Workload};
 
@@ -260,7 +260,7 @@ impl<'a, E: Engine> Issuer<'a, E> {
     }
 
     /// What the engine wants the user to know.
-    pub(crate) fn engine_notes(&mut self) -> Vec<String> {
+    pub(crate) fn engine_notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec, reason};
+use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, reason};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -48,7 +48,7 @@ pub(crate) fn lay_out(
     spec: &JobSpec,
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(String),
+    note: &mut dyn FnMut(Diagnostic),
 ) -> Result<Layout, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
@@ -57,7 +57,8 @@ pub(crate) fn lay_out(
     }
     for file in spec.files.iter().filter(|f| needs_layout(spec, f)) {
         if spec.readonly {
-            note(format!("refusing extend of file {} due to read-only", file.path.display()));
+            let message = format!("refusing extend of file {} due to read-only", file.path.display());
+            note(Diagnostic::note(message).code("file-not-extended"));
             continue;
         }
         // Another job of the run may have made the file long enough meanwhile.
@@ -79,11 +80,8 @@ fn create_parents(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| {
-        Failure::from_io(&e, format!("mkdir({})", parent.display())).note(format!(
-            "failed to create dir ({}): {}",
-            parent.display(),
-            reason(&e)
-        ))
+        Failure::from_io(&e, format!("mkdir({})", parent.display()))
+            .note("file-not-laid-out", format!("failed to create dir ({}): {}", parent.display(), reason(&e)))
     })
 }
 
@@ -93,7 +91,7 @@ fn extend(
     file: &FileSpec,
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
-    note: &mut dyn FnMut(String),
+    note: &mut dyn FnMut(Diagnostic),
 ) -> Result<Layout, Failure> {
     let wanted = end_of(file);
     debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
@@ -133,7 +131,8 @@ fn extend(
     }
     // The job shall not find its data cached because it was just written; an error here only leaves the cache warm.
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
-        note(format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into())));
+        let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
+        note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     Ok(Layout::Complete)
 }
@@ -143,8 +142,10 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(Failure::from_io(&e, "stat")),
-        Ok(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink")
-            .note(format!("{} is a directory: name a file or a device", path.display()))),
+        Ok(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink").note(
+            "file-not-laid-out",
+            format!("{} is a directory: name a file or a device", path.display()),
+        )),
         // Following a link keeps it and its target; the file behind it is truncated like any other.
         Ok(found) if !found.is_file() => Ok(()),
         Ok(_) => {
@@ -156,11 +157,11 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
 
 /// The failure with the file it is about.
 fn about(failure: Failure, verb: &str, path: &Path) -> Failure {
-    failure.note(format!("cannot {verb} {}", path.display()))
+    failure.note("file-not-laid-out", format!("cannot {verb} {}", path.display()))
 }
 
 /// `fallocate=`.
-fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
     let length = i64::try_from(wanted).map_err(|_| Failure::new(libc::EFBIG, "fallocate"))?;
     match spec.fallocate {
         Fallocate::None => {}
@@ -170,7 +171,8 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(String)
         }
         Fallocate::Posix => {
             if let Err(e) = posix_fallocate(out, 0, length) {
-                note(format!("posix_fallocate fails: {}", reason(&e.into())));
+                let message = format!("posix_fallocate fails: {}", reason(&e.into()));
+                note(Diagnostic::note(message).code("file-not-reserved"));
             }
         }
         Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)
@@ -212,9 +214,10 @@ fn fill(
 fn write_failure(e: &io::Error) -> Failure {
     let failure = Failure::from_io(e, "write");
     match e.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => {
-            failure.note("ENOSPC on laying out file, stopping: free some space or use a smaller size")
-        }
+        Some(libc::ENOSPC | libc::EDQUOT) => failure.note(
+            "file-not-laid-out",
+            "ENOSPC on laying out file, stopping: free some space or use a smaller size",
+        ),
         _ => failure,
     }
 }

@@ -1,5 +1,7 @@
 //! What workers and the signal thread send to main.
 
+use ferrio_job::Diagnostic;
+
 use crate::result::JobResult;
 
 /// What workers (and the signal thread) tell main.
@@ -7,12 +9,8 @@ use crate::result::JobResult;
 pub(crate) enum Message {
     /// The job is set up and waits at the gate.
     Ready,
-    /// A line for the user.
-    Note(String),
-    /// A block that failed verification.
-    Mismatch(Vec<String>),
-    /// One failed I/O.
-    IoError(String),
+    /// What the user should know: lines that belong together.
+    Diagnostics(Vec<Diagnostic>),
     /// The job ended; nothing follows from it.
     Ended {
         /// Which job.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use ferrio_engine::{FileSet, OpenFile, device};
-use ferrio_job::{Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
+use ferrio_job::{Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -20,7 +20,7 @@ const OTHERS: u64 = 64;
 ///
 /// # Errors
 /// The first file that cannot be opened, with what the user may do about it. Files opened so far are closed again.
-pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(String)) -> Result<FileSet, Failure> {
+pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Result<FileSet, Failure> {
     raise_limit(spec, spec.files.len());
     let mut set = closed_files(spec);
     for index in 0..spec.files.len() {
@@ -44,7 +44,7 @@ pub(crate) fn open_one(
     spec: &JobSpec,
     index: usize,
     already_open: usize,
-    note: &mut dyn FnMut(String),
+    note: &mut dyn FnMut(Diagnostic),
 ) -> Result<Option<OwnedFd>, Failure> {
     let file = &spec.files[index];
     if !is_opened(file) {
@@ -92,9 +92,9 @@ pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Re
         let failure = Failure::from_io(&e, format!("open({path})"));
         match e.raw_os_error() {
             Some(libc::EINVAL) if spec.direct => failure
-                .note("looks like your file system does not support direct=1/buffered=0")
-                .note(format!("destination does not support O_DIRECT: use direct=0 or another place for {path}")),
-            Some(libc::EMFILE) => failure.note(format!(
+                .note("direct-io-refused", "looks like your file system does not support direct=1/buffered=0")
+                .note("direct-io-refused", format!("destination does not support O_DIRECT: use direct=0 or another place for {path}")),
+            Some(libc::EMFILE) => failure.note("too-many-open-files", format!(
                 "try reducing/setting openfiles (failed at {already_open} of {}): set openfiles to a number below {}, or raise the \
                  limit of open files (ulimit -n)",
                 spec.files.len().min(spec.openfiles as usize),
@@ -125,7 +125,7 @@ fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<Fi
 }
 
 /// Starts with a cold cache (`invalidate`) and tells the kernel the access pattern. Failures are worth a note, not an error.
-fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn FnMut(String)) {
+fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn FnMut(Diagnostic)) {
     let range = (i64::try_from(file.offset).unwrap_or(i64::MAX), i64::try_from(file.size).unwrap_or(0));
     let advise = |advice| posix_fadvise(fd.as_fd(), range.0, range.1, advice).map_err(io::Error::from);
     if spec.invalidate {
@@ -135,7 +135,8 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             FileKind::Char | FileKind::Pretend => Ok(()),
         };
         if let Err(e) = dropped {
-            note(format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e)));
+            let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e));
+            note(Diagnostic::note(message).code("cache-not-dropped"));
         }
     }
     if matches!(file.kind, FileKind::Regular | FileKind::Block) {
@@ -148,7 +149,8 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             Fadvise::NoReuse => PosixFadviseAdvice::POSIX_FADV_NOREUSE,
         };
         if let Err(e) = advise(advice) {
-            note(format!("access-pattern advice for {} failed: {}", file.path.display(), reason(&e)));
+            let message = format!("access-pattern advice for {} failed: {}", file.path.display(), reason(&e));
+            note(Diagnostic::note(message).code("advice-not-applied"));
         }
     }
 }

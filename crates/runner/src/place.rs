@@ -47,14 +47,14 @@ pub(crate) fn settle(spec: &JobSpec) -> Result<(), Failure> {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");
             match refused_priority(priority, e.raw_os_error()) {
-                Some(advice) => failure.note(advice),
+                Some(advice) => failure.note("priority-refused", advice),
                 None => failure,
             }
         })?;
     }
     if spec.nice != 0 {
         rustix::process::nice(spec.nice)
-            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note(NICE_REFUSED))?;
+            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("priority-refused", NICE_REFUSED))?;
     }
     Ok(())
 }

@@ -106,5 +106,7 @@ fn failure(error: &LogError) -> Failure {
         "open" => "give `write_iolog` a file in a directory that is there and may be written to",
         _ => "the log ends early; give `write_iolog` a file on a disk with more room",
     };
-    Failure::from_io(&error.source, "write_iolog").note(line).note(advice)
+    Failure::from_io(&error.source, "write_iolog")
+        .note("iolog-not-written", line)
+        .note("iolog-not-written", advice)
 }

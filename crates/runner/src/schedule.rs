@@ -14,7 +14,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_job::{ClockSource, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob};
+use ferrio_job::{
+    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob, Prefix,
+};
 use ferrio_stats::{Clock, ClockSource as Counter};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 use log::debug;
@@ -78,9 +80,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let report_wanted = Arc::new(AtomicBool::new(false));
     let watch = Watch::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
     if let Err(e) = &watch {
-        observer(Event::Note(format!(
-            "signals cannot be watched ({e}): Ctrl-C will end the run without a report"
-        )));
+        let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
+        observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
     }
     let clock = clock(plan.clock, observer);
     let source = match clock.source() {
@@ -125,8 +126,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     run.began = Instant::now();
     let elapsed = std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
     let idleness = idle.map(IdleThreads::finish);
-    if let Some(line) = run.triggered.and_then(Trigger::run_command) {
-        (run.observer)(Event::Note(line));
+    if let Some(failed) = run.triggered.and_then(Trigger::run_command) {
+        (run.observer)(Event::Diagnostic(failed));
     }
     let Run { jobs, signal, monitor, disks, started, .. } = run;
     let mut jobs: Vec<JobResult> = jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect();
@@ -147,9 +148,11 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
 
 /// The threads that measure the CPUs' idleness. `observer` is told when there are none.
 fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
-    IdleThreads::start()
-        .map_err(|e| observer(Event::Note(format!("the report has no CPU idleness: {e}"))))
-        .ok()
+    let told = |e| {
+        let message = format!("the report has no CPU idleness: {e}");
+        observer(Event::Diagnostic(Diagnostic::note(message).code("no-cpu-idleness")));
+    };
+    IdleThreads::start().map_err(told).ok()
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.
@@ -159,8 +162,8 @@ fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
     }
     let clock = Clock::calibrate();
     if source == ClockSource::Cpu && clock.source() == ferrio_stats::ClockSource::Monotonic {
-        let line = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
-        observer(Event::Note(line.to_owned()));
+        let message = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
+        observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
     }
     clock
 }
@@ -218,7 +221,10 @@ impl<'a> Run<'a, '_> {
             let planned = &self.plan.jobs[index];
             tell_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
-                (self.observer)(Event::Note(error.message.clone()));
+                let name = &planned.spec.name;
+                let why =
+                    Diagnostic::note(&error.message).code("job-not-set-up").prefix(Prefix::None).job(name);
+                (self.observer)(Event::Diagnostic(why));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
             } else if !self.stop.load(Acquire) {
                 self.lay_out(index, &planned.spec);
@@ -241,14 +247,16 @@ impl<'a> Run<'a, '_> {
             .map_err(|e| Failure::from_workload(&e))
             .and_then(|mut content| {
                 let stop = || stop.load(Acquire);
-                layout::lay_out(spec, &mut content, &stop, &mut |line| observer(Event::Note(line)))?;
+                layout::lay_out(spec, &mut content, &stop, &mut |note| {
+                    observer(Event::Diagnostic(note.job(&spec.name)));
+                })?;
                 Ok(content)
             });
         self.controls[index].set_state(JobState::NotCreated);
         match done {
             Ok(content) => self.jobs[index].layout = Some(content),
             Err(Failure { error, notes }) => {
-                notes.into_iter().for_each(|line| (self.observer)(Event::Note(line)));
+                notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
                 self.fail_before_start(index, error);
             }
         }
@@ -323,16 +331,16 @@ impl<'a> Run<'a, '_> {
     fn watch_trigger(&mut self) -> Duration {
         let Some(trigger) = self.trigger else { return Duration::MAX };
         let elapsed = self.began.elapsed();
-        let Some(line) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
-        (self.observer)(Event::Note(line));
+        let Some(reason) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
+        (self.observer)(Event::Diagnostic(reason));
         let writes_checked = |(job, planned): (&Job, &PlannedJob)| {
             let runs = job.started && job.result.is_none();
             runs && planned.spec.verify.is_some() && planned.spec.rw.does(Direction::Write)
         };
         if self.jobs.iter().zip(&self.plan.jobs).any(writes_checked) {
-            let line =
+            let message =
                 "no verify state is saved: how far the jobs that verify had written is not known afterwards";
-            (self.observer)(Event::Note(line.to_owned()));
+            (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("verify-state-not-saved")));
         }
         (0..self.jobs.len()).for_each(|index| self.end(index));
         self.triggered = self.trigger.take();
@@ -426,9 +434,9 @@ impl<'a> Run<'a, '_> {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Ready => self.ready += 1,
-            Message::Note(line) => (self.observer)(Event::Note(line)),
-            Message::Mismatch(lines) => (self.observer)(Event::Mismatch(lines)),
-            Message::IoError(line) => (self.observer)(Event::IoError(line)),
+            Message::Diagnostics(all) => {
+                all.into_iter().for_each(|one| (self.observer)(Event::Diagnostic(one)))
+            }
             Message::Ended { index, result, set_up } => {
                 self.ended(index, *result);
                 if set_up {

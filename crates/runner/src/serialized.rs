@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
-use ferrio_job::JobSpec;
+use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
 use crate::overlap::{Identity, Range, Ranges, SharedRanges};
@@ -206,7 +206,7 @@ impl<E: Engine> Engine for Serialized<E> {
         self.engine.usage()
     }
 
-    fn notes(&mut self) -> Vec<String> {
+    fn notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
     }
 }

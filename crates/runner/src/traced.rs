@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
-use ferrio_job::JobSpec;
+use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
 
@@ -120,7 +120,7 @@ impl<E: Engine> Engine for Traced<E> {
         self.engine.usage()
     }
 
-    fn notes(&mut self) -> Vec<String> {
+    fn notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_job::reason;
+use ferrio_job::{Diagnostic, reason};
 
 use crate::shell::{self, Outcome};
 
@@ -23,7 +23,12 @@ pub struct Trigger {
 
 impl Trigger {
     /// Looks whether the time has come, `elapsed` after the run began. What the user should know, if it has.
-    pub(crate) fn look(&self, elapsed: Duration) -> Option<String> {
+    pub(crate) fn look(&self, elapsed: Duration) -> Option<Diagnostic> {
+        self.reason(elapsed).map(|message| Diagnostic::note(message).code("trigger"))
+    }
+
+    /// Why the run ends.
+    fn reason(&self, elapsed: Duration) -> Option<String> {
         if let Some(timeout) = self.timeout.filter(|&timeout| elapsed >= timeout) {
             return Some(format!("trigger timeout of {}s is over: all jobs end", timeout.as_secs_f64()));
         }
@@ -45,13 +50,14 @@ impl Trigger {
     }
 
     /// Runs the command. What the user should know, if it fails.
-    pub(crate) fn run_command(&self) -> Option<String> {
+    pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
-        match shell::run(command, io::stderr().as_fd()) {
-            Ok(Outcome::Exited(0)) => None,
-            Ok(outcome) => Some(format!("trigger command `{command}` {outcome}")),
-            Err(e) => Some(format!("trigger command `{command}` cannot be run: {}", reason(&e))),
-        }
+        let message = match shell::run(command, io::stderr().as_fd()) {
+            Ok(Outcome::Exited(0)) => return None,
+            Ok(outcome) => format!("trigger command `{command}` {outcome}"),
+            Err(e) => format!("trigger command `{command}` cannot be run: {}", reason(&e)),
+        };
+        Some(Diagnostic::note(message).code("trigger-failed"))
     }
 }
 
@@ -69,7 +75,7 @@ mod tests {
         assert_eq!(trigger.look(Duration::MAX), None);
         fs::write(&path, "").unwrap();
         let line = format!("trigger file {} is there: all jobs end", path.display());
-        assert_eq!(trigger.look(Duration::ZERO), Some(line));
+        assert_eq!(trigger.look(Duration::ZERO).unwrap().message, line);
         assert!(!path.exists());
         assert_eq!(trigger.look(Duration::ZERO), None);
     }
@@ -78,7 +84,7 @@ mod tests {
     fn a_file_that_cannot_be_deleted_ends_the_run_all_the_same() {
         let directory = TempDir::new().unwrap();
         let trigger = Trigger { file: Some(directory.path().to_path_buf()), ..Trigger::default() };
-        let line = trigger.look(Duration::ZERO).unwrap();
+        let line = trigger.look(Duration::ZERO).unwrap().message;
         assert!(line.contains("all jobs end; it cannot be deleted: "), "{line}");
     }
 
@@ -87,7 +93,7 @@ mod tests {
         let trigger = Trigger { timeout: Some(Duration::from_millis(1500)), ..Trigger::default() };
         let ms = Duration::from_millis;
         assert_eq!(trigger.look(ms(1499)), None);
-        assert_eq!(trigger.look(ms(1500)).unwrap(), "trigger timeout of 1.5s is over: all jobs end");
+        assert_eq!(trigger.look(ms(1500)).unwrap().message, "trigger timeout of 1.5s is over: all jobs end");
         assert_eq!((trigger.due_in(ms(1000)), trigger.due_in(ms(2000))), (ms(500), ms(0)));
         assert_eq!(Trigger::default().due_in(ms(0)), Duration::MAX);
     }
@@ -97,7 +103,7 @@ mod tests {
         let told =
             |command: &str| Trigger { command: Some(command.to_owned()), ..Trigger::default() }.run_command();
         assert_eq!(told("true"), None);
-        assert_eq!(told("exit 3").unwrap(), "trigger command `exit 3` ended with status 3");
+        assert_eq!(told("exit 3").unwrap().message, "trigger command `exit 3` ended with status 3");
         assert_eq!(Trigger::default().run_command(), None);
     }
 }

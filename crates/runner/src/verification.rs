@@ -38,7 +38,7 @@ impl Verification {
         let Some(verify) = &spec.verify else { return Ok(None) };
         let verifier = VerifySpec::of(spec, verify)
             .and_then(Verifier::new)
-            .map_err(|e| Failure::new(libc::EINVAL, "verify").note(e.to_string()))?;
+            .map_err(|e| Failure::new(libc::EINVAL, "verify").note("invalid-verify", e.to_string()))?;
         let seeds = BlockSeeds::new(spec, entropy);
         let writes = spec.rw.does(Direction::Write);
         let holds_data = !spec.engine.is_diskless();

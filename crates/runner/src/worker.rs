@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::{JobSpec, reason};
+use ferrio_job::{Diagnostic, JobSpec, Prefix, reason};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
@@ -57,7 +57,7 @@ pub(crate) fn run_with<E: Engine>(
         let _ = context.messages.send(Message::Ready);
     }
     if let Some(failure) = failure {
-        failure.notes.into_iter().for_each(|line| context.note(line));
+        context.tell(failure.notes);
         result.error = Some(failure.error);
     }
     debug!(target: "process", job = context.spec.number; "job {}: thread ends", context.spec.number);
@@ -79,7 +79,7 @@ fn work<E: Engine>(
     reached: &mut Reached,
 ) -> Result<(), Failure> {
     let Context { spec, control, .. } = *context;
-    let mut note = |line| context.note(line);
+    let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
     place::settle(spec)?;
     if !spec.create_serialize {
@@ -113,7 +113,8 @@ fn work<E: Engine>(
     let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     drop(regions);
     if workload.lost_its_map() {
-        note(format!("{}: no memory for the random map, running without: blocks may come twice", spec.name));
+        let message = "no memory for the random map, running without: blocks may come twice";
+        note(Diagnostic::note(message).code("random-map-dropped").prefix(Prefix::Job));
     }
     let content = match laid_out {
         Some(laid_out) => Content::after_layout(spec, laid_out),
@@ -128,7 +129,7 @@ fn work<E: Engine>(
     if !opens_late {
         issuer.open(&mut note)?;
     }
-    issuer.engine_notes().into_iter().for_each(|line| context.note(line));
+    context.tell(issuer.engine_notes());
 
     control.set_state(JobState::Initialized);
     reached.announced = context.messages.send(Message::Ready).is_ok();
@@ -152,7 +153,7 @@ fn work<E: Engine>(
         result.start_ms = start_ms;
     }
     result.latency_depth = issuer.searched_depth();
-    issuer.search_note().into_iter().for_each(|line| context.note(line));
+    issuer.search_note().into_iter().for_each(|note| context.note(note));
     let files = issuer.take_files();
     let since = issuer.measuring_since();
     result.in_ramp = issuer.in_ramp();
@@ -176,7 +177,7 @@ fn tell_figures(context: &Context<'_>, result: &JobResult, since: u64) {
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
-fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
     issuer.start();
     loop {
         issuer.pass()?;
@@ -192,12 +193,13 @@ fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(String)) -
     }
 }
 
-fn unlink(spec: &JobSpec, note: &mut dyn FnMut(String)) {
+fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
     for file in spec.files.iter().filter(|f| f.kind == ferrio_job::FileKind::Regular) {
         debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
         match std::fs::remove_file(&file.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                note(format!("cannot remove {}: {}", file.path.display(), reason(&e)));
+                let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
+                note(Diagnostic::note(message).code("file-not-removed"));
             }
             _ => {}
         }

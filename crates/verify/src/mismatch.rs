@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ferrio_job::{Diagnostic, Origin, Prefix};
+
 use crate::{Digest, MAGIC, VERSION, VerifyMethod};
 
 /// A block that is not what was written: at least one failure.
@@ -99,11 +101,15 @@ pub struct BadDigest {
 }
 
 impl Mismatch {
-    /// The lines that tell the user, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
+    /// What tells the user, a line each, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
     /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back.
     #[must_use]
-    pub fn lines(&self, file: &str, flags: u32) -> Vec<String> {
+    pub fn diagnostics(&self, file: &str, flags: u32) -> Vec<Diagnostic> {
         let mut lines = Vec::new();
+        let mut tell = |prefix, message| {
+            let line = Diagnostic::error(message, Origin::Builtin).code("verify-mismatch");
+            lines.push(line.prefix(prefix));
+        };
         for Failure { offset, len, problem } in &self.failures {
             let Mismatch { offset: block, len: block_len, .. } = self;
             let place = |more: fmt::Arguments<'_>| {
@@ -111,34 +117,38 @@ impl Mismatch {
                     "at file {file} offset {offset}, length {len} (requested block: offset={block}, length={block_len}{more})"
                 )
             };
-            match problem {
+            let media = match problem {
                 Problem::Digest(bad) => {
                     let BadDigest { method, stored, computed, media } = &**bad;
                     let name = &method.word()[..method.word().len().min(8)];
-                    lines.push(format!("{name}: verify failed {}", place(format_args!(", flags={flags:x}"))));
-                    lines.push(format!("       Expected CRC: {stored}"));
-                    lines.push(format!("       Received CRC: {computed}"));
-                    lines.extend(media.map(|media| type_mismatch(media, method.code())));
+                    let place = place(format_args!(", flags={flags:x}"));
+                    tell(Prefix::None, format!("{name}: verify failed {place}"));
+                    tell(Prefix::None, format!("       Expected CRC: {stored}"));
+                    tell(Prefix::None, format!("       Received CRC: {computed}"));
+                    media.map(|media| (media, method.code()))
                 }
                 Problem::Pattern { found, wanted, at, media } => {
                     let bits = (found ^ wanted).count_ones();
-                    lines.push(format!(
-                        "fio: got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"
-                    ));
-                    lines.push(format!("fio: bad pattern block offset {at}"));
-                    lines
-                        .push(format!("pattern: verify failed {}", place(format_args!(", flags={flags:x}"))));
-                    lines.extend(media.map(|(media, given)| type_mismatch(media, given)));
+                    let place = place(format_args!(", flags={flags:x}"));
+                    tell(
+                        Prefix::Program,
+                        format!("got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"),
+                    );
+                    tell(Prefix::Program, format!("bad pattern block offset {at}"));
+                    tell(Prefix::None, format!("pattern: verify failed {place}"));
+                    *media
                 }
-                _ => lines.push(format!("verify: {problem} {}", place(format_args!("")))),
+                _ => {
+                    tell(Prefix::None, format!("verify: {problem} {}", place(format_args!(""))));
+                    None
+                }
+            };
+            if let Some((media, given)) = media {
+                tell(Prefix::Program, format!("verify type mismatch ({media} media, {given} given)"));
             }
         }
         lines
     }
-}
-
-fn type_mismatch(media: u8, given: u8) -> String {
-    format!("fio: verify type mismatch ({media} media, {given} given)")
 }
 
 /// What is wrong, without the place.
@@ -170,7 +180,8 @@ mod tests {
 
     fn lines(len: u32, problem: Problem) -> Vec<String> {
         let failure = Failure { offset: 5120, len, problem };
-        Mismatch { offset: 4096, len: 4096, failures: vec![failure] }.lines("f", 0x88)
+        let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
+        mismatch.diagnostics("f", 0x88).iter().map(Diagnostic::line).collect()
     }
 
     #[test]

@@ -16,7 +16,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{JobSpec, LibaioBackend};
+use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
 
 /// EAGAIN instead of waiting.
 const RWF_NOWAIT: u32 = 0x08;
@@ -25,7 +25,7 @@ const RWF_NOWAIT: u32 = 0x08;
 pub struct Libaio {
     backend: Backend,
     fds: Vec<RawFd>,
-    notes: Vec<String>,
+    notes: Vec<Diagnostic>,
 }
 
 /// What serves the engine; the same for all I/Os of a job, so that the branch is always predicted.
@@ -68,10 +68,8 @@ impl Engine for Libaio {
             LibaioBackend::IoUring => Backend::io_uring(spec)?,
             LibaioBackend::Auto => match Backend::kernel(spec) {
                 Err(error) if error.errno() == libc::ENOSYS => {
-                    notes.push(format!(
-                        "{}: this kernel has no AIO (io_setup), libaio is served by io_uring",
-                        spec.name
-                    ));
+                    let message = "this kernel has no AIO (io_setup), libaio is served by io_uring";
+                    notes.push(Diagnostic::note(message).code("engine-fallback").prefix(Prefix::Job));
                     Backend::io_uring(spec)?
                 }
                 other => other?,
@@ -141,7 +139,7 @@ impl Engine for Libaio {
         }
     }
 
-    fn notes(&mut self) -> Vec<String> {
+    fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }
 }

@@ -9,7 +9,7 @@ mod mapping;
 use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
-use ferrio_job::{Direction, Fadvise, JobSpec};
+use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
 use mapping::{Advice, How, Mapping, PAGE};
 
 /// `ioengine=mmap`
@@ -19,7 +19,7 @@ pub struct Mmap {
     how: How,
     /// `direct=1`: what an I/O touched is written back before it completes.
     sync_each: bool,
-    notes: Vec<String>,
+    notes: Vec<Diagnostic>,
 }
 
 impl Mmap {
@@ -36,13 +36,12 @@ impl Engine for Mmap {
         check_blocks(spec)?;
         let mut notes = Vec::new();
         if spec.fadvise == Fadvise::NoReuse {
-            notes.push(format!(
-                "{}: fadvise_hint=noreuse says nothing to a mapping and is not applied",
-                spec.name
-            ));
+            let message = "fadvise_hint=noreuse says nothing to a mapping and is not applied";
+            notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
         if spec.engine_options.thp && spec.rw.does(Direction::Write) {
-            notes.push(format!("{}: thp=1 maps privately, writes do not reach the file", spec.name));
+            let message = "thp=1 maps privately, writes do not reach the file";
+            notes.push(Diagnostic::note(message).code("private-mapping").prefix(Prefix::Job));
         }
         // A job that verifies reads back what it wrote.
         let reads = spec.rw.does(Direction::Read) || spec.verify.is_some();
@@ -98,7 +97,7 @@ impl Engine for Mmap {
         })
     }
 
-    fn notes(&mut self) -> Vec<String> {
+    fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }
 }

@@ -59,7 +59,7 @@ fn huge_pages_map_privately() {
     rig.write(0, &[9; 4096]);
     assert_eq!(rig.read(0, 4096), [9; 4096]);
     assert_eq!(fs::read(file.path()).unwrap(), content(8192));
-    assert!(rig.engine.notes()[0].contains("writes do not reach the file"));
+    assert!(rig.engine.notes()[0].message.contains("writes do not reach the file"));
 }
 
 #[test]

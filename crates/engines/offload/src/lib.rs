@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
-use ferrio_job::{EngineKind, JobSpec};
+use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_stats::Usage;
 use member::{Answer, Command, Ended, Task};
 
@@ -30,7 +30,7 @@ pub struct Offload<E> {
     accepted: u32,
     /// The engine depends on the position of a descriptor, which threads must not share.
     seeks: bool,
-    notes: Vec<String>,
+    notes: Vec<Diagnostic>,
     engine: PhantomData<fn() -> E>,
 }
 
@@ -193,7 +193,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         sum
     }
 
-    fn notes(&mut self) -> Vec<String> {
+    fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }
 }

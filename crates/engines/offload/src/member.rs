@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Request, Submit};
-use ferrio_job::{Depth, JobSpec};
+use ferrio_job::{Depth, Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
 /// What a thread is asked for.
@@ -23,7 +23,7 @@ pub(crate) enum Command {
 /// What a thread answers to everything but I/O.
 pub(crate) enum Answer {
     /// Done, with lines for the user.
-    Ready(Vec<String>),
+    Ready(Vec<Diagnostic>),
     /// The engine's refusal.
     Failed(EngineError),
     /// The thread's counters.

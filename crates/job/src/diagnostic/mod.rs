@@ -15,6 +15,20 @@ pub enum Severity {
     Note,
 }
 
+/// What the line of a message begins with where people read it. Programs get the message alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Prefix {
+    /// `fio: `, as most messages of fio.
+    #[default]
+    Program,
+    /// The name of the job.
+    Job,
+    /// `note: `
+    Note,
+    /// Nothing.
+    None,
+}
+
 /// One thing to tell the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
@@ -27,6 +41,8 @@ pub struct Diagnostic {
     pub message: String,
     /// The jobs it is about, each once; empty when it concerns no job or all of them.
     pub jobs: Vec<String>,
+    /// What its line begins with.
+    pub prefix: Prefix,
     /// Where.
     pub origin: Origin,
     /// Text beside the caret; may be empty.
@@ -48,6 +64,7 @@ impl Diagnostic {
             code: GENERAL,
             message: message.into(),
             jobs: Vec::new(),
+            prefix: Prefix::default(),
             origin,
             label: String::new(),
             help: None,
@@ -82,6 +99,11 @@ impl Diagnostic {
         self
     }
 
+    /// The same with another beginning of its line.
+    pub fn prefix(self, prefix: Prefix) -> Diagnostic {
+        Diagnostic { prefix, ..self }
+    }
+
     /// The same with a text beside the caret.
     pub fn label(self, label: impl Into<String>) -> Diagnostic {
         Diagnostic { label: label.into(), ..self }
@@ -95,5 +117,16 @@ impl Diagnostic {
     /// The same with the text that was probably meant.
     pub fn suggest(self, text: impl Into<String>) -> Diagnostic {
         Diagnostic { suggestion: Some(text.into()), ..self }
+    }
+
+    /// The message as one line of text: prefix and message, without severity, place and advice.
+    pub fn line(&self) -> String {
+        let prefix = match (self.prefix, self.jobs.first()) {
+            (Prefix::Job, Some(job)) => job.as_str(),
+            (Prefix::Program | Prefix::Job, _) => "fio",
+            (Prefix::Note, _) => "note",
+            (Prefix::None, _) => return self.message.clone(),
+        };
+        format!("{prefix}: {}", self.message)
     }
 }

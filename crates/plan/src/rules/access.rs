@@ -5,7 +5,7 @@ use ferrio_jobfile::{Job, Opt};
 use crate::findings::Findings;
 use crate::written::{asks, note, refuse};
 use crate::{Machine, offload};
-use ferrio_job::{Direction, JobSpec};
+use ferrio_job::{Direction, JobSpec, Prefix};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
@@ -77,7 +77,7 @@ fn sync_engines_have_depth_one(job: &Job, spec: &JobSpec, findings: &mut Finding
     if spec.depth.iodepth > 1 && spec.is_sync() {
         let text =
             "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
-        findings.note(note(job, &[Opt::Iodepth], "iodepth-sync-engine", text));
+        findings.note(note(job, &[Opt::Iodepth], "iodepth-sync-engine", text).prefix(Prefix::Note));
     }
 }
 

@@ -8,9 +8,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrio_job::reason;
+use ferrio_job::{Diagnostic, reason};
 
 use super::packer::Packer;
+use super::problem;
 
 /// A nameless file next to the logs that holds rows until their job ends.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ pub(super) struct LogFile {
     /// Present if rows come as records and are compressed.
     packer: Option<Packer>,
     given_up: bool,
-    problem: Option<String>,
+    problem: Option<Diagnostic>,
 }
 
 impl LogFile {
@@ -83,8 +84,8 @@ impl LogFile {
         match opened {
             Ok(file) => LogFile { name, way: way(file), packer: None, given_up: false, problem: None },
             Err(error) => {
-                let problem =
-                    Some(format!("fopen log: {}: {name}; the run goes on without it", reason(&error)));
+                let message = format!("fopen log: {}: {name}; the run goes on without it", reason(&error));
+                let problem = Some(problem(message));
                 LogFile { name, way: Way::ByName, packer: None, given_up: true, problem }
             }
         }
@@ -137,14 +138,15 @@ impl LogFile {
     }
 
     /// What went wrong, told once.
-    pub(super) fn take_problem(&mut self) -> Option<String> {
+    pub(super) fn take_problem(&mut self) -> Option<Diagnostic> {
         self.problem.take()
     }
 
     fn give_up_after(&mut self, written: io::Result<()>) {
         if let Err(error) = written {
             let Self { name, .. } = self;
-            self.problem = Some(format!("cannot write {name}: {}; the log ends there", reason(&error)));
+            self.problem =
+                Some(problem(format!("cannot write {name}: {}; the log ends there", reason(&error))));
             self.given_up = true;
             self.way = Way::ByName;
             self.packer = None;

@@ -1,6 +1,6 @@
 //! The logs of one job: which files there are, and how batches become rows.
 
-use ferrio_job::{JobSpec, WindowValue};
+use ferrio_job::{Diagnostic, JobSpec, WindowValue};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
@@ -13,6 +13,8 @@ use super::window::{Summary, Window};
 /// Files of one job, and the rates of its single I/Os.
 #[derive(Debug)]
 pub(super) struct JobLogs {
+    /// Of the job.
+    name: String,
     /// Windows of latencies; 0 logs every I/O.
     window_ms: u64,
     /// Rates are made from single I/Os.
@@ -81,6 +83,7 @@ impl JobLogs {
             RateLog { file, window_ms: u64::from(window_ms), windows, rates }
         };
         JobLogs {
+            name: spec.name.clone(),
             window_ms: u64::from(logs.avg_msec),
             single_rates: logs.rates_are_single(),
             bw_disabled: logs.bw_disabled,
@@ -178,9 +181,10 @@ impl JobLogs {
         }
     }
 
-    /// What went wrong since asked last, one line each.
-    pub(super) fn take_problems(&mut self) -> Vec<String> {
-        self.files().filter_map(LogFile::take_problem).collect()
+    /// What went wrong since asked last.
+    pub(super) fn take_problems(&mut self) -> Vec<Diagnostic> {
+        let problems: Vec<Diagnostic> = self.files().filter_map(LogFile::take_problem).collect();
+        problems.into_iter().map(|problem| problem.job(&self.name)).collect()
     }
 
     fn files(&mut self) -> impl Iterator<Item = &mut LogFile> {

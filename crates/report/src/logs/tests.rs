@@ -33,14 +33,20 @@ fn plan(specs: Vec<JobSpec>) -> Plan {
 /// Writes the batches; returns what was told at the start and at the end, and the result.
 fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, RunResult) {
     let mut told = Vec::new();
-    let logs = LogWriter::start(plan, None, &mut |line| told.push(line)).unwrap();
+    let logs = LogWriter::start(plan, None, &mut |problem| told.push(problem.message)).unwrap();
     let sender = logs.sender();
     batches.into_iter().for_each(|batch| sender.send(batch, || false));
     drop(sender);
     let mut result =
         RunResult { jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(), ..RunResult::default() };
     let problems = logs.finish(&mut result);
-    (told, problems, result)
+    (told, messages(problems), result)
+}
+
+/// Messages of problems, all of which are of one kind.
+fn messages(problems: Vec<Diagnostic>) -> Vec<String> {
+    assert!(problems.iter().all(|problem| problem.code == "log-error"), "{problems:?}");
+    problems.into_iter().map(|problem| problem.message).collect()
 }
 
 fn read(dir: &TempDir, name: &str) -> String {
@@ -247,7 +253,7 @@ fn hundreds_of_jobs_do_not_keep_their_files_open() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)).collect());
     let batch = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
-    let logs = LogWriter::start(&plan, None, &mut |line| panic!("{line}")).unwrap();
+    let logs = LogWriter::start(&plan, None, &mut |line| panic!("{}", line.message)).unwrap();
     let open =
         std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| entry.ok()?.path().read_link().ok());
     assert_eq!(open.filter(|path| path.starts_with(dir.path())).count(), 0);
@@ -313,7 +319,9 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("agg").display().to_string();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("agg-trim_bw.log")).unwrap();
-    let logs = LogWriter::start(&plan(vec![JobSpec::bare("a")]), Some(&prefix), &mut |line| panic!("{line}"));
+    let logs = LogWriter::start(&plan(vec![JobSpec::bare("a")]), Some(&prefix), &mut |line| {
+        panic!("{}", line.message)
+    });
     let logs = logs.unwrap();
     for (ms, read, write) in [(365, 120, 65), (749, 0, 0)] {
         logs.sender().send(LogBatch::Total { sample: rates(ms, [read, write, 0]) }, || false);
@@ -323,14 +331,18 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     assert_eq!(read(&dir, "agg-read_bw.log"), "365, 120, 0, 0, 0\n749, 0, 0, 0, 0\n");
     assert_eq!(read(&dir, "agg-write_bw.log"), "365, 65, 1, 0, 0\n749, 0, 1, 0, 0\n");
     assert_eq!(
-        problems,
+        messages(problems),
         [format!("cannot write {prefix}-trim_bw.log: No space left on device; the log ends there")]
     );
     let mut told = Vec::new();
     let nowhere = dir.path().join("none/x").display().to_string();
     assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| told.push(line)).is_some());
     assert_eq!(told.len(), 3);
-    assert!(told[0].starts_with(&format!("fopen log: No such file or directory: {nowhere}-read_bw.log; ")));
+    assert!(
+        told[0]
+            .message
+            .starts_with(&format!("fopen log: No such file or directory: {nowhere}-read_bw.log; "))
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The logs of the bandwidth of all jobs together (`--bandwidth-log`): a file for each direction.
 
-use ferrio_job::Direction;
+use ferrio_job::{Diagnostic, Direction};
 use ferrio_runner::logs::RateSample;
 
 use super::file::LogFile;
@@ -26,8 +26,8 @@ impl TotalLogs {
         }
     }
 
-    /// What went wrong since asked last, one line each.
-    pub(super) fn take_problems(&mut self) -> Vec<String> {
+    /// What went wrong since asked last.
+    pub(super) fn take_problems(&mut self) -> Vec<Diagnostic> {
         self.0.iter_mut().filter_map(LogFile::take_problem).collect()
     }
 }

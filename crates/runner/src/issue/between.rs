@@ -89,17 +89,16 @@ impl<E: Engine> Issuer<'_, E> {
     fn look_at(&mut self, floor: &mut RateFloor, since: u64) {
         let [bytes, ios] =
             [self.directions.each_ref().map(|d| d.bytes), self.directions.each_ref().map(|d| d.ios)];
-        let name = &self.spec.name;
-        let line = match floor.check(since, bytes, ios) {
+        let message = match floor.check(since, bytes, ios) {
             None => return,
             Some(TooSlow::Bytes { wanted, got }) => {
-                format!("{name}: rate_min={wanted}B/s not met, got {got}B/s")
+                format!("rate_min={wanted}B/s not met, got {got}B/s")
             }
             Some(TooSlow::Ios { wanted, got }) => {
-                format!("{name}: rate_iops_min={wanted} not met, got {got} IOPS")
+                format!("rate_iops_min={wanted} not met, got {got} IOPS")
             }
         };
-        self.fail(Failure::new(libc::EIO, "check_min_rate").note(line));
+        self.fail(Failure::new(libc::EIO, "check_min_rate").job_note("rate-below-minimum", message));
     }
 
     /// Data I/Os that were issued and not completed.

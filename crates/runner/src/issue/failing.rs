@@ -2,11 +2,10 @@
 //! the report.
 
 use ferrio_engine::{Engine, Op, Request};
-use ferrio_job::IoPriority;
+use ferrio_job::{Diagnostic, IoPriority, Severity};
 
 use super::Issuer;
 use crate::failure::Failure;
-use crate::message::Message;
 use crate::place::refused_priority;
 use crate::result::JobError;
 
@@ -39,6 +38,7 @@ impl<E: Engine> Issuer<'_, E> {
         let mut failure = Failure::new(errno, "io_u error");
         if errno == libc::EINVAL && self.spec.direct && self.directions.iter().all(|d| d.bytes == 0) {
             failure = failure.note(
+                "direct-io-refused",
                 "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
                  device's sectors. Try setting direct=0.",
             );
@@ -46,7 +46,7 @@ impl<E: Engine> Issuer<'_, E> {
         if request.priority != self.priority
             && let Some(advice) = refused_priority(IoPriority::from_bits(request.priority), Some(errno))
         {
-            failure = failure.note(advice);
+            failure = failure.note("priority-refused", advice);
         }
         self.fail(failure);
     }
@@ -57,11 +57,14 @@ impl<E: Engine> Issuer<'_, E> {
         if self.tolerates(request.op == Op::Read, libc::EIO) {
             return self.forget(request);
         }
-        self.fail(Failure::new(libc::EIO, "full resid").note(format!(
-            "{} is shorter than the job expects: nothing to transfer at offset {}",
-            self.file_name(request.file),
-            request.offset
-        )));
+        self.fail(Failure::new(libc::EIO, "full resid").note(
+            "file-too-short",
+            format!(
+                "{} is shorter than the job expects: nothing to transfer at offset {}",
+                self.file_name(request.file),
+                request.offset
+            ),
+        ));
     }
 
     /// A block is not what was written.
@@ -112,12 +115,13 @@ impl<E: Engine> Issuer<'_, E> {
     fn tell(&self, request: &Request, errno: i32) {
         let action = request.op.name();
         let words = ferrio_job::strerror(errno);
-        let line = format!(
+        let message = format!(
             "io_u error on file {}: {words}: {action} offset={}, buflen={}",
             self.file_name(request.file),
             request.offset,
             request.len
         );
-        let _ = self.context.messages.send(Message::IoError(line));
+        self.context
+            .note(Diagnostic { severity: Severity::Error, ..Diagnostic::note(message) }.code("io-error"));
     }
 }

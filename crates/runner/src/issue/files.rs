@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet};
-use ferrio_job::{Direction, FileSpec, JobSpec};
+use ferrio_job::{Diagnostic, Direction, FileSpec, JobSpec};
 use log::debug;
 
 use super::Issuer;
@@ -46,7 +46,7 @@ impl Files {
 
 impl<E: Engine> Issuer<'_, E> {
     /// Opens the files that are open when a pass begins, and shows them to the engine.
-    pub(crate) fn open(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    pub(crate) fn open(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         let files = &mut self.files;
         files.set =
             if files.on_demand { open::closed_files(self.spec) } else { open::open_files(self.spec, note)? };
@@ -59,7 +59,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     /// Closes and opens everything again for a further pass.
-    pub(crate) fn reopen(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    pub(crate) fn reopen(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         self.workload.begin_pass();
         if let Some(priorities) = &mut self.priorities {
             priorities.begin_pass();
@@ -77,7 +77,7 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     /// Closes and opens the files.
-    pub(crate) fn open_again(&mut self, note: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    pub(crate) fn open_again(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         if let Some(recorder) = &mut self.recorder {
             recorder.closed_all()?;
         }
@@ -105,7 +105,7 @@ impl<E: Engine> Issuer<'_, E> {
         let context = self.context;
         let index = file as usize;
         let open = self.files.open as usize;
-        let opened = open::open_one(self.spec, index, open, &mut |line| context.note(line)).and_then(|fd| {
+        let opened = open::open_one(self.spec, index, open, &mut |note| context.note(note)).and_then(|fd| {
             self.files.set.files[index].fd = fd;
             self.attach_one(index)
         });
@@ -292,5 +292,6 @@ impl<E: Engine> Issuer<'_, E> {
 }
 
 fn failed(errno: nix::errno::Errno, func: &str, option: &str, file: &FileSpec) -> Failure {
-    Failure::new(errno as i32, func).note(format!("{option} failed for file {}", file.path.display()))
+    Failure::new(errno as i32, func)
+        .note("file-not-synced", format!("{option} failed for file {}", file.path.display()))
 }

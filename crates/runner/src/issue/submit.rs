@@ -285,8 +285,10 @@ impl<E: Engine> Issuer<'_, E> {
                     self.reap_once();
                 } else {
                     self.fail(
-                        Failure::new(libc::EAGAIN, "submit")
-                            .note("the engine accepts no request although none is in flight"),
+                        Failure::new(libc::EAGAIN, "submit").note(
+                            "engine-failed",
+                            "the engine accepts no request although none is in flight",
+                        ),
                     );
                 }
             }

@@ -8,7 +8,6 @@ use super::Issuer;
 use super::attend::Turn;
 use crate::event::JobState;
 use crate::failure::Failure;
-use crate::message::Message;
 
 impl<E: Engine> Issuer<'_, E> {
     /// True when what the pass wrote is to be read back now.
@@ -83,8 +82,7 @@ impl<E: Engine> Issuer<'_, E> {
         let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
             return;
         };
-        let lines = mismatch.lines(&self.file_name(file), verification.flags());
-        let _ = self.context.messages.send(Message::Mismatch(lines));
+        self.context.tell(mismatch.diagnostics(&self.file_name(file), verification.flags()));
         self.fail_check();
     }
 

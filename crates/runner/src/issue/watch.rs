@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_job::{Direction, JobSpec};
+use ferrio_job::{Diagnostic, Direction, JobSpec, Prefix};
 use ferrio_workload::{DepthSearch, Verdict};
 
 use super::{Issuer, Unit};
@@ -65,14 +65,16 @@ impl<E: Engine> Issuer<'_, E> {
 
     fn fail_late(&mut self, unit: &Unit, latency: u64, most: u64) {
         let request = &unit.request;
-        let line = format!(
+        let message = format!(
             "latency of {latency} nsec exceeds specified max ({most} nsec): {} {} {} {}",
             self.file_name(request.file),
             Direction::ALL[unit.direction].name(),
             request.offset,
             request.len
         );
-        self.fail(Failure::new(libc::ETIMEDOUT, "max latency exceeded").note(line));
+        self.fail(
+            Failure::new(libc::ETIMEDOUT, "max latency exceeded").note("latency-above-maximum", message),
+        );
     }
 
     /// Does what the end of a window asks for, and begins the next one.
@@ -126,13 +128,13 @@ impl<E: Engine> Issuer<'_, E> {
     }
 
     /// What the user should know about a search that found nothing.
-    pub(crate) fn search_note(&self) -> Option<String> {
+    pub(crate) fn search_note(&self) -> Option<Diagnostic> {
         let search = self.watch.as_ref()?.search.as_ref().filter(|search| search.is_unmet())?;
-        Some(format!(
-            "{}: latency_target of {} nsec not met: at depth 1 less than {}% of the I/Os were within it",
-            self.spec.name,
+        let message = format!(
+            "latency_target of {} nsec not met: at depth 1 less than {}% of the I/Os were within it",
             search.target_ns(),
             self.spec.latency_target.percentile
-        ))
+        );
+        Some(Diagnostic::note(message).code("latency-target-not-met").prefix(Prefix::Job))
     }
 }

@@ -14,7 +14,7 @@ struct Case {
     directory: TempDir,
     spec: JobSpec,
     stop: AtomicBool,
-    notes: Vec<String>,
+    notes: Vec<Diagnostic>,
 }
 
 impl Case {

@@ -21,7 +21,7 @@ fn spec(rw: ReadWrite, path: &std::path::Path) -> JobSpec {
 }
 
 fn open(spec: &JobSpec) -> Result<FileSet, Failure> {
-    open_files(spec, &mut |line| panic!("{line}"))
+    open_files(spec, &mut |line| panic!("{}", line.message))
 }
 
 /// Access mode and flags of the only file, as the kernel has them.

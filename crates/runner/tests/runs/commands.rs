@@ -19,8 +19,8 @@ fn noted(directory: &Path, specs: Vec<JobSpec>) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
     let prefix = format!("{}/", directory.display());
     let result = run(&plan(specs), &RunOptions::default(), &mut |event| {
-        if let Event::Note(line) = event {
-            lines.push(line.replace(&prefix, ""));
+        if let Event::Diagnostic(note) = event {
+            lines.push(note.line().replace(&prefix, ""));
         }
     });
     (result, lines)

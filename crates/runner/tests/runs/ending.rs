@@ -79,8 +79,8 @@ fn triggered(specs: Vec<JobSpec>, trigger: Trigger) -> (RunResult, Vec<String>) 
     let mut lines = Vec::new();
     let options = RunOptions { trigger: Some(trigger), ..RunOptions::default() };
     let result = run(&plan(specs), &options, &mut |event| {
-        if let Event::Note(line) = event {
-            lines.push(line);
+        if let Event::Diagnostic(note) = event {
+            lines.push(note.message);
         }
     });
     (result, lines)
