@@ -1,10 +1,10 @@
-//! Which engine a job uses and what its private options say.
+//! Which engine a job uses, what its private options say, and what it cannot do.
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, EngineKind, EngineOptions, JobSpec, LibaioBackend};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::findings::Findings;
-use ferrio_job::{EngineKind, EngineOptions, LibaioBackend};
+use crate::written::{asks, refuse, value_origin};
 
 /// All engines of this program.
 pub const ENGINES: [EngineKind; 10] = [
@@ -20,13 +20,15 @@ pub const ENGINES: [EngineKind; 10] = [
     EngineKind::Vsync,
 ];
 
+/// Engines that can ask for untorn writes.
+const ATOMIC: [&str; 3] = ["pvsync2", "libaio", "io_uring"];
+
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let name = job.options.engine();
     let known = ENGINES.into_iter().find(|engine| engine.name() == name);
     if known.is_none() {
-        let origin =
-            job.options.given(Opt::Ioengine).map_or(Origin::Builtin, |given| given.value_origin.clone());
+        let origin = value_origin(&job.options, Opt::Ioengine);
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
         let help = format!("engines are {}", names.join(", "));
         let problem = Diagnostic::error(format!("engine {name} not loadable"), origin);
@@ -52,13 +54,23 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     known
 }
 
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let engine = job.options.engine();
+    if asks(job, Opt::Atomic) && !ATOMIC.contains(&engine) {
+        let help = format!("engines with atomic writes are {}", ATOMIC.join(", "));
+        let message = "engine does not support atomic writes";
+        refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, &help);
+    }
+}
+
 /// Private options; those of other engines are not among the job's options.
-pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let switch = |opt| job.options.switch(opt).unwrap_or(false);
     let int = |opt| job.options.int(opt);
     let count = |opt| int(opt).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
     let base = EngineOptions::default();
-    match engine {
+    spec.engine_options = match spec.engine {
         EngineKind::IoUring => {
             let sqthread_poll = switch(Opt::SqthreadPollIoUring);
             EngineOptions {
@@ -103,12 +115,19 @@ pub(crate) fn options(job: &Job, engine: EngineKind) -> EngineOptions {
         | EngineKind::Pvsync
         | EngineKind::Null
         | EngineKind::TokioUring => base,
+    };
+}
+
+/// With `sqthread_poll` submitting is a store to memory: there is no submission latency to see.
+pub(crate) fn apply_rules(spec: &mut JobSpec) {
+    if spec.engine_options.sqthread_poll {
+        spec.measure.slat = false;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{problems_of, refusals, spec_of};
+    use crate::testing::{first_refusal, problems_of, refusals, spec_of, wrong_in};
     use ferrio_job::{EngineKind, LibaioBackend};
 
     #[test]
@@ -181,5 +200,12 @@ mod tests {
         );
         let pvsync2 = spec_of("[a]\nioengine=pvsync2\nhipri\nhipri_percentage=30\nsize=4k\n").engine_options;
         assert_eq!((pvsync2.hipri, pvsync2.hipri_percentage), (true, 30));
+    }
+
+    #[test]
+    fn atomic_writes_are_refused_by_engines_without_them() {
+        let want = "engine does not support atomic writes";
+        assert_eq!(first_refusal("atomic=1\ndirect=1\nrw=write\n"), want);
+        assert!(wrong_in("[a]\nioengine=libaio\natomic=1\nrw=write\n").is_empty());
     }
 }

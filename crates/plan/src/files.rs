@@ -2,10 +2,10 @@
 
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::choices;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, int_or, note};
+use crate::random;
+use crate::written::{asks, int_or, note, refuse};
 use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 inert! {
@@ -21,7 +21,7 @@ pub(crate) fn service(options: &Options) -> FileService {
     match choice.word {
         "sequential" => FileService::Sequential,
         "random" => FileService::Random { ios },
-        _ => choices::skew(&choice).map_or(FileService::RoundRobin { ios }, FileService::Skewed),
+        _ => random::skew(&choice).map_or(FileService::RoundRobin { ios }, FileService::Skewed),
     }
 }
 
@@ -61,10 +61,20 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
     Err(SetupError { errno: libc::EINVAL, func: "syncfs", message })
 }
 
+/// Rules about the resolved job: what a job reads must not be thrown away when it is laid out, and a file must be able to grow.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    spec.overwrite |= spec.rw.does(Direction::Read);
+    if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
+        let message = format!("can't append/extent with IO engine {}", spec.engine.name());
+        let help = "use an engine that writes with system calls, such as psync or io_uring";
+        refuse(findings, job, &[Opt::FileAppend], "engine-cannot-append", message, help);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{notes, plan_of, spec_of};
+    use crate::testing::{notes, null, plan_of, refusals, spec_of, wrong};
     use ferrio_job::{Law, Skew};
 
     fn served(text: &str) -> FileService {
@@ -121,5 +131,19 @@ mod tests {
         let device = "[a]\nfilename=/dev/null\nsize=64k\nend_syncfs=1\nrw=write\n";
         let want = "a: end_syncfs cannot make /dev/null durable, which is a device: use end_fsync";
         assert_eq!(error(device).as_deref(), Some(want));
+    }
+
+    #[test]
+    fn jobs_that_read_overwrite() {
+        assert!(spec_of(&null("rw=randrw\n")).overwrite);
+        assert!(!spec_of(&null("rw=write\n")).overwrite);
+        assert!(spec_of(&null("rw=write\noverwrite=1\n")).overwrite);
+    }
+
+    #[test]
+    fn mapped_files_cannot_be_appended_to() {
+        let refused = refusals("[a]\nioengine=mmap\nrw=write\nsize=4k\nfile_append=1\n");
+        assert_eq!(refused[0], "can't append/extent with IO engine mmap");
+        assert!(wrong("rw=write\nfile_append=1\n").is_empty());
     }
 }

@@ -8,13 +8,13 @@ use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
-use crate::choices;
 use crate::files;
 use crate::findings::Findings;
 use crate::mounted::{Device, is_in_use, mounted};
 use crate::names::Listing;
 use crate::priorities;
 use crate::probe::{Found, probe};
+use crate::random;
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
 use crate::written::{note, refuse};
@@ -152,7 +152,7 @@ impl Groups {
             let text = "file_append makes one pass: after it `loops` finds nothing behind the end";
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
-        choices::fit_files(job, spec, findings);
+        random::fit_files(job, spec, findings);
         files::check_syncfs(spec)
     }
 

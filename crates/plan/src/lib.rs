@@ -3,46 +3,60 @@
 //! This is the only place where the machine is asked what a job needs to know before it runs (file sizes, devices, CPUs). What
 //! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`], never the options.
 //!
-//! - The result: `spec` and its parts; `bare` has the defaults.
-//! - The way there: `resolve` makes a draft of each job, `groups` its clones with their files, `rules` changes what options do to each
-//!   other and refuses what cannot be, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.
-//! - Options by subject, from text to a part of the spec: `blocks`, `contents` and `memory` (of buffers), `choices` (random
-//!   offsets), `zones`, `files`, `names` and `sizes` (of files), `engine`, `offload`, `pace`, `restraint`, `measure`, `logs`,
-//!   `steadystate`, `tolerance`, `life_cycle`, `numa`, `clock`.
-//! - What the machine is asked: `machine`, `probe`, `mounted`, `directories`.
+//! - `resolve` calls the subjects in order and makes a draft of each job; `groups` makes its clones with their files, `group_rules`
+//!   compares jobs with each other, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.
+//! - A subject is a file: it has everything about its options but their rows in the catalogue and the type in `ferrio-job`. It
+//!   turns options into its part of the spec, refuses what excludes each other, and makes the parts of the spec fit.
+//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`, `data_placement`, `iolog`.
+//!   - How fast, how much and how long: `queue_depth`, `rates`, `thinktime`, `latency_limits`, `flow`, `limits`, `steadystate`,
+//!     `tolerance`, `life_cycle`.
+//!   - With what: `engine`, `memory`, `process`, `priorities`, `durability`, `clock`.
+//!   - On which files: `files`, `names`, `sizes`, `fill_device`, `directories`.
+//!   - What is reported: `measure`, `logs`.
+//! - `written` has questions to a job as written, `findings` what planning has to say.
+//! - What the machine is asked: `machine`, `probe`, `mounted`.
 #![forbid(unsafe_code)]
 
-mod blocks;
-mod choices;
+mod block_sizes;
+mod buffers;
 mod clock;
-mod contents;
+mod data_placement;
+mod direction;
 mod directories;
+mod durability;
 mod engine;
 mod files;
+mod fill_device;
 mod findings;
+mod flow;
+mod group_rules;
 mod groups;
 mod inert;
+mod iolog;
+mod latency_limits;
 mod life_cycle;
+mod limits;
 mod logs;
 mod machine;
 mod measure;
 mod memory;
 mod mounted;
 mod names;
-mod numa;
-mod offload;
-mod pace;
 mod priorities;
 mod probe;
+mod process;
+mod queue_depth;
+mod random;
+mod rates;
 mod resolve;
-mod restraint;
-mod rules;
 mod sizes;
 mod status;
 mod steadystate;
 #[cfg(test)]
 mod testing;
+mod thinktime;
 mod tolerance;
+mod verify;
 mod without_effect;
 mod written;
 mod zones;
@@ -54,8 +68,8 @@ pub use engine::ENGINES;
 pub use machine::Machine;
 
 use findings::Findings;
+use group_rules::Together;
 use groups::Groups;
-use rules::Together;
 use status::InertOptions;
 
 /// What holds for all jobs of a run.
@@ -99,12 +113,12 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut groups = Groups::default();
     let mut together = Together::default();
     let mut inert = InertOptions::default();
-    rules::stdin_has_one_user(set, &mut findings);
-    rules::global_duplicates_need_known_seeds(set, &mut findings);
+    iolog::stdin_has_one_user(set, &mut findings);
+    buffers::global_duplicates_need_known_seeds(set, &mut findings);
     for job in &set.jobs {
-        rules::check(job, &mut findings);
+        resolve::check(job, &mut findings);
         directories::check(job, &mut findings);
-        let draft = resolve::resolve(job, machine, options, &mut findings);
+        let draft = resolve::resolve(job, machine, options.readonly, &mut findings);
         together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
         if let Some(draft) = draft
@@ -114,7 +128,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             let first = groups.jobs.len();
             groups.add(job, &draft, &mut findings);
             if let Some(added) = groups.jobs.get(first) {
-                rules::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
+                buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }
             life_cycle::resolve_wait(&mut groups.jobs, first, job);
         }
@@ -124,7 +138,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     }
     let inert = inert.of_all_jobs();
     status::note(&inert, &mut findings);
-    contents::share_seeds(&mut groups.jobs);
+    buffers::share_seeds(&mut groups.jobs);
     Ok(Plan {
         jobs: groups.jobs,
         clock: clock::source(set),

@@ -1,10 +1,10 @@
 //! Options about the life of a job among the others: whom it waits for, whom it ends, commands around it.
 
-use ferrio_jobfile::{Job, Opt, Options};
+use ferrio_job::{ExitWhat, JobSpec, LifeCycle, PlannedJob};
+use ferrio_jobfile::{Job, Opt};
 
 use crate::inert::inert;
 use crate::written::lacks;
-use ferrio_job::{ExitWhat, LifeCycle, PlannedJob};
 
 inert! {
     CgroupNodelete CgroupWeight:
@@ -12,11 +12,12 @@ inert! {
 }
 
 /// Everything that does not depend on other jobs.
-pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
     let switch = |opt| options.switch(opt).unwrap_or(false);
     // A command of blanks only is none.
     let command = |opt| options.text(opt).filter(|text| !text.trim().is_empty()).map(str::to_owned);
-    LifeCycle {
+    spec.life = LifeCycle {
         wait_for: 0..0,
         exitall: switch(Opt::Exitall),
         exitall_on_error: switch(Opt::ExitallOnError),
@@ -27,7 +28,7 @@ pub(crate) fn life_cycle(options: &Options) -> LifeCycle {
         },
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
-    }
+    };
 }
 
 /// Finds the instances that the clones of `job`, which begin at index `first` of the plan, wait for. Names that nothing

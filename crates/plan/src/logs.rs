@@ -5,7 +5,7 @@ use ferrio_jobfile::{Job, Opt, Value};
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::measure::{clock, number};
-use crate::written::{asks, lacks, note};
+use crate::written::{asks, lacks, note, refuse};
 use ferrio_job::{JobSpec, Logs, Measure, WindowValue};
 
 /// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
@@ -26,6 +26,16 @@ inert! {
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:
         |job| lacks(job, Opt::WriteHistLog); "no histograms are logged without `write_hist_log`";
+}
+
+/// Rules about the job as written: issue times are a column of latency logs with offsets.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
+    if asks(job, Opt::LogIssueTime) && !logged {
+        let message = "log_issue_time option requires write_lat_log and log_offset options";
+        let help = "give `write_lat_log` and `log_offset=1`";
+        refuse(findings, job, &[Opt::LogIssueTime], "issue-time-without-offsets", message, help);
+    }
 }
 
 /// Log files; a log without a prefix is named after the job.
@@ -137,7 +147,7 @@ fn writes_logs(job: &Job) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{notes, plan_of, refusals, spec_of};
+    use crate::testing::{first_refusal, notes, plan_of, refusals, spec_of};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
@@ -243,5 +253,13 @@ mod tests {
         assert!(disabled("write_bw_log=x\ndisable_bw=1\nlog_avg_msec=10\nlog_compression=1k\n"));
         assert!(disabled("write_bw_log=x\ngtod_reduce=1\ngtod_reduce=0\n"));
         assert!(!disabled("write_bw_log=x\ngtod_reduce=1\ndisable_bw=0\n"));
+    }
+
+    #[test]
+    fn issue_times_are_a_column_of_latency_logs_with_offsets() {
+        let want = "log_issue_time option requires write_lat_log and log_offset options";
+        for options in ["", "write_lat_log=x\n", "write_bw_log=x\nlog_offset=1\n"] {
+            assert_eq!(first_refusal(&format!("log_issue_time=1\n{options}")), want);
+        }
     }
 }

@@ -5,9 +5,9 @@ use ferrio_jobfile::{Job, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use crate::written::note;
-use ferrio_job::{IologVersion, Measure, RecordTo, UnifiedReporting, Units};
+use crate::names::Listing;
+use crate::written::{asks, note, refuse, value_origin};
+use ferrio_job::{Measure, UnifiedReporting, Units};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -54,6 +54,22 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
     measure
 }
 
+/// Block errors are counted for one file.
+pub(crate) fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
+    if !asks(job, Opt::BlockErrorPercentiles) {
+        return;
+    }
+    let files = Listing::new(job).count;
+    if files != 1 {
+        let message = format!(
+            "block error histogram only available with a single file per job, but {files} files provided"
+        );
+        let help = "give each file a job of its own, or take `block_error_percentiles` out";
+        let opts = [Opt::BlockErrorPercentiles];
+        refuse(findings, job, &opts, "block-errors-of-several-files", message, help);
+    }
+}
+
 /// A list of percentiles that is too long is cut, which fio tells in these words.
 pub(crate) fn tell_cut_percentiles(job: &Job, findings: &mut Findings) {
     let options = &job.options;
@@ -72,15 +88,6 @@ pub(crate) fn drop_unmeasured_percentiles(measure: &mut Measure) {
     measure.lat_percentiles &= measure.lat;
     measure.clat_percentiles &= measure.clat;
     measure.slat_percentiles &= measure.slat;
-}
-
-/// The log that the job's I/O is recorded in.
-pub(crate) fn iolog(options: &Options) -> Option<RecordTo> {
-    let version = match options.int(Opt::WriteIologVersion) {
-        Some(2) => IologVersion::Two,
-        _ => IologVersion::Three,
-    };
-    options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version })
 }
 
 /// The clock that an option names, the wall clock unless given. One that the machine does not have is refused: its times would
@@ -119,7 +126,7 @@ pub(crate) fn number(options: &Options, opt: Opt) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, refusals, spec_of, texts};
+    use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts, wrong};
     use ferrio_job::JobSpec;
 
     fn spec(options: &str) -> JobSpec {
@@ -172,14 +179,6 @@ mod tests {
     }
 
     #[test]
-    fn io_is_recorded_in_version_3_unless_2_is_asked_for() {
-        assert_eq!(spec("write_iolog_version=2\n").iolog, None);
-        let log = |version| Some(RecordTo { path: "d/log".into(), version });
-        assert_eq!(spec("write_iolog=d/log\n").iolog, log(IologVersion::Three));
-        assert_eq!(spec("write_iolog=d/log\nwrite_iolog_version=2\n").iolog, log(IologVersion::Two));
-    }
-
-    #[test]
     fn the_start_of_a_job_is_told_by_the_wall_clock_unless_a_clock_is_given() {
         assert_eq!(spec("").measure.start_clock, 0);
         assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
@@ -192,5 +191,13 @@ mod tests {
         assert_eq!(spec("unit_base=0\n").units.unit_base, 8);
         assert_eq!(spec("unit_base=1\nkb_base=1000\nsignificant_figures=6\n").units.unit_base, 1);
         assert_eq!(spec("kb_base=1000\n").units.kb_base, 1000);
+    }
+
+    #[test]
+    fn block_errors_are_counted_for_one_file() {
+        let want = "block error histogram only available with a single file per job, but 2 files provided";
+        assert_eq!(first_refusal("block_error_percentiles=1\nnrfiles=2\n"), want);
+        assert_eq!(first_refusal("block_error_percentiles=1\nfilename=x:y\n"), want);
+        assert!(wrong("block_error_percentiles=1\n").is_empty());
     }
 }

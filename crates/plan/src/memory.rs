@@ -1,11 +1,50 @@
-//! Where the memory of the I/O buffers comes from, as the options say it.
+//! Where the memory of the I/O buffers comes from: `mem`, `iomem_align`, `hugepage-size`.
 
-use ferrio_jobfile::{Opt, Options};
+use ferrio_job::{JobSpec, Memory, MemoryKind};
+use ferrio_jobfile::{Job, Opt, Options};
 
-use ferrio_job::{Memory, MemoryKind};
+use crate::Machine;
+use crate::block_sizes::largest_block;
+use crate::findings::Findings;
+use crate::written::refuse;
+
+/// Bytes that a worker needs for an I/O under way besides its buffer, or more.
+const UNIT: u64 = 256;
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let memory = memory(&job.options);
+    alignment_is_a_power_of_two(job, memory.align, findings);
+    if memory.kind.is_huge() && job.options.is_given(Opt::HugepageSize) {
+        huge_pages_have_the_size_of_a_page(job, memory.huge_page, findings);
+    }
+}
 
 /// The memory options of a job.
-pub(crate) fn memory(options: &Options) -> Memory {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    spec.memory = memory(&job.options);
+}
+
+/// Rules about the resolved job.
+///
+/// A job whose buffers are larger than the memory of the whole machine cannot work. Engines that touch no data leave the pages of
+/// their buffers alone: they need what keeps track of I/Os only.
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+    let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
+    let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
+    let memory = machine.memory_mib << 20;
+    if memory > 0 && bytes > memory {
+        let blocks = if buffer > 0 { format!(" with blocks of {buffer} bytes") } else { String::new() };
+        let (iodepth, needed, there) = (spec.units(), bytes >> 20, machine.memory_mib);
+        let message =
+            format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, and the machine has {there}");
+        let opt = if spec.units() > 1 { Opt::Iodepth } else { largest_block(job) };
+        let help = "give a smaller `iodepth`, or smaller blocks";
+        refuse(findings, job, &[opt], "buffers-exceed-memory", message, help);
+    }
+}
+
+fn memory(options: &Options) -> Memory {
     let base = Memory::default();
     Memory {
         kind: kind(options),
@@ -28,10 +67,27 @@ fn kind(options: &Options) -> MemoryKind {
     }
 }
 
+fn alignment_is_a_power_of_two(job: &Job, align: u64, findings: &mut Findings) {
+    if align > 0 && !align.is_power_of_two() {
+        let message = format!("iomem_align={align} is not a power of two");
+        let help = "give 512, 4k or the like: each buffer begins at a multiple of it";
+        refuse(findings, job, &[Opt::IomemAlign], "alignment-not-a-power-of-two", message, help);
+    }
+}
+
+fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findings) {
+    if !size.is_power_of_two() || size < 4096 {
+        let message = format!("hugepage-size={size} is not the size of a page");
+        let help = "the directories in /sys/kernel/mm/hugepages say which sizes there are, mostly 2m and 1g";
+        refuse(findings, job, &[Opt::HugepageSize], "not-a-page-size", message, help);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::spec_of;
+    use crate::testing::{first_refusal, plan_of, problems_of, refusals, spec_of, wrong};
+    use ferrio_job::Origin;
 
     fn of(options: &str) -> Memory {
         spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).memory
@@ -54,5 +110,44 @@ mod tests {
     fn alignment_and_huge_page_size_are_bytes() {
         assert_eq!(of("iomem_align=8k\nhugepage-size=1g\nmem=mmaphuge\n").huge_page, 1 << 30);
         assert_eq!(of("mem_align=8k\n").align, 8192);
+    }
+
+    #[test]
+    fn alignments_are_powers_of_two() {
+        assert_eq!(first_refusal("iomem_align=1000\n"), "iomem_align=1000 is not a power of two");
+        assert!(wrong("iomem_align=512\n").is_empty() && wrong("iomem_align=0\n").is_empty());
+    }
+
+    #[test]
+    fn a_huge_page_has_the_size_of_a_page() {
+        assert_eq!(
+            first_refusal("mem=mmaphuge\nhugepage-size=3m\n"),
+            "hugepage-size=3145728 is not the size of a page"
+        );
+        assert!(wrong("mem=shmhuge\nhugepage-size=2m\n").is_empty());
+        assert!(wrong("hugepage-size=3m\n").is_empty(), "without effect");
+    }
+
+    #[test]
+    fn buffers_that_no_memory_holds_are_refused() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        let problem = &problems_of(&job("io_uring", "iodepth=2147483647\n"))[0];
+        assert_eq!(problem.code, "buffers-exceed-memory");
+        let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, and the machine has 1024";
+        assert_eq!(problem.message, want);
+        assert_eq!(refusals(&job("libaio", "iodepth=2k\nbs=1m\n")).len(), 1);
+        let want = "iodepth=2147483647 needs 524287 MiB of memory, and the machine has 1024";
+        assert_eq!(refusals(&job("null", "iodepth=2147483647\n")), [want]);
+        let problem = &problems_of(&job("psync", "bsrange=4k-2g\n"))[0];
+        assert!(matches!(problem.origin, Origin::File { line: 4, column: 9, .. }), "{:?}", problem.origin);
+    }
+
+    #[test]
+    fn what_can_work_is_not_refused_for_its_buffers() {
+        let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
+        assert!(plan_of(&job("io_uring", "iodepth=1000\nbs=1m\n")).is_ok());
+        assert!(plan_of(&job("null", "iodepth=32k\nbs=1m\n")).is_ok(), "pages that nothing touches");
+        let spec = spec_of(&job("psync", "iodepth=2147483647\n"));
+        assert_eq!((spec.depth.iodepth, spec.units()), (2_147_483_647, 1));
     }
 }

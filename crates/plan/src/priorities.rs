@@ -1,9 +1,9 @@
 //! I/O priorities: what `prio` and its kin, and the engines' `cmdprio` options, make of a job.
 
+use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, PrioritySplit, priority_splits};
 
 use crate::written::asks;
-use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 
 /// The options of one engine about the priorities of single I/Os.
 struct Names {
@@ -36,9 +36,9 @@ const fn names(engine: EngineKind) -> Option<Names> {
 }
 
 /// All priorities of a job; without those of single I/Os if [`check`] finds fault with them.
-pub(crate) fn priorities(job: &Job, engine: EngineKind) -> Priorities {
-    let shares = names(engine).and_then(|names| shares(job, &names).ok()).unwrap_or_default();
-    Priorities { own: own(&job.options), shares }
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let shares = names(spec.engine).and_then(|names| shares(job, &names).ok()).unwrap_or_default();
+    spec.priorities = Priorities { own: own(&job.options), shares };
 }
 
 /// What is wrong with the options about single I/Os. As in fio only the job that has them fails.

@@ -10,11 +10,11 @@ use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::inert::Inert;
 use crate::written::{is_zero, name};
-use crate::{files, life_cycle, logs, rules, sizes, without_effect};
+use crate::{files, fill_device, life_cycle, logs, sizes, without_effect};
 
 /// The tables of all subjects.
 const TABLES: [&[Inert]; 6] =
-    [files::INERT, life_cycle::INERT, logs::INERT, rules::INERT_FILL, sizes::INERT, without_effect::INERT];
+    [files::INERT, fill_device::INERT, life_cycle::INERT, logs::INERT, sizes::INERT, without_effect::INERT];
 
 /// Assignments that change nothing in some job, and those that matter in one.
 #[derive(Debug, Default)]

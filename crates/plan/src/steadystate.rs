@@ -1,24 +1,35 @@
-//! `steadystate` and the options below it, resolved.
+//! The steady state that ends a job: `steadystate` and the options below it, which jobs of a run or of a group share.
 
 use std::time::Duration;
 
-use ferrio_job::Diagnostic;
-use ferrio_jobfile::{Job, Opt, Options, whole_number};
+use ferrio_job::{JobSpec, SteadyFigure, SteadyState};
+use ferrio_jobfile::{Job, Opt, whole_number};
 
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use ferrio_job::{Measure, SteadyFigure, SteadyState};
+use crate::written::{asks, duration, kb_base, refuse};
 
 /// Most checks that a window can hold: their figures are kept and reported.
 const MAX_CHECKS: u128 = 1_000_000;
 
-/// The steady state that ends the job; `None` without a duration.
-pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings) -> Option<SteadyState> {
+/// µs between two checks unless given.
+const INTERVAL: u64 = 1_000_000;
+const STEADYSTATE: [Opt; 4] =
+    [Opt::Steadystate, Opt::SteadystateDuration, Opt::SteadystateRampTime, Opt::SteadystateCheckInterval];
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::SteadystateDuration) {
+        an_interval_is_a_second_at_least(job, findings);
+        a_window_is_some_intervals_long(job, findings);
+    }
+}
+
+/// The steady state; none without a duration.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
-    let time = |opt, default| Duration::from_micros(options.time_us(opt).unwrap_or(default));
-    let duration = time(Opt::SteadystateDuration, 0);
-    if duration.is_zero() {
-        return None;
+    let window = duration(options, Opt::SteadystateDuration);
+    if window.is_zero() {
+        return;
     }
     let choice = options.word(Opt::Steadystate);
     let word = choice.as_ref().map_or("iops_slope", |choice| choice.word);
@@ -42,33 +53,124 @@ pub(crate) fn steadystate(job: &Job, measure: &Measure, findings: &mut Findings)
         slope: word.ends_with("_slope"),
         limit: limit.unwrap_or(0.0),
         percent: percent.is_some(),
-        duration,
-        ramp: time(Opt::SteadystateRampTime, 0),
-        interval: time(Opt::SteadystateCheckInterval, 1_000_000),
-    };
-    let refuse = |findings: &mut Findings, opt, code, message: String, help| {
-        findings.refuse(Diagnostic::error(message, value_origin(options, opt)).code(code).help(help));
+        duration: window,
+        ramp: duration(options, Opt::SteadystateRampTime),
+        interval: Duration::from_micros(interval(job)),
     };
     if limit.is_none() {
         let help = "write a number with `%`, or a number of I/Os, bytes or time";
         let message = format!("`{argument}` is no limit of a steady state");
-        refuse(findings, Opt::Steadystate, "invalid-steadystate-limit", message, help);
+        refuse(findings, job, &[Opt::Steadystate], "invalid-steadystate-limit", message, help);
     }
-    if figure == SteadyFigure::Latency && !measure.clat {
+    if figure == SteadyFigure::Latency && !spec.measure.clat {
         let message = format!("steadystate={word} needs the completion latencies, which are not measured");
         let help = "take disable_clat or gtod_reduce out, or choose `iops` or `bw`";
-        refuse(findings, Opt::Steadystate, "steadystate-without-latencies", message, help);
+        refuse(findings, job, &[Opt::Steadystate], "steadystate-without-latencies", message, help);
     }
-    if duration.as_micros() / state.interval.as_micros().max(1) > MAX_CHECKS {
+    if window.as_micros() / state.interval.as_micros().max(1) > MAX_CHECKS {
         let message = format!("a steady state window of more than {MAX_CHECKS} checks is too long");
         let help = "give a shorter steadystate_duration or a longer steadystate_check_interval";
-        refuse(findings, Opt::SteadystateDuration, "steadystate-duration-too-long", message, help);
+        refuse(findings, job, &[Opt::SteadystateDuration], "steadystate-duration-too-long", message, help);
     }
-    Some(state)
+    spec.steadystate = Some(state);
 }
 
-fn kb_base(options: &Options) -> u64 {
-    if options.word(Opt::KbBase).is_some_and(|choice| choice.word == "1000") { 1000 } else { 1024 }
+fn an_interval_is_a_second_at_least(job: &Job, findings: &mut Findings) {
+    if interval(job) < INTERVAL {
+        let message = "ss_check_interval must be at least 1s";
+        let help = "give 1s or more";
+        refuse(
+            findings,
+            job,
+            &[Opt::SteadystateCheckInterval],
+            "steadystate-interval-too-short",
+            message,
+            help,
+        );
+    }
+}
+
+fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
+    let (duration, interval) = (job.options.time_us(Opt::SteadystateDuration).unwrap_or(0), interval(job));
+    if interval >= INTERVAL && (duration <= interval || !duration.is_multiple_of(interval)) {
+        let message = format!("ss_duration {duration}us must be multiple of ss_check_interval {interval}us");
+        let help = "give at least twice the interval";
+        let opts = [Opt::SteadystateDuration, Opt::SteadystateCheckInterval];
+        refuse(findings, job, &opts, "steadystate-duration-not-of-intervals", message, help);
+    }
+}
+
+/// µs between two checks.
+fn interval(job: &Job) -> u64 {
+    job.options.time_us(Opt::SteadystateCheckInterval).unwrap_or(INTERVAL)
+}
+
+/// One ticker looks at all jobs of the run, whether they have a steady state or not.
+pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Findings) {
+    let (before, here) = (interval(first), interval(job));
+    if before != here {
+        let message = format!("conflicting ss_check_interval: {before} and {here}, must be globally equal");
+        let blamed = if job.options.is_given(Opt::SteadystateCheckInterval) { job } else { first };
+        let help = "give `steadystate_check_interval` once, in [global]";
+        refuse(
+            findings,
+            blamed,
+            &[Opt::SteadystateCheckInterval],
+            "steadystate-interval-differs",
+            message,
+            help,
+        );
+    }
+}
+
+/// What jobs of one group must have in common; `None` without a steady state.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Settings {
+    criterion: String,
+    limit: String,
+    duration: u64,
+    ramp: u64,
+}
+
+impl Settings {
+    pub(crate) fn of(job: &Job) -> Option<Settings> {
+        if !asks(job, Opt::SteadystateDuration) {
+            return None;
+        }
+        let time = |opt| job.options.time_us(opt).unwrap_or(0);
+        let choice = job.options.word(Opt::Steadystate);
+        let limit = choice.and_then(|choice| choice.argument).unwrap_or("0.01%");
+        Some(Settings {
+            criterion: choice.map_or("iops_slope", |choice| choice.word).to_owned(),
+            limit: comparable(job, limit.trim()),
+            duration: time(Opt::SteadystateDuration),
+            ramp: time(Opt::SteadystateRampTime),
+        })
+    }
+}
+
+/// A limit such that equal ones are equal texts: `10%` and `10.0%`, `1m` and `1024k`.
+fn comparable(job: &Job, limit: &str) -> String {
+    let (number, unit) = limit.strip_suffix('%').map_or((limit, ""), |number| (number, "%"));
+    if let Ok(number) = number.parse::<f64>() {
+        return format!("{number}{unit}");
+    }
+    whole_number(Opt::Rate, limit, kb_base(&job.options))
+        .map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
+}
+
+/// One window is kept for a whole group.
+pub(crate) fn groups_share_their_settings(
+    first: &Option<Settings>,
+    job: &Job,
+    here: &Option<Settings>,
+    findings: &mut Findings,
+) {
+    if first != here {
+        let message = "job rejected: steadystate options must be consistent within reporting groups";
+        let help = "give them once in [global], or begin a group with `new_group`";
+        refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
+    }
 }
 
 /// A whole number with a unit, µs without one.
@@ -90,7 +192,7 @@ fn nanoseconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{refusals, spec_of};
+    use crate::testing::{first_refusal, refusals, spec_of, wrong, wrong_in};
 
     fn state(options: &str) -> Option<SteadyState> {
         spec_of(&format!("[a]\nioengine=null\nsize=64k\n{options}")).steadystate
@@ -141,5 +243,39 @@ mod tests {
     fn a_window_has_a_size_that_can_be_kept() {
         let text = "[a]\nioengine=null\nsize=4k\nss_dur=1000001\n";
         assert_eq!(refusals(text), ["a steady state window of more than 1000000 checks is too long"]);
+    }
+
+    #[test]
+    fn a_window_is_a_larger_multiple_of_an_interval_of_a_second_or_more() {
+        let want = "ss_duration 10000000us must be multiple of ss_check_interval 3000000us";
+        assert_eq!(first_refusal("ss=iops:10%\nss_dur=10\nss_interval=3\n"), want);
+        let want = "ss_duration 1000000us must be multiple of ss_check_interval 1000000us";
+        assert_eq!(first_refusal("ss_dur=1\n"), want);
+        let want = "ss_check_interval must be at least 1s";
+        assert_eq!(first_refusal("ss_dur=10\nss_interval=500ms\n"), want);
+        assert!(wrong("ss_dur=9\nss_interval=3\n").is_empty());
+        assert!(wrong("ss=iops:10%\nss_interval=500ms\n").is_empty(), "off without a duration");
+    }
+
+    #[test]
+    fn all_jobs_check_at_one_interval() {
+        let want = ["conflicting ss_check_interval: 1000000 and 2000000, must be globally equal"];
+        assert_eq!(wrong_in("[a]\n[b]\nss_interval=2\n"), want);
+        assert_eq!(wrong_in("[a]\nstonewall\n[b]\nstonewall\nss_interval=2\n"), want);
+        assert!(wrong_in("ss_interval=2\n[a]\n[b]\n").is_empty());
+    }
+
+    #[test]
+    fn a_group_has_one_steady_state() {
+        let want = ["job rejected: steadystate options must be consistent within reporting groups"];
+        let two = |a: &str, b: &str| wrong_in(&format!("[a]\n{a}\n[b]\n{b}\n"));
+        assert_eq!(two("ss=iops:10%\nss_dur=4", "ss=iops:20%\nss_dur=4"), want);
+        assert_eq!(two("ss=iops:10%\nss_dur=4", ""), want);
+        assert_eq!(two("", "ss=iops:10%\nss_dur=4"), want);
+        assert_eq!(two("ss_dur=4", "ss_dur=4\nss_ramp=1"), want);
+        assert!(two("ss=iops:10%\nss_dur=4", "ss=iops:10.0%\nss_dur=4").is_empty());
+        assert!(two("ss=bw:1m\nss_dur=4", "ss=bw:1024k\nss_dur=4").is_empty());
+        assert!(two("ss=iops:10%", "ss=iops:20%").is_empty(), "off without a duration");
+        assert!(two("ss=iops:10%\nss_dur=4", "new_group\nss=iops:20%\nss_dur=4").is_empty());
     }
 }

@@ -5,6 +5,9 @@ use std::io;
 use ferrio_job::{ArgOrigin, Diagnostic};
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
+use crate::findings::Findings;
+use crate::group_rules::Together;
+use crate::resolve::{check, resolve};
 use crate::{Machine, PlanOptions};
 use ferrio_job::{JobSpec, Plan};
 
@@ -89,4 +92,53 @@ pub(crate) fn texts(notes: &[Diagnostic]) -> Vec<&str> {
 pub(crate) fn notes(text: &str) -> Vec<String> {
     let plan = plan_of(text).unwrap_or_else(|problems| panic!("{}", problems.render(false)));
     plan.diagnostics.into_iter().map(|note| note.message).collect()
+}
+
+/// A job of the engine that does nothing.
+pub(crate) fn null(options: &str) -> String {
+    format!("[a]\nioengine=null\nsize=64k\n{options}")
+}
+
+/// What is told first about such a job: rules come before what is missing.
+pub(crate) fn first_refusal(options: &str) -> String {
+    refusals(&null(options)).into_iter().next().unwrap_or_default()
+}
+
+/// What the rules say about jobs, whatever this program has of their options.
+fn findings(set: &JobSet) -> Findings {
+    let mut findings = Findings::default();
+    let mut together = Together::default();
+    for job in &set.jobs {
+        check(job, &mut findings);
+        let draft = resolve(job, &MACHINE, false, &mut findings);
+        together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+    }
+    findings
+}
+
+fn messages(findings: Findings) -> Vec<String> {
+    let mut problems: Vec<_> = findings.into_problems().into_iter().map(|problem| problem.message).collect();
+    problems.retain(|message| !message.ends_with("not implemented yet"));
+    problems
+}
+
+/// All refusals of rules of one job.
+pub(crate) fn wrong(options: &str) -> Vec<String> {
+    messages(findings(&jobs_of(&null(options))))
+}
+
+/// All refusals of rules of several jobs, which share what stands before the first.
+pub(crate) fn wrong_in(jobs: &str) -> Vec<String> {
+    messages(findings(&jobs_of(&format!("[global]\nioengine=null\nsize=64k\n{jobs}"))))
+}
+
+/// Notes of rules about one job.
+pub(crate) fn notes_of(options: &str) -> Vec<String> {
+    findings(&jobs_of(&null(options))).into_notes().into_iter().map(|note| note.message).collect()
+}
+
+/// A job as fixed up, even if this program lacks some of its options.
+pub(crate) fn fixed(options: &str) -> JobSpec {
+    let set = jobs_of(&null(options));
+    resolve(&set.jobs[0], &MACHINE, false, &mut Findings::default()).unwrap().spec
 }

@@ -1,14 +1,14 @@
 //! `continue_on_error`, `ignore_error` and `error_dump`: which errors a job lives with.
 
-use ferrio_jobfile::{Opt, Options, Value};
-
-use ferrio_job::Tolerance;
+use ferrio_job::{JobSpec, Tolerance};
+use ferrio_jobfile::{Job, Opt, Value};
 
 /// What a class tolerates that is switched on without a list of its own.
 const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 
 /// A list of `ignore_error` replaces the usual errors of its class and switches the class on; an empty one leaves it alone.
-pub(crate) fn tolerance(options: &Options) -> Tolerance {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
     let mut classes = match options.word(Opt::ContinueOnError).map(|choice| choice.word) {
         Some("read") => [true, false, false],
         Some("write") => [false, true, false],
@@ -26,7 +26,7 @@ pub(crate) fn tolerance(options: &Options) -> Tolerance {
         }
     }
     let [read, write, verify] = classes;
-    Tolerance { read, write, verify, dump: options.switch(Opt::ErrorDump).unwrap_or(false) }
+    spec.tolerance = Tolerance { read, write, verify, dump: options.switch(Opt::ErrorDump).unwrap_or(false) };
 }
 
 #[cfg(test)]

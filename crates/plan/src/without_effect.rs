@@ -2,8 +2,10 @@
 
 use ferrio_jobfile::{Job, Opt};
 
+use crate::direction::rw;
 use crate::inert::inert;
-use crate::written::{asks, int_or, lacks, rw, verifies, word};
+use crate::verify::verifies;
+use crate::written::{asks, int_or, lacks, word};
 use ferrio_job::Direction;
 
 inert! {

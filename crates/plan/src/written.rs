@@ -1,15 +1,30 @@
-//! Questions to a job as written, which rules and refusals ask before (or without) a resolved spec.
+//! Questions to a job as written, which every subject asks; no subject is known here.
+
+use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
+use ferrio_jobfile::{Amount, Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
-use crate::resolve::read_write;
-use ferrio_job::ReadWrite;
 
-/// The `rw` kind in force.
-pub(crate) fn rw(job: &Job) -> ReadWrite {
-    read_write(&job.options)
+/// A 32-bit count; a larger number is the largest count.
+pub(crate) fn count(options: &Options, opt: Opt) -> Option<u32> {
+    options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
+}
+
+/// A time; zero if none was given.
+pub(crate) fn duration(options: &Options, opt: Opt) -> Duration {
+    Duration::from_micros(options.time_us(opt).unwrap_or(0))
+}
+
+/// Bytes of a `k` in values of this job.
+pub(crate) fn kb_base(options: &Options) -> u64 {
+    if options.word(Opt::KbBase).is_some_and(|choice| choice.word == "1000") { 1000 } else { 1024 }
+}
+
+/// Where the value of an option was given last.
+pub(crate) fn value_origin(options: &Options, opt: Opt) -> Origin {
+    options.given(opt).map_or(Origin::Builtin, |given| given.value_origin.clone())
 }
 
 /// Whether an option is given with more than zero, off or nothing.
@@ -30,14 +45,6 @@ pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
 /// The chosen word in force, if one was given.
 pub(crate) fn word(job: &Job, opt: Opt) -> Option<&str> {
     job.options.word(opt).map(|choice| choice.word)
-}
-
-/// Whether blocks carry something to check: a pattern alone asks for that, too.
-pub(crate) fn verifies(job: &Job) -> bool {
-    match word(job, Opt::Verify) {
-        Some(method) => method != "0",
-        None => job.options.is_given(Opt::VerifyPattern),
-    }
 }
 
 /// A whole number, or a default.
@@ -95,12 +102,5 @@ mod tests {
         let asked = [Opt::Thinktime, Opt::Thread, Opt::Rate, Opt::Loops, Opt::RampTime, Opt::Flow]
             .map(|opt| asks(&set.jobs[0], opt));
         assert_eq!(asked, [false, false, true, false, true, true]);
-    }
-
-    #[test]
-    fn a_pattern_alone_verifies_unless_that_is_switched_off() {
-        let verified = |text: &str| verifies(&jobs_of(text).jobs[0]);
-        assert!(verified("[a]\nverify_pattern=0xff\n") && verified("[a]\nverify=md5\n"));
-        assert!(!verified("[a]\nverify=0\nverify_pattern=0xff\n") && !verified("[a]\n"));
     }
 }

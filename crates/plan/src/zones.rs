@@ -1,17 +1,31 @@
-//! Zones of `zonemode=strided`.
+//! Zones: `zonemode` and what it needs.
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{JobSpec, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
 
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use crate::written::note;
-use ferrio_job::Zones;
+use crate::written::{asks, note, refuse, word};
 
-/// The zones of a job, `None` when it has none.
-pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    match word(job, Opt::Zonemode) {
+        Some("strided") => strided_needs_a_zonesize(job, findings),
+        Some("zbd") => {
+            zones_of_a_device_are_laid_out_in_turn(job, findings);
+            remainders_need_free_offsets(job, findings);
+        }
+        _ => zonesize_needs_a_mode(job, findings),
+    }
+}
+
+/// The zones of zonemode=strided.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    spec.zones = strided(job, findings);
+}
+
+fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     let options = &job.options;
-    if options.word(Opt::Zonemode)?.word != "strided" {
+    if word(job, Opt::Zonemode)? != "strided" {
         return None;
     }
     let size = options.size(Opt::Zonesize).filter(|&bytes| bytes > 0)?;
@@ -21,8 +35,8 @@ pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
         Some(Amount::Bytes(bytes)) => bytes,
         Some(Amount::Percent(_) | Amount::Zones(_)) => {
             let message = "option `zoneskip` must be in bytes for zonemode=strided";
-            let problem = Diagnostic::error(message, value_origin(options, Opt::Zoneskip));
-            findings.refuse(problem.code("zoneskip-not-in-bytes").help("write the bytes to skip"));
+            let help = "write the bytes to skip";
+            refuse(findings, job, &[Opt::Zoneskip], "zoneskip-not-in-bytes", message, help);
             return None;
         }
     };
@@ -35,10 +49,42 @@ pub(crate) fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     Some(Zones { size, range, skip })
 }
 
+fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::Zonesize) {
+        let message = "--zonemode=none and --zonesize are not compatible";
+        let help = "give zonemode=strided, or take `zonesize` out";
+        refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
+    }
+}
+
+fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
+    if !asks(job, Opt::Zonesize) {
+        let message = "--zonesize must be specified when using --zonemode=strided";
+        let help = "give the bytes to do in each zone as `zonesize`";
+        refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
+    }
+}
+
+fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
+    if job.options.switch(Opt::CreateSerialize) == Some(false) {
+        let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
+        let help = "take `create_serialize=0` out";
+        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
+    }
+}
+
+fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::WriteZoneRemainder) && job.options.switch(Opt::Norandommap) == Some(false) {
+        let message = "write_zone_remainder=1 requires norandommap=1";
+        let help = "take `norandommap=0` out";
+        refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan_of, refusals, spec_of, texts};
+    use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts};
 
     fn zones(options: &str) -> Option<Zones> {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).zones
@@ -66,5 +112,31 @@ mod tests {
     fn a_skip_in_other_units_is_refused() {
         let text = "[a]\nioengine=null\nsize=1m\nzonemode=strided\nzonesize=64k\nzoneskip=1z\n";
         assert_eq!(refusals(text), ["option `zoneskip` must be in bytes for zonemode=strided"]);
+    }
+
+    #[test]
+    fn a_zonesize_without_a_mode_is_refused() {
+        let want = "--zonemode=none and --zonesize are not compatible";
+        assert_eq!(first_refusal("zonesize=64k\n"), want);
+        assert_eq!(first_refusal("zonesize=64k\nzonemode=none\n"), want);
+    }
+
+    #[test]
+    fn strided_zones_need_a_size() {
+        let want = "--zonesize must be specified when using --zonemode=strided";
+        assert_eq!(first_refusal("zonemode=strided\n"), want);
+        assert_eq!(first_refusal("zonemode=strided\nzonesize=0\n"), want);
+    }
+
+    #[test]
+    fn zones_of_a_device_are_never_laid_out_side_by_side() {
+        let want = "--zonemode=zbd and --create_serialize=0 are not compatible";
+        assert_eq!(first_refusal("zonemode=zbd\ncreate_serialize=0\n"), want);
+    }
+
+    #[test]
+    fn writing_remainders_of_zones_excludes_a_random_map() {
+        let want = "write_zone_remainder=1 requires norandommap=1";
+        assert_eq!(first_refusal("zonemode=zbd\nwrite_zone_remainder=1\nnorandommap=0\n"), want);
     }
 }

@@ -1,7 +1,9 @@
-use std::time::Duration;
+use ferrio_job::{Fadvise, Origin, ReadWrite};
 
 use super::*;
-use crate::testing::{refusals, spec_of};
+use crate::PlanOptions;
+use crate::status::{self, InertOptions};
+use crate::testing::{MACHINE, jobs_of, null, problems_of, refusals, spec_of};
 
 fn spec(options: &str) -> JobSpec {
     spec_of(&format!("[a]\nioengine=null\nsize=64k\n{options}"))
@@ -15,77 +17,6 @@ fn an_empty_job_has_fios_defaults() {
     assert_eq!((spec.seeding, spec.fallocate, spec.fadvise), (bare.seeding, bare.fallocate, bare.fadvise));
     assert_eq!((&spec.block, spec.rwmixread, spec.direct), (&bare.block, 50, false));
     assert_eq!((spec.units, spec.overwrite, spec.durability), (bare.units, true, bare.durability));
-}
-
-#[test]
-fn direct_and_buffered_are_one_switch_and_the_last_counts() {
-    assert!(spec("direct=1\n").direct);
-    assert!(!spec("direct=1\nbuffered=1\n").direct);
-    assert!(spec("buffered=1\nbuffered=0\n").direct);
-    assert!(spec("buffered=0\n").direct);
-}
-
-#[test]
-fn rwmixread_and_rwmixwrite_are_one_number_and_the_last_counts() {
-    assert_eq!(spec("rwmixread=70\n").rwmixread, 70);
-    assert_eq!(spec("rwmixread=70\nrwmixwrite=80\n").rwmixread, 20);
-    assert_eq!(spec("rwmixwrite=80\nrwmixread=70\n").rwmixread, 70);
-}
-
-#[test]
-fn a_range_of_block_sizes_beats_a_fixed_one_in_either_order() {
-    let sizes = |options| spec(options).block.0.map(|block| (block.min, block.max));
-    assert_eq!(sizes("bs=8k,4k\n"), [(8192, 8192), (4096, 4096), (4096, 4096)]);
-    assert_eq!(sizes("bsrange=,1k-4k\nbs=16k\n"), [(16384, 16384), (1024, 4096), (1024, 4096)]);
-    assert_eq!(sizes("bs=16k\nbsrange=2k-8k\n"), [(2048, 8192); 3]);
-}
-
-#[test]
-fn depths_and_batches_are_brought_into_range() {
-    let depth = spec("iodepth=16\n").depth;
-    assert_eq!(depth, Depth { iodepth: 16, batch: 1, complete_min: 1, complete_max: 1, low: 16 });
-    let depth = spec("iodepth=16\niodepth_batch=0\niodepth_low=40\niodepth_batch_complete=0\n").depth;
-    assert_eq!(depth, Depth { iodepth: 16, batch: 16, complete_min: 0, complete_max: 0, low: 16 });
-    let depth =
-        spec("iodepth=16\niodepth_batch=8\niodepth_batch_complete_min=4\niodepth_batch_complete_max=2\n")
-            .depth;
-    assert_eq!(depth, Depth { iodepth: 16, batch: 8, complete_min: 4, complete_max: 4, low: 16 });
-}
-
-#[test]
-fn the_step_of_rw_is_a_count_for_random_and_bytes_for_sequential_kinds() {
-    assert_eq!(spec("rw=randwrite:8\n").rw_postfix, RwPostfix::Every(8));
-    assert_eq!(spec("rw=write:-4k\n").rw_postfix, RwPostfix::Hole(-4096));
-    assert_eq!(spec("rw=read:4k\nkb_base=1000\n").rw_postfix, RwPostfix::Hole(4000));
-    assert_eq!(spec("rw=read:0\n").rw_postfix, RwPostfix::None);
-    assert_eq!(spec("rw=read:(2*4k)\n").rw_postfix, RwPostfix::Hole(8192));
-    assert_eq!(spec("rw=randread:(2*4)\n").rw_postfix, RwPostfix::Every(8));
-    assert_eq!(spec("rw=write:(1-5)k\n").rw_postfix, RwPostfix::Hole(-4096));
-}
-
-#[test]
-fn a_seed_is_used_whatever_randrepeat_says() {
-    assert_eq!(spec("").seeding, Seeding::Repeatable);
-    assert_eq!(spec("randrepeat=0\n").seeding, Seeding::FromSystem);
-    assert_eq!(spec("randrepeat=0\nrandseed=7\n").seeding, Seeding::Fixed(7));
-}
-
-#[test]
-fn times_loops_and_delays_are_kept() {
-    let limits = spec("runtime=1m\nramp_time=500ms\nloops=0\nstartdelay=1,2\nnumber_ios=1k\n").limits;
-    assert_eq!((limits.runtime, limits.ramp_time), (Duration::from_secs(60), Duration::from_millis(500)));
-    assert_eq!(limits.startdelay, (Duration::from_secs(1), Duration::from_secs(2)));
-    assert_eq!((limits.loops, limits.number_ios), (1, 1024));
-}
-
-#[test]
-fn sync_options_become_flags_and_counts() {
-    let durability = spec("sync_file_range=wait_before,write:8\nfsync=4\nend_fsync=1\n").durability;
-    assert_eq!(durability.sync_file_range, SyncFileRange { flags: 3, every: 8 });
-    assert_eq!((durability.fsync, durability.fdatasync, durability.end_fsync), (4, 0, true));
-    assert_eq!(spec("sync_file_range=wait_after\n").durability.sync_file_range.every, 1);
-    assert_eq!(spec("sync=dsync\n").open_sync, OpenSync::Dsync);
-    assert_eq!(spec("sync=1\n").open_sync, OpenSync::Sync);
 }
 
 #[test]
@@ -110,4 +41,121 @@ fn sizes_in_zones_are_refused() {
     let job = "[a]\nioengine=null\n";
     let want = "option `size` in zones needs zonemode=zbd, which is not implemented yet";
     assert_eq!(refusals(&format!("{job}size=10z\n")), [want]);
+}
+
+#[test]
+fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
+    let set = jobs_of(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+    let mut told = Findings::default();
+    status::check(&set.jobs[0], &mut InertOptions::default(), &mut told);
+    let missing = told.into_problems();
+    let refused = refusals(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+    let want =
+        ["--zonemode=none and --zonesize are not compatible", "rate and rate_iops are mutually exclusive"];
+    assert_eq!(refused[..2], want);
+    assert_eq!(refused.len(), 2 + missing.len());
+    assert!(!missing.is_empty());
+}
+
+/// The text that a problem marks in a job file.
+fn marked<'a>(text: &'a str, problem: &Diagnostic) -> &'a str {
+    let Origin::File { line, column, length, .. } = problem.origin else { return "" };
+    let line = text.lines().nth(line as usize - 1).unwrap();
+    let start = column as usize - 1;
+    line.get(start..start + length as usize).unwrap()
+}
+
+#[test]
+fn every_rule_has_its_code_and_marks_the_value_to_blame() {
+    for (options, code, value) in [
+        ("zonesize=64k", "zonesize-without-zonemode", "64k"),
+        ("zonemode=strided", "zonemode-without-zonesize", "strided"),
+        ("zonemode=strided\nzonesize=4k\nzoneskip=2z", "zoneskip-not-in-bytes", "2z"),
+        ("zonemode=zbd\ncreate_serialize=0", "zones-laid-out-at-once", "0"),
+        ("zonemode=zbd\nwrite_zone_remainder=1\nnorandommap=0", "zone-remainders-with-random-map", "0"),
+        ("sprandom=1\nrw=randread", "sprandom-without-random-writes", "randread"),
+        (
+            "sprandom=1\nrw=randwrite\nrandom_generator=tausworthe",
+            "sprandom-with-other-generator",
+            "tausworthe",
+        ),
+        ("sprandom=1\nrw=randwrite\nnorandommap=0", "sprandom-with-random-map", "0"),
+        (
+            "rw=randread\nrandom_generator=permute\nrandom_distribution=zipf",
+            "permute-with-distribution",
+            "zipf",
+        ),
+        ("rw=randrw\nrandom_generator=permute\nbs=4k,8k", "permute-with-unequal-blocks", "4k,8k"),
+        ("rate=1m\nrate_iops=5", "rate-in-bytes-and-ios", "5"),
+        ("rate=1m\nrate_min=2m", "minimum-above-rate", "2m"),
+        ("rate=1k\nrate_process=poisson", "poisson-without-rate", "poisson"),
+        ("max_latency=7\ndisable_lat=1", "latency-limit-without-latencies", "7"),
+        ("ramp_time=1\nramp_size=8k", "ramp-in-time-and-bytes", "8k"),
+        ("block_error_percentiles=1\nnrfiles=2", "block-errors-of-several-files", "1"),
+        ("bs=128k", "size-below-block-size", "64k"),
+        ("bssplit=4k/50:8g/50", "block-size-too-large", "4k/50:8g/50"),
+        ("bssplit=4k/50:16k/50\nbsrange=8k-16k", "bssplit-below-bsrange", "8k-16k"),
+        ("bs_unaligned=1\nverify=md5", "bs-unaligned-with-verify", "1"),
+        ("iodepth=100m", "buffers-exceed-memory", "100m"),
+        ("dedupe_percentage=99\ndedupe_mode=working_set", "dedupe-above-100-percent", "99"),
+        ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),
+        ("rw=trimwrite\nnum_range=3", "trimwrite-with-ranges", "3"),
+        ("rw=trim\nnum_range=3", "engine-without-ranges", "3"),
+        ("rw=write\natomic=1", "engine-without-atomic-writes", "1"),
+        ("fdp=1\ndataplacement=streams", "fdp-with-other-placement", "streams"),
+        ("log_issue_time=1", "issue-time-without-offsets", "1"),
+        ("ss_dur=4\nss_interval=5ms", "steadystate-interval-too-short", "5ms"),
+        ("ss_dur=5\nss_interval=2", "steadystate-duration-not-of-intervals", "2"),
+        ("ss_dur=2000000", "steadystate-duration-too-long", "2000000"),
+        ("ss=lat:5%\nss_dur=4\ndisable_clat=1", "steadystate-without-latencies", "lat:5%"),
+        ("wait_for=b", "waits-for-unknown-job", "b"),
+        ("wait_for=a", "waits-for-itself", "a"),
+        ("cpus_allowed=9", "no-such-cpu", "9"),
+        ("numa_cpu_nodes=999", "invalid-numa-nodes", "999"),
+        ("log_alternate_epoch=1\nlog_alternate_epoch_clock_id=99", "no-such-clock", "99"),
+        ("job_start_clock_id=99", "no-such-clock", "99"),
+        (
+            "rw=write\nverify=md5\nverify_interval=128\nverify_offset=100",
+            "verify-offset-beyond-interval",
+            "100",
+        ),
+        ("rw=write\nverify=md5\nverify_offset=50", "verify-offset-in-header", "50"),
+        ("rw=write\nverify=pattern", "verify-without-pattern", "pattern"),
+        ("numjobs=5000", "too-many-jobs", "5000"),
+        ("nrfiles=99999999", "too-many-files", "99999999"),
+        ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
+        ("lockmem=1m", "unimplemented-value", "1m"),
+        ("read_iolog=x", "unimplemented-option", "read_iolog"),
+        ("gpu_dev_id=1\nmem=cudamalloc", "unavailable-value", "cudamalloc"),
+    ] {
+        let text = format!("[a]\nioengine=null\nsize=64k\n{options}\n");
+        let problems = problems_of(&text);
+        let found = problems.iter().find(|problem| problem.code == code);
+        let found = found.unwrap_or_else(|| panic!("{options}: {problems:?}"));
+        assert_eq!(marked(&text, found), value, "{options}");
+    }
+}
+
+#[test]
+fn rules_about_several_jobs_have_codes_and_mark_the_later_job() {
+    for (jobs, code, value) in [
+        ("[b]\n[b]\n[c]\nwait_for=b\n", "waits-for-ambiguous-name", "b"),
+        ("[b]\n[c]\nramp_size=8k\n", "ramp-size-differs-in-group", "8k"),
+        ("group_reporting\n[b]\n[c]\nlat_percentiles=1\n", "percentiles-differ-in-group", "1"),
+        ("[b]\n[c]\nss_interval=2\n", "steadystate-interval-differs", "2"),
+        ("[b]\n[c]\nss_dur=4\n", "steadystate-differs-in-group", "4"),
+    ] {
+        let text = format!("[global]\nioengine=null\nsize=64k\n{jobs}");
+        let problem = problems_of(&text).into_iter().next().unwrap();
+        assert_eq!((problem.code, marked(&text, &problem)), (code, value), "{jobs}");
+    }
+}
+
+#[test]
+fn options_of_the_run_have_codes_too() {
+    let options = PlanOptions { readonly: true, warnings_fatal: true };
+    let text = "[a]\nioengine=null\nsize=64k\nrw=write\ntime_based=1\n";
+    let problems = crate::plan_for(&MACHINE, &jobs_of(text), &options).unwrap_err().diagnostics;
+    let told: Vec<_> = problems.iter().map(|problem| (problem.code, marked(text, problem))).collect();
+    assert_eq!(told, [("write-in-read-only-mode", "write"), ("fatal-warning", "1")]);
 }

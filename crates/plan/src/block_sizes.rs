@@ -2,17 +2,46 @@
 
 use std::array::from_fn;
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use crate::written::note;
-use ferrio_job::{BlockShare, BlockSizes, Direction, PerDirection};
+use crate::sizes::{Extent, Sizing};
+use crate::written::{asks, note, refuse};
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::BsUnaligned) && asks(job, Opt::Direct) {
+        let text = "bs_unaligned may not work with raw io";
+        findings.note(note(job, &[Opt::BsUnaligned], "bs-unaligned-with-direct", text));
+    }
+}
+
+/// Block sizes of each direction and what belongs to them.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let options = &job.options;
+    let switch = |opt| options.switch(opt).unwrap_or(false);
+    spec.block = sizes(options);
+    spec.split = shares(job, &spec.block, findings);
+    spec.bs_unaligned = switch(Opt::BsUnaligned);
+    spec.bs_is_seq_rand = switch(Opt::BsIsSeqRand);
+    if spec.bs_unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
+        let message =
+            "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
+        let help = "take one of the two out";
+        refuse(findings, job, &[Opt::BsUnaligned], "bs-unaligned-with-verify", message, help);
+    }
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, sizing: &Sizing, findings: &mut Findings) {
+    size_holds_a_block(job, sizing, findings);
+    blocks_fit_a_request(job, spec, findings);
+}
 
 /// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
 /// counts. A bound of 0 is no bound.
-pub(crate) fn sizes(options: &Options) -> PerDirection<BlockSizes> {
+fn sizes(options: &Options) -> PerDirection<BlockSizes> {
     let fixed = options.rwt(Opt::Bs);
     let aligned = options.rwt(Opt::Ba);
     let bounds = bounds(options);
@@ -25,39 +54,21 @@ pub(crate) fn sizes(options: &Options) -> PerDirection<BlockSizes> {
     }))
 }
 
-/// `bs_unaligned`, with what there is to say about it.
-pub(crate) fn unaligned(job: &Job, findings: &mut Findings) -> bool {
-    let options = &job.options;
-    let unaligned = options.switch(Opt::BsUnaligned).unwrap_or(false);
-    if unaligned && options.switch(Opt::Direct).unwrap_or(false) {
-        let text = "bs_unaligned may not work with raw io";
-        findings.note(note(job, &[Opt::BsUnaligned], "bs-unaligned-with-direct", text));
-    }
-    if unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
-        let message =
-            "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
-        let problem = Diagnostic::error(message, value_origin(options, Opt::BsUnaligned));
-        findings.refuse(problem.code("bs-unaligned-with-verify").help("take one of the two out"));
-    }
-    unaligned
-}
-
 /// The shares of `bssplit`, ascending and without entries that have none, in the form the I/O path draws from.
-pub(crate) fn shares(
-    options: &Options,
+fn shares(
+    job: &Job,
     block: &PerDirection<BlockSizes>,
     findings: &mut Findings,
 ) -> PerDirection<Vec<BlockShare>> {
-    let splits = options.splits(Opt::Bssplit);
+    let splits = job.options.splits(Opt::Bssplit);
     for (direction, split) in Direction::ALL.into_iter().zip(&splits) {
         let smallest = split.iter().flatten().map(|entry| entry.bytes).min();
         if let Some(bytes) = smallest.filter(|&bytes| bytes < block[direction].min) {
             let min = block[direction].min;
             let message =
                 format!("bssplit asks for {bytes} byte {}s, bsrange for at least {min}", direction.name());
-            let origin = value_origin(options, Opt::Bsrange);
-            let problem = Diagnostic::error(message, origin).code("bssplit-below-bsrange");
-            findings.refuse(problem.help("give one of the two"));
+            let code = "bssplit-below-bsrange";
+            refuse(findings, job, &[Opt::Bsrange], code, message, "give one of the two");
         }
     }
     PerDirection(splits.map(|split| split.map_or_else(Vec::new, |entries| settle(&entries))))
@@ -97,10 +108,37 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
     shares
 }
 
+fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
+    if let Some(Extent::Bytes(size)) = sizing.size
+        && size > 0
+        && size < sizing.min_block
+    {
+        let what = "size too small, must not be less than minimum block size";
+        let message = format!("{what}: {size} < {}", sizing.min_block);
+        let help = "give a larger `size`, or smaller blocks";
+        refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
+    }
+}
+
+/// One request moves at most 4 GiB - 1.
+fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
+    if largest > u64::from(u32::MAX) {
+        let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
+        let help = "one request moves less than 4 GiB";
+        refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
+    }
+}
+
+/// The option that says how large the largest block is: a range or a split beats `bs` in either order.
+pub(crate) fn largest_block(job: &Job) -> Opt {
+    job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]).map_or(Opt::Bs, |given| given.opt)
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, refusals, spec_of, texts};
-    use ferrio_job::JobSpec;
+    use crate::testing::{notes_of, plan_of, problems_of, refusals, spec_of, texts};
+    use ferrio_job::{JobSpec, Origin};
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}\n"))
@@ -163,5 +201,40 @@ mod tests {
     #[test]
     fn a_job_without_split_has_no_shares() {
         assert_eq!(reads("bsrange=4k-16k"), []);
+    }
+
+    #[test]
+    fn unaligned_blocks_with_direct_are_warned_of() {
+        assert_eq!(notes_of("bs_unaligned\ndirect=1\n"), ["bs_unaligned may not work with raw io"]);
+        assert!(notes_of("bs_unaligned\n").is_empty());
+    }
+
+    #[test]
+    fn a_size_below_one_block_is_refused() {
+        let want = "size too small, must not be less than minimum block size: 2048 < 4096";
+        assert_eq!(refusals("[a]\nsize=2k\n"), [want]);
+    }
+
+    #[test]
+    fn a_block_beyond_a_request_is_refused() {
+        let want = "block size 8589934592 is too large, the most is 4294967295";
+        assert_eq!(refusals("[a]\nioengine=null\nsize=16g\nbs=8g\n"), [want]);
+        for bounds in ["bssplit=4k/50:8g/50\nbs=4k\n", "bsrange=4k-8g\nbs=4k\n"] {
+            let problem = &problems_of(&format!("[a]\nioengine=null\nsize=16g\n{bounds}"))[0];
+            assert_eq!((problem.code, problem.message.as_str()), ("block-size-too-large", want));
+            assert!(
+                matches!(problem.origin, Origin::File { line: 4, column: 8 | 9, .. }),
+                "{:?}",
+                problem.origin
+            );
+        }
+    }
+
+    #[test]
+    fn a_range_of_block_sizes_beats_a_fixed_one_in_either_order() {
+        let sizes = |options| job(options).block.0.map(|block| (block.min, block.max));
+        assert_eq!(sizes("bs=8k,4k\n"), [(8192, 8192), (4096, 4096), (4096, 4096)]);
+        assert_eq!(sizes("bsrange=,1k-4k\nbs=16k\n"), [(16384, 16384), (1024, 4096), (1024, 4096)]);
+        assert_eq!(sizes("bs=16k\nbsrange=2k-8k\n"), [(2048, 8192); 3]);
     }
 }

@@ -1,31 +1,27 @@
-//! Recording, replaying, and logs: what excludes each other.
+//! Recording and replaying of I/O: `write_iolog`, `read_iolog`.
 
-use ferrio_job::Origin;
+use ferrio_job::{IologVersion, JobSpec, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt};
 
 use crate::findings::Findings;
-use crate::written::{asks, note, refuse};
+use crate::written::{note, refuse};
 
-/// All rules about logs of one job.
-pub(super) fn check(job: &Job, findings: &mut Findings) {
-    replaying_beats_recording(job, findings);
-    issue_times_need_a_latency_log_with_offsets(job, findings);
-}
-
-fn replaying_beats_recording(job: &Job, findings: &mut Findings) {
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if job.options.is_given(Opt::ReadIolog) && job.options.is_given(Opt::WriteIolog) {
         let text = "read iolog overrides write_iolog";
         findings.warn(note(job, &[Opt::WriteIolog], "replay-overrides-recording", text));
     }
 }
 
-fn issue_times_need_a_latency_log_with_offsets(job: &Job, findings: &mut Findings) {
-    let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
-    if asks(job, Opt::LogIssueTime) && !logged {
-        let message = "log_issue_time option requires write_lat_log and log_offset options";
-        let help = "give `write_lat_log` and `log_offset=1`";
-        refuse(findings, job, &[Opt::LogIssueTime], "issue-time-without-offsets", message, help);
-    }
+/// The log that the job's I/O is recorded in.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let version = match job.options.int(Opt::WriteIologVersion) {
+        Some(2) => IologVersion::Two,
+        _ => IologVersion::Three,
+    };
+    let path = job.options.text(Opt::WriteIolog);
+    spec.iolog = path.map(|path| RecordTo { path: path.into(), version });
 }
 
 /// Standard input is read once: by a job file, or by one job that replays it.
@@ -49,9 +45,9 @@ pub(crate) fn stdin_has_one_user(set: &JobSet, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::PlanOptions;
-    use crate::rules::tests::{first_refusal, notes_of, null};
-    use crate::testing::{jobs_named, jobs_of};
+    use crate::testing::{jobs_named, jobs_of, notes_of, null, spec_of};
 
     #[test]
     fn a_job_that_replays_does_not_record() {
@@ -63,11 +59,12 @@ mod tests {
     }
 
     #[test]
-    fn issue_times_are_a_column_of_latency_logs_with_offsets() {
-        let want = "log_issue_time option requires write_lat_log and log_offset options";
-        for options in ["", "write_lat_log=x\n", "write_bw_log=x\nlog_offset=1\n"] {
-            assert_eq!(first_refusal(&format!("log_issue_time=1\n{options}")), want);
-        }
+    fn io_is_recorded_in_version_3_unless_2_is_asked_for() {
+        let iolog = |options: &str| spec_of(&null(options)).iolog;
+        assert_eq!(iolog("write_iolog_version=2\n"), None);
+        let log = |version| Some(RecordTo { path: "d/log".into(), version });
+        assert_eq!(iolog("write_iolog=d/log\n"), log(IologVersion::Three));
+        assert_eq!(iolog("write_iolog=d/log\nwrite_iolog_version=2\n"), log(IologVersion::Two));
     }
 
     #[test]

@@ -1,20 +1,55 @@
-//! Verification: intervals that fit the blocks, and what makes it check less than one would hope.
+//! How data is verified: `verify` and the options below it.
 
-use ferrio_jobfile::{Job, Opt};
-use ferrio_verify::SpecError;
-use ferrio_verify::{Verifier, VerifySpec};
+use ferrio_job::{Choice, Direction, JobSpec, Verify, VerifyMethod};
+use ferrio_jobfile::{Job, Opt, Options};
+use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::findings::Findings;
 use crate::names::FORMAT;
-use crate::written::{asks, note, refuse};
-use ferrio_job::{Direction, JobSpec};
+use crate::written::{asks, note, refuse, word};
 
-/// Refusals, fix-ups and warnings of the resolved job.
-pub(super) fn apply(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+/// Whether blocks carry something to check: a pattern alone asks for that, too.
+pub(crate) fn verifies(job: &Job) -> bool {
+    match word(job, Opt::Verify) {
+        Some(method) => method != "0",
+        None => job.options.is_given(Opt::VerifyPattern),
+    }
+}
+
+/// Verification, if one is asked for. The interval is settled once the block sizes are.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    spec.verify = method(job).map(|method| settings(&job.options, method));
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     verify_intervals_fit_the_blocks(job, spec, findings);
     blocks_of_several_sizes_need_a_map(job, spec, findings);
     writers_share_no_file(job, spec, findings);
     a_runtime_leaves_no_time_to_read_back(job, spec, findings);
+}
+
+/// A pattern alone asks for `pattern_hdr`.
+fn method(job: &Job) -> Option<VerifyMethod> {
+    match word(job, Opt::Verify) {
+        Some(word) => VerifyMethod::from_word(word),
+        None => job.options.is_given(Opt::VerifyPattern).then_some(VerifyMethod::PatternHdr),
+    }
+}
+
+fn settings(options: &Options, method: VerifyMethod) -> Verify {
+    let bytes = |opt| options.size(opt).map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    Verify {
+        method,
+        interval: bytes(Opt::VerifyInterval),
+        offset: bytes(Opt::VerifyOffset),
+        pattern: options.pattern(Opt::VerifyPattern).cloned(),
+        pattern_interval: bytes(Opt::VerifyPatternInterval),
+        fatal: options.switch(Opt::VerifyFatal).unwrap_or(false),
+        read_back: options.switch(Opt::DoVerify).unwrap_or(true),
+        header_seed: options.switch(Opt::VerifyHeaderSeed),
+        write_sequence: options.switch(Opt::VerifyWriteSequence),
+    }
 }
 
 fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
@@ -94,8 +129,8 @@ fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &m
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::tests::{first_refusal, notes_of, null};
-    use crate::testing::spec_of;
+    use super::*;
+    use crate::testing::{first_refusal, jobs_of, notes_of, null, spec_of};
 
     #[test]
     fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
@@ -144,5 +179,12 @@ mod tests {
         assert!(warned("time_based\nruntime=1\n"));
         assert!(!warned("runtime=1\n") && !warned("time_based\nruntime=1\ndo_verify=0\n"));
         assert!(!warned("time_based\nruntime=1\nverify_backlog=8\n"));
+    }
+
+    #[test]
+    fn a_pattern_alone_verifies_unless_that_is_switched_off() {
+        let verified = |text: &str| verifies(&jobs_of(text).jobs[0]);
+        assert!(verified("[a]\nverify_pattern=0xff\n") && verified("[a]\nverify=md5\n"));
+        assert!(!verified("[a]\nverify=0\nverify_pattern=0xff\n") && !verified("[a]\n"));
     }
 }

@@ -1,12 +1,12 @@
 //! `fill_device`: writers that end when there is no more room.
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{Diagnostic, Direction, JobSpec};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, place, refuse, rw};
-use ferrio_job::{Direction, JobSpec};
+use crate::written::{asks, place, refuse};
 
 inert! {
     FillDevice:
@@ -19,8 +19,13 @@ pub(crate) fn is_unlimited(spec: &JobSpec, job: &Job) -> bool {
     spec.fill_device && spec.rw.does(Direction::Write) && !sized
 }
 
-/// Refusals of the resolved job.
-pub(super) fn apply(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+/// Whether the job ends when there is no more room.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    spec.fill_device = job.options.switch(Opt::FillDevice).unwrap_or(false);
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if !spec.fill_device {
         return;
     }
@@ -47,8 +52,7 @@ pub(super) fn apply(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::tests::wrong;
-    use crate::testing::{plan_of, refusals, spec_of};
+    use crate::testing::{plan_of, refusals, spec_of, wrong};
     use ferrio_job::Limits;
 
     #[test]

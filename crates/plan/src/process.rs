@@ -1,15 +1,13 @@
-//! NUMA nodes: which there are, which of them a job names, and which CPUs are theirs.
+//! Where the worker of a job runs and how nice it is: CPUs, NUMA nodes.
 
 use std::fs;
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{Diagnostic, JobSpec, MemoryPolicy};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::Machine;
 use crate::findings::Findings;
-use crate::resolve::value_origin;
-use crate::written::note;
-use ferrio_job::{JobSpec, MemoryPolicy};
+use crate::written::{note, refuse, value_origin};
 
 const NODES: &str = "/sys/devices/system/node";
 
@@ -23,8 +21,32 @@ struct Node {
     cpus: Vec<u32>,
 }
 
+/// The CPUs and the priority of the worker.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    spec.cpus_allowed = job.options.cpus(Opt::CpusAllowed).unwrap_or_default();
+    spec.nice = job.options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+    let max = machine.cpus.saturating_sub(1);
+    for (opt, cpus) in
+        [(Opt::CpusAllowed, &spec.cpus_allowed), (Opt::LogCompressionCpus, &spec.logs.writer_cpus)]
+    {
+        if !job.options.is_given(opt) {
+            continue;
+        }
+        let message = match cpus.iter().find(|&&cpu| cpu > max) {
+            Some(cpu) => format!("CPU {cpu} too large (max={max})"),
+            None if cpus.is_empty() => "no CPU is left to run on".to_owned(),
+            None => continue,
+        };
+        refuse(findings, job, &[opt], "no-such-cpu", message, "name CPUs that this machine has");
+    }
+}
+
 /// Places a job on the CPUs and the memory of the nodes that it names.
-pub(crate) fn place(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: &mut Findings) {
+pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: &mut Findings) {
     if !job.options.is_given(Opt::NumaCpuNodes) && !job.options.is_given(Opt::NumaMemPolicy) {
         return;
     }
@@ -121,7 +143,7 @@ fn list(text: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{refusals, spec_of};
+    use crate::testing::{null, refusals, spec_of};
 
     /// Two nodes with CPUs and one with memory only.
     fn nodes() -> Vec<Node> {
@@ -172,5 +194,13 @@ mod tests {
         assert!(matches!(spec.memory_policy, Some(MemoryPolicy::Bind(ids)) if !ids.is_empty()));
         let job = "[a]\nioengine=null\nsize=4k\nnuma_cpu_nodes=1023\n";
         assert!(refusals(job)[0].starts_with("there is no NUMA node 1023"), "{:?}", refusals(job));
+    }
+
+    #[test]
+    fn cpus_that_are_not_there_are_refused() {
+        assert_eq!(refusals(&null("cpus_allowed=0,5\n")), ["CPU 5 too large (max=3)"]);
+        assert_eq!(spec_of(&null("cpus_allowed=1-3\n")).cpus_allowed, [1, 2, 3]);
+        let log = "write_lat_log\nlog_compression=1k\nlog_compression_cpus=7\n";
+        assert_eq!(refusals(&null(log)), ["CPU 7 too large (max=3)"]);
     }
 }

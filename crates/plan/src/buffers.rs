@@ -1,13 +1,27 @@
-//! What the I/O buffers contain: options that change each other while they are read, in the order given.
+//! What the I/O buffers contain. The options change each other in the order given.
 //!
 //! That `verify` makes fio refill buffers changes nothing here: a block that will be verified is filled as a whole by its method.
 
 use std::sync::Arc;
 
-use ferrio_jobfile::{Amount, Job, Opt, Value};
+use ferrio_job::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
+use ferrio_jobfile::{Amount, Job, JobSet, Opt, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
-use ferrio_job::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
+use crate::Machine;
+use crate::findings::Findings;
+use crate::names::Listing;
+use crate::random::seeding;
+use crate::written::{asks, int_or, refuse, word};
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if has_working_set(job) {
+        a_working_set_is_a_part_of_a_known_size(job, findings);
+        a_working_set_is_of_one_file(job, findings);
+        a_working_set_leaves_room_for_duplicates(job, findings);
+    }
+}
 
 /// What the options have said so far.
 #[derive(Default)]
@@ -20,8 +34,8 @@ struct Reader {
     shaped: bool,
 }
 
-/// The content options of a job, worked off in evaluation order.
-pub(crate) fn content(job: &Job) -> BufferContent {
+/// The content options of a job, in the order they were given.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let mut reader = Reader::default();
     let mut reads = true; // the default kind is read
     for given in job.options.all() {
@@ -30,7 +44,7 @@ pub(crate) fn content(job: &Job) -> BufferContent {
             (opt, value) => reader.take(opt, value, reads),
         }
     }
-    reader.finish(job)
+    spec.buffer = reader.finish(job);
 }
 
 impl Reader {
@@ -131,10 +145,79 @@ fn content_seed(spec: &JobSpec) -> ContentSeed {
     ContentSeed { generator: spec.generator, seed: job_seeds(randseed, spec.number)[purpose::CONTENT] }
 }
 
+fn has_working_set(job: &Job) -> bool {
+    asks(job, Opt::DedupePercentage) && word(job, Opt::DedupeMode) == Some("working_set")
+}
+
+fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
+    if !job.options.is_given(Opt::Size) {
+        let message = "pregenerated dedupe working set requires size to be set";
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "give `size`");
+    }
+}
+
+fn a_working_set_is_of_one_file(job: &Job, findings: &mut Findings) {
+    let files = Listing::new(job).count;
+    if files != 1 {
+        let message =
+            format!("dedupe working set mode supported with single file per job, but {files} files provided");
+        let help = "give each file a job of its own";
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-of-several-files", message, help);
+    }
+}
+
+fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) {
+    let duplicates = int_or(job, Opt::DedupePercentage, 0);
+    let unique = int_or(job, Opt::DedupeWorkingSetPercentage, 5);
+    if duplicates + unique > 100 {
+        let message = format!(
+            "impossible to reach expected dedupe percentage {duplicates} since {unique} percentage of size is \
+             reserved to dedupe working set (those are unique pages)"
+        );
+        let opts = [Opt::DedupePercentage, Opt::DedupeWorkingSetPercentage];
+        let help = "the two percentages may make 100 at most";
+        refuse(findings, job, &opts, "dedupe-above-100-percent", message, help);
+    }
+}
+
+/// The set is a table of generators in memory, one for each of its blocks.
+pub(crate) fn working_set_fits_the_memory(
+    job: &Job,
+    spec: &JobSpec,
+    machine: &Machine,
+    findings: &mut Findings,
+) {
+    let (bytes, memory) = (spec.working_set_memory(), machine.memory_mib << 20);
+    if memory > 0 && bytes > memory / 2 {
+        let blocks = spec.working_set_blocks();
+        let message = format!(
+            "a dedupe working set of {blocks} blocks needs {} MiB of memory, and the machine has {}",
+            bytes >> 20,
+            machine.memory_mib
+        );
+        let opts = [Opt::DedupeMode, Opt::DedupeWorkingSetPercentage, Opt::Size];
+        let help = "give a smaller `dedupe_working_set_percentage` or `size`, or larger blocks";
+        refuse(findings, job, &opts, "dedupe-exceeds-memory", message, help);
+    }
+}
+
+/// Duplicates of what other jobs write are made from the seeds of those.
+pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Findings) {
+    let shares = |job: &&Job| has_working_set(job) && asks(job, Opt::DedupeGlobal);
+    let unknown = set.jobs.iter().find(|job| seeding(&job.options) == Seeding::FromSystem);
+    if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
+        let name = unknown.options.text(Opt::Name).unwrap_or(&unknown.name);
+        let message =
+            format!("dedupe_global needs seeds that can be known, and randrepeat=0 of job {name} has none");
+        let help = "give that job a `randseed`, or take `randrepeat` out";
+        refuse(findings, job, &[Opt::DedupeGlobal], "dedupe-global-without-seed", message, help);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::spec_of;
+    use crate::testing::{first_refusal, plan_of, refusals, spec_of, wrong};
 
     fn buffer(options: &str) -> (bool, bool, bool) {
         let content = spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).buffer;
@@ -236,12 +319,45 @@ mod tests {
     fn global_duplicates_know_the_seeds_of_all_jobs() {
         let text = "[global]\nioengine=null\nsize=4k\ndedupe_percentage=50\ndedupe_mode=working_set\n\
                     [a]\ndedupe_global=1\nnumjobs=2\n[b]\nrandseed=5\nrandom_generator=tausworthe64\n";
-        let plan = crate::testing::plan_of(text).unwrap();
+        let plan = plan_of(text).unwrap();
         let seeds = pool(&plan.jobs[1].spec.buffer).unwrap();
         let first = ferrio_random::Generator::Tausworthe32;
         assert_eq!(seeds[0], ContentSeed { generator: first, seed: 15_955_825_128_535_949_458 });
         assert_eq!(seeds[2].seed, job_seeds(5, 3)[purpose::CONTENT]);
         assert_eq!((seeds.len(), seeds[2].generator), (3, ferrio_random::Generator::Tausworthe64));
         assert_eq!(pool(&plan.jobs[2].spec.buffer), None);
+    }
+
+    #[test]
+    fn a_dedupe_working_set_is_a_part_of_one_file_of_known_size() {
+        let working_set = "rw=write\ndedupe_mode=working_set\ndedupe_percentage=50\n";
+        let want = "dedupe working set mode supported with single file per job, but 2 files provided";
+        assert_eq!(first_refusal(&format!("{working_set}nrfiles=2\n")), want);
+        let want = "impossible to reach expected dedupe percentage 50 since 60 percentage of size is reserved to \
+                    dedupe working set (those are unique pages)";
+        assert_eq!(first_refusal(&format!("{working_set}dedupe_working_set_percentage=60\n")), want);
+        assert!(wrong(&format!("{working_set}dedupe_working_set_percentage=50\n")).is_empty());
+        let unsized_job = refusals(&format!("[a]\nioengine=null\n{working_set}"));
+        assert_eq!(unsized_job[0], "pregenerated dedupe working set requires size to be set");
+        assert!(wrong("dedupe_mode=working_set\nnrfiles=2\n").is_empty(), "off without a percentage");
+    }
+
+    #[test]
+    fn a_working_set_larger_than_the_memory_is_refused() {
+        let text = "[a]\nioengine=null\nrw=write\ndedupe_mode=working_set\ndedupe_percentage=5\nsize=8t\n";
+        let want =
+            "a dedupe working set of 107374182 blocks needs 1228 MiB of memory, and the machine has 1024";
+        assert_eq!(refusals(text), [want]);
+        assert!(plan_of(&text.replace("8t", "2t")).is_ok());
+    }
+
+    #[test]
+    fn global_duplicates_of_a_job_without_a_seed_are_refused() {
+        let text = "[global]\nioengine=null\nsize=1m\nrw=write\n[a]\ndedupe_percentage=50\ndedupe_mode=working_set\n\
+                    dedupe_global=1\n[b]\nrandrepeat=0\n";
+        let want = "dedupe_global needs seeds that can be known, and randrepeat=0 of job b has none";
+        assert_eq!(refusals(text), [want]);
+        assert!(plan_of(&format!("{text}randseed=3\n")).is_ok());
+        assert!(plan_of(&text.replace("dedupe_global=1", "")).is_ok());
     }
 }

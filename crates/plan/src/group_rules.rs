@@ -6,10 +6,9 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
+use crate::steadystate::{self, Settings};
 use crate::written::{asks, note, refuse};
 use ferrio_job::JobSpec;
-
-use super::steadystate::{self, Settings};
 
 /// Walks the jobs in order and compares each with those before it.
 #[derive(Debug, Default)]
@@ -142,8 +141,7 @@ fn ramp_size(job: &Job) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::tests::wrong_in;
-    use crate::testing::{plan_of, texts};
+    use crate::testing::{plan_of, texts, wrong_in};
 
     #[test]
     fn a_job_waits_for_one_other_job_before_it() {

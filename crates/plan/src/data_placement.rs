@@ -1,0 +1,29 @@
+//! Where a device puts what is written: `fdp`, `dataplacement`.
+
+use ferrio_jobfile::{Job, Opt};
+
+use crate::findings::Findings;
+use crate::written::{asks, refuse, word};
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), Some("streams" | "none")) {
+        let message = "fdp=1 is not compatible with dataplacement={streams, none}";
+        let opts = [Opt::Fdp, Opt::Dataplacement];
+        let help = "give dataplacement=fdp alone";
+        refuse(findings, job, &opts, "fdp-with-other-placement", message, help);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{first_refusal, wrong};
+
+    #[test]
+    fn fdp_excludes_other_placements() {
+        let want = "fdp=1 is not compatible with dataplacement={streams, none}";
+        assert_eq!(first_refusal("fdp=1\ndataplacement=streams\n"), want);
+        assert_eq!(first_refusal("fdp=1\ndataplacement=none\n"), want);
+        assert!(wrong("fdp=1\n").is_empty() && wrong("fdp=1\ndataplacement=fdp\n").is_empty());
+    }
+}

@@ -1,0 +1,155 @@
+//! What kind of I/O a job does: `rw` and its postfix, the mix of reads and writes, the ranges of a trim.
+
+use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix, Sequencer};
+use ferrio_jobfile::{Given, Job, Opt, Options, Value, whole_number};
+
+use crate::findings::Findings;
+use crate::written::{int_or, kb_base, refuse, word};
+
+/// The only engine that trims several ranges with one command.
+const TRIMS_RANGES: &str = "io_uring_cmd";
+
+/// The `rw` kind in force.
+pub(crate) fn rw(job: &Job) -> ReadWrite {
+    match word(job, Opt::Rw) {
+        Some("write") => ReadWrite::Write,
+        Some("trim") => ReadWrite::Trim,
+        Some("randread") => ReadWrite::RandRead,
+        Some("randwrite") => ReadWrite::RandWrite,
+        Some("randtrim") => ReadWrite::RandTrim,
+        Some("rw") => ReadWrite::Mixed,
+        Some("randrw") => ReadWrite::RandMixed,
+        Some("trimwrite") => ReadWrite::TrimWrite,
+        Some("randtrimwrite") => ReadWrite::RandTrimWrite,
+        _ => ReadWrite::Read,
+    }
+}
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if int_or(job, Opt::NumRange, 1) > 1 {
+        trimwrite_has_one_range(job, findings);
+        several_ranges_need_an_engine(job, findings);
+    }
+}
+
+/// `rw` and the options about the order of directions.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    spec.rw = rw(job);
+    spec.rw_postfix = rw_postfix(job, spec.rw, findings);
+    spec.sequencer = match word(job, Opt::RwSequencer) {
+        Some("identical") => Sequencer::Identical,
+        _ => Sequencer::Sequential,
+    };
+    spec.rwmixread = rwmixread(&job.options);
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if spec.readonly && changes_data(spec.rw) {
+        let message = format!("job <{}> has write or trim bit set, but fio is in read-only mode", job.name);
+        refuse(findings, job, &[Opt::Rw], "write-in-read-only-mode", message, "--readonly was given");
+    }
+}
+
+/// Whether a kind writes or trims.
+pub(crate) fn changes_data(rw: ReadWrite) -> bool {
+    rw.does(Direction::Write) || rw.does(Direction::Trim)
+}
+
+fn rw_postfix(job: &Job, rw: ReadWrite, findings: &mut Findings) -> RwPostfix {
+    let argument = job.options.word(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
+    let Some(text) = argument else { return RwPostfix::None };
+    match whole_number(Opt::Rw, &text, kb_base(&job.options)) {
+        Some(every) if rw.is_random() => match u32::try_from(every) {
+            Ok(every) if every > 0 => return RwPostfix::Every(every),
+            _ => {}
+        },
+        Some(0) => return RwPostfix::None,
+        Some(hole) => return RwPostfix::Hole(hole),
+        None => {}
+    }
+    let message = format!("{} postfix parsing failed: `{text}`", rw.word());
+    let help = if rw.is_random() {
+        "write a count from 1 to 4294967295"
+    } else {
+        "write a number of bytes, like `-4k`"
+    };
+    refuse(findings, job, &[Opt::Rw], "invalid-rw-postfix", message, help);
+    RwPostfix::None
+}
+
+/// `rwmixread` and `rwmixwrite` are two names for one number; the last one given counts.
+fn rwmixread(options: &Options) -> u32 {
+    match options.last_of(&[Opt::Rwmixread, Opt::Rwmixwrite]) {
+        Some(Given { opt, value: Value::Int(percent), .. }) => {
+            let percent = u32::try_from(*percent).unwrap_or(0).min(100);
+            if *opt == Opt::Rwmixread { percent } else { 100 - percent }
+        }
+        _ => 50,
+    }
+}
+
+fn trimwrite_has_one_range(job: &Job, findings: &mut Findings) {
+    if rw(job).is_trimwrite() {
+        let message = "trimwrite cannot be used with multiple ranges";
+        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, "take `num_range` out");
+    }
+}
+
+fn several_ranges_need_an_engine(job: &Job, findings: &mut Findings) {
+    let engine = job.options.engine();
+    if rw(job).does(Direction::Trim) && engine != TRIMS_RANGES {
+        let message = format!("can't use multiple ranges with IO engine {engine}");
+        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, "take `num_range` out");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::testing::{first_refusal, jobs_of, null, spec_of, wrong};
+    use ferrio_job::RwPostfix;
+
+    #[test]
+    fn rwmixread_and_rwmixwrite_are_one_number_and_the_last_counts() {
+        let rwmixread = |options: &str| spec_of(&null(options)).rwmixread;
+        assert_eq!(rwmixread("rwmixread=70\n"), 70);
+        assert_eq!(rwmixread("rwmixread=70\nrwmixwrite=80\n"), 20);
+        assert_eq!(rwmixread("rwmixwrite=80\nrwmixread=70\n"), 70);
+    }
+
+    #[test]
+    fn the_step_of_rw_is_a_count_for_random_and_bytes_for_sequential_kinds() {
+        let postfix = |options: &str| spec_of(&null(options)).rw_postfix;
+        assert_eq!(postfix("rw=randwrite:8\n"), RwPostfix::Every(8));
+        assert_eq!(postfix("rw=write:-4k\n"), RwPostfix::Hole(-4096));
+        assert_eq!(postfix("rw=read:4k\nkb_base=1000\n"), RwPostfix::Hole(4000));
+        assert_eq!(postfix("rw=read:0\n"), RwPostfix::None);
+        assert_eq!(postfix("rw=read:(2*4k)\n"), RwPostfix::Hole(8192));
+        assert_eq!(postfix("rw=randread:(2*4)\n"), RwPostfix::Every(8));
+        assert_eq!(postfix("rw=write:(1-5)k\n"), RwPostfix::Hole(-4096));
+    }
+
+    #[test]
+    fn several_ranges_are_for_trims_of_an_engine_that_can() {
+        let want = "can't use multiple ranges with IO engine null";
+        assert_eq!(first_refusal("rw=randtrim\nnum_range=4\n"), want);
+        let want = ["trimwrite cannot be used with multiple ranges", want];
+        assert_eq!(wrong("rw=trimwrite\nnum_range=4\n"), want);
+        assert!(wrong("rw=trim\nnum_range=1\n").is_empty() && wrong("rw=read\nnum_range=4\n").is_empty());
+    }
+
+    #[test]
+    fn writers_and_trimmers_are_refused_under_readonly() {
+        let readonly = PlanOptions { readonly: true, ..PlanOptions::default() };
+        for kind in ["write", "randrw", "trim"] {
+            let set = jobs_of(&null(&format!("rw={kind}\n")));
+            let problems = crate::plan(&set, &readonly).unwrap_err();
+            let want = "job <a> has write or trim bit set, but fio is in read-only mode";
+            assert_eq!(problems.diagnostics[0].message, want);
+        }
+        let plan = crate::plan(&jobs_of(&null("rw=randread\n")), &readonly).unwrap();
+        assert!(plan.jobs[0].spec.readonly);
+    }
+}

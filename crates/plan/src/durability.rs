@@ -1,0 +1,115 @@
+//! Whether data waits in the page cache, and when it reaches the device: `direct`, `invalidate`, `fadvise_hint`, `sync`, `fsync`.
+
+use ferrio_job::{Durability, Fadvise, JobSpec, OpenSync, SyncFileRange};
+use ferrio_jobfile::{Given, Job, Opt, Options, Value};
+
+use crate::findings::Findings;
+use crate::written::{asks, count, note, word};
+
+/// Engines that read a stream, which cannot be read ahead and then again.
+const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::PreRead) && STREAMS.contains(&job.options.engine()) {
+        let text = "cannot pre-read files with an IO engine that isn't seekable. Pre-read disabled.";
+        findings.warn(note(job, &[Opt::PreRead], "stream-not-read-ahead", text));
+    }
+}
+
+/// Periodic and final syncs, the flags that files are opened with, and what the kernel is told about the cache.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
+    let switch = |opt| options.switch(opt).unwrap_or(false);
+    spec.durability = Durability {
+        fsync: count(options, Opt::Fsync).unwrap_or(0),
+        fdatasync: count(options, Opt::Fdatasync).unwrap_or(0),
+        sync_file_range: sync_file_range(options),
+        end_fsync: switch(Opt::EndFsync),
+        fsync_on_close: switch(Opt::FsyncOnClose),
+        end_syncfs: switch(Opt::EndSyncfs),
+    };
+    spec.open_sync = match word(job, Opt::Sync) {
+        Some("sync") => OpenSync::Sync,
+        Some("dsync") => OpenSync::Dsync,
+        _ => OpenSync::None,
+    };
+    spec.direct = direct(options);
+    // Pages that were read ahead stay in the cache.
+    spec.invalidate = options.switch(Opt::Invalidate).unwrap_or(true) && !asks(job, Opt::PreRead);
+    spec.fadvise = fadvise(job);
+}
+
+/// `direct` and `buffered` are one switch; the last one given counts.
+fn direct(options: &Options) -> bool {
+    match options.last_of(&[Opt::Direct, Opt::Buffered]) {
+        Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
+        _ => false,
+    }
+}
+
+fn fadvise(job: &Job) -> Fadvise {
+    match word(job, Opt::FadviseHint) {
+        Some("0") => Fadvise::None,
+        Some("random") => Fadvise::Random,
+        Some("sequential") => Fadvise::Sequential,
+        Some("noreuse") => Fadvise::NoReuse,
+        _ => Fadvise::ByPattern,
+    }
+}
+
+fn sync_file_range(options: &Options) -> SyncFileRange {
+    let Some((words, argument)) = options.words(Opt::SyncFileRange) else { return SyncFileRange::default() };
+    let flags = words.iter().fold(0, |flags, word| {
+        flags
+            | match *word {
+                "wait_before" => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
+                "write" => libc::SYNC_FILE_RANGE_WRITE,
+                _ => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+            }
+    });
+    SyncFileRange { flags, every: argument.and_then(|n| n.parse().ok()).unwrap_or(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::testing::{fixed, jobs_of, null, spec_of};
+    use ferrio_job::{JobSpec, OpenSync, SyncFileRange};
+
+    fn spec(options: &str) -> JobSpec {
+        spec_of(&null(options))
+    }
+
+    #[test]
+    fn sync_options_become_flags_and_counts() {
+        let durability = spec("sync_file_range=wait_before,write:8\nfsync=4\nend_fsync=1\n").durability;
+        assert_eq!(durability.sync_file_range, SyncFileRange { flags: 3, every: 8 });
+        assert_eq!((durability.fsync, durability.fdatasync, durability.end_fsync), (4, 0, true));
+        assert_eq!(spec("sync_file_range=wait_after\n").durability.sync_file_range.every, 1);
+        assert_eq!(spec("sync=dsync\n").open_sync, OpenSync::Dsync);
+        assert_eq!(spec("sync=1\n").open_sync, OpenSync::Sync);
+    }
+
+    #[test]
+    fn direct_and_buffered_are_one_switch_and_the_last_counts() {
+        assert!(spec("direct=1\n").direct);
+        assert!(!spec("direct=1\nbuffered=1\n").direct);
+        assert!(spec("buffered=1\nbuffered=0\n").direct);
+        assert!(spec("buffered=0\n").direct);
+    }
+
+    #[test]
+    fn streams_are_not_read_ahead() {
+        let want = "cannot pre-read files with an IO engine that isn't seekable. Pre-read disabled.";
+        let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
+        let set = jobs_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n");
+        assert_eq!(crate::plan(&set, &fatal).unwrap_err().diagnostics[0].message, want);
+    }
+
+    #[test]
+    fn pages_read_ahead_are_not_dropped_at_the_start() {
+        assert!(!fixed("pre_read=1\n").invalidate && !fixed("pre_read=1\ninvalidate=1\n").invalidate);
+        assert!(fixed("pre_read=0\n").invalidate);
+    }
+}

@@ -1,0 +1,33 @@
+//! Groups of jobs that do their I/Os in fixed proportions: `flow`.
+
+use std::time::Duration;
+
+use ferrio_job::{Flow, JobSpec};
+use ferrio_jobfile::{Job, Opt};
+
+use crate::written::count;
+
+/// The flow group, if the job is in one.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let number = |opt| count(&job.options, opt).unwrap_or(0);
+    let weight = number(Opt::Flow);
+    spec.flow = (weight > 0).then(|| Flow {
+        id: number(Opt::FlowId),
+        weight,
+        sleep: Duration::from_micros(number(Opt::FlowSleep).into()),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::spec_of;
+
+    #[test]
+    fn a_weight_makes_a_member_of_a_flow_group() {
+        let flow_of = |options: &str| spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).flow;
+        let flow = flow_of("flow=3\nflow_id=7\nflow_sleep=50\n");
+        assert_eq!(flow, Some(Flow { id: 7, weight: 3, sleep: Duration::from_micros(50) }));
+        assert_eq!(flow_of("flow_id=7\nflow=0\n"), None);
+    }
+}

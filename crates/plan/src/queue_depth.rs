@@ -1,0 +1,119 @@
+//! How many I/Os are in flight at once: `iodepth` and its batches, `io_submit_mode`, `serialize_overlap`.
+
+use ferrio_job::{Depth, EngineKind, JobSpec, Prefix};
+use ferrio_jobfile::{Job, Opt, Options};
+
+use crate::direction::changes_data;
+use crate::findings::Findings;
+use crate::written::{count, note, refuse, word};
+
+/// Queue depth, batches, and whether threads do the I/O.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    spec.depth = depth(&job.options);
+    spec.offload =
+        word(job, Opt::IoSubmitMode) == Some("offload") && engine_offloads(job, spec.engine, findings);
+    spec.serialize_overlap = job.options.switch(Opt::SerializeOverlap).unwrap_or(false);
+}
+
+/// Threads take one I/O each, as soon as there is one: there are no batches. Overlaps matter only where data changes.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    if spec.offload {
+        let iodepth = spec.depth.iodepth;
+        spec.depth = Depth { iodepth, batch: 1, complete_min: 1, complete_max: iodepth, low: iodepth };
+    }
+    spec.serialize_overlap &=
+        spec.offload || (changes_data(spec.rw) && spec.depth.iodepth > 1 && !spec.is_sync());
+    if spec.depth.iodepth > 1 && spec.is_sync() {
+        let text =
+            "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
+        findings.note(note(job, &[Opt::Iodepth], "iodepth-sync-engine", text).prefix(Prefix::Note));
+    }
+}
+
+/// Batches of 0 or above the depth are as large as the depth.
+fn depth(options: &Options) -> Depth {
+    let iodepth = count(options, Opt::Iodepth).unwrap_or(1).max(1);
+    let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
+    let complete_min = count(options, Opt::IodepthBatchCompleteMin).unwrap_or(1);
+    Depth {
+        iodepth,
+        batch: up_to_depth(count(options, Opt::IodepthBatch).unwrap_or(1)),
+        complete_min,
+        complete_max: count(options, Opt::IodepthBatchCompleteMax).unwrap_or(0).max(complete_min),
+        low: up_to_depth(count(options, Opt::IodepthLow).unwrap_or(0)),
+    }
+}
+
+/// Engines with a ring submit and reap in one thread.
+fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
+    let has_ring = matches!(engine, EngineKind::IoUring | EngineKind::TokioUring);
+    if has_ring {
+        let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.name());
+        let help = "use a synchronous engine like `psync`, or io_submit_mode=inline";
+        refuse(findings, job, &[Opt::IoSubmitMode], "engine-cannot-offload", message, help);
+    }
+    !has_ring
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{null, plan_of, refusals, spec_of, texts};
+    use ferrio_job::Depth;
+
+    #[test]
+    fn offloaded_jobs_have_a_unit_for_each_thread_and_no_batches() {
+        let spec =
+            spec_of("[a]\nsize=64k\nioengine=psync\niodepth=4\niodepth_batch=4\nio_submit_mode=offload\n");
+        assert!(spec.offload && !spec.is_sync());
+        assert_eq!((spec.units(), spec.depth.batch, spec.depth.complete_max), (4, 1, 4));
+        let spec = spec_of("[a]\nsize=64k\nioengine=psync\niodepth=4\n");
+        assert!(!spec.offload && spec.units() == 1);
+    }
+
+    #[test]
+    fn engines_with_rings_cannot_be_offloaded() {
+        for engine in ["io_uring", "tokio_uring"] {
+            let text = format!("[a]\nsize=64k\nioengine={engine}\nio_submit_mode=offload\n");
+            assert_eq!(
+                refusals(&text),
+                [format!("engine {engine} cannot be used with io_submit_mode=offload")]
+            );
+        }
+    }
+
+    #[test]
+    fn overlaps_matter_to_jobs_that_change_data_with_several_ios_in_flight() {
+        for (options, on) in [
+            ("rw=randwrite\niodepth=4\n", true),
+            ("rw=randread\niodepth=4\n", false),
+            ("rw=randwrite\niodepth=1\n", false),
+            ("rw=randwrite\niodepth=4\nioengine=psync\n", false),
+            ("rw=randread\niodepth=1\nioengine=psync\nio_submit_mode=offload\n", true),
+        ] {
+            let text = format!("[a]\nsize=64k\nioengine=null\nserialize_overlap=1\n{options}");
+            assert_eq!(spec_of(&text).serialize_overlap, on, "{options}");
+        }
+    }
+
+    #[test]
+    fn depths_and_batches_are_brought_into_range() {
+        let depth = |options: &str| spec_of(&null(options)).depth;
+        let got = depth("iodepth=16\n");
+        assert_eq!(got, Depth { iodepth: 16, batch: 1, complete_min: 1, complete_max: 1, low: 16 });
+        let got = depth("iodepth=16\niodepth_batch=0\niodepth_low=40\niodepth_batch_complete=0\n");
+        assert_eq!(got, Depth { iodepth: 16, batch: 16, complete_min: 0, complete_max: 0, low: 16 });
+        let got = depth(
+            "iodepth=16\niodepth_batch=8\niodepth_batch_complete_min=4\niodepth_batch_complete_max=2\n",
+        );
+        assert_eq!(got, Depth { iodepth: 16, batch: 8, complete_min: 4, complete_max: 4, low: 16 });
+    }
+
+    #[test]
+    fn a_deep_queue_on_a_synchronous_engine_is_said_once() {
+        let plan = plan_of("[global]\nsize=4k\niodepth=8\nioengine=psync\n[a]\nnumjobs=2\n[b]\n").unwrap();
+        let want =
+            "both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1";
+        assert_eq!(texts(&plan.diagnostics), [want]);
+        assert!(plan_of(&null("iodepth=8\n")).unwrap().diagnostics.is_empty());
+    }
+}

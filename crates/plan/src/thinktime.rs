@@ -1,0 +1,55 @@
+//! Pauses between the I/Os of a job.
+
+use ferrio_job::{JobSpec, Think};
+use ferrio_jobfile::{Job, Opt};
+
+use crate::written::{count, duration};
+
+/// `thinktime` and the options below it. With a time between pauses the count of I/Os matters only if it was given.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
+    let (time, iotime) = (duration(options, Opt::Thinktime), duration(options, Opt::ThinktimeIotime));
+    let by_default = iotime.is_zero().then_some(1);
+    spec.think = Think {
+        time,
+        spin: duration(options, Opt::ThinktimeSpin).min(time),
+        blocks: count(options, Opt::ThinktimeBlocks).or(by_default),
+        at_issue: options.word(Opt::ThinktimeBlocksType).is_some_and(|choice| choice.word == "issue"),
+        iotime,
+        cycles: count(options, Opt::Thinkcycles).unwrap_or(0),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::testing::spec_of;
+
+    fn think_of(options: &str) -> Think {
+        spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).think
+    }
+
+    #[test]
+    fn a_pause_follows_each_io_unless_told_otherwise() {
+        let think = Think { time: Duration::from_micros(500), blocks: Some(1), ..Think::default() };
+        assert_eq!(think_of("thinktime=500\n"), think);
+        let issue =
+            think_of("thinktime=500\nthinktime_blocks=7\nthinktime_blocks_type=issue\nthinkcycles=9\n");
+        assert_eq!(issue, Think { blocks: Some(7), at_issue: true, cycles: 9, ..think });
+    }
+
+    #[test]
+    fn a_time_between_pauses_replaces_the_default_count_only() {
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").iotime, Duration::from_secs(2));
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").blocks, None);
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\nthinktime_blocks=1\n").blocks, Some(1));
+    }
+
+    #[test]
+    fn no_more_than_the_whole_pause_is_spun() {
+        assert_eq!(think_of("thinktime=5ms\nthinktime_spin=2ms\n").spin, Duration::from_millis(2));
+        assert_eq!(think_of("thinktime=5ms\nthinktime_spin=7ms\n").spin, Duration::from_millis(5));
+    }
+}
