@@ -4,15 +4,32 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{BufferContent, ContentSeed, Dedupe, JobSpec, PlannedJob, Seeding, WorkingSet};
+use ferrio_job::{BufferContent, ContentSeed, Dedupe, Direction, JobSpec, PlannedJob, Seeding, WorkingSet};
 use ferrio_jobfile::{Amount, Job, JobSet, Opt, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
 use crate::Machine;
+use crate::direction::rw;
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::names::Listing;
 use crate::random::seeding;
+use crate::verify::verifies;
 use crate::written::{asks, int_or, refuse, word};
+
+inert! {
+    DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
+        |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
+    DedupeGlobal DedupeWorkingSetPercentage:
+        |job| word(job, Opt::DedupeMode) != Some("working_set"); "it belongs to dedupe_mode=working_set";
+    DedupePercentage DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
+        |job| verifies(job) && word(job, Opt::Verify) != Some("null")
+            && !rw(job).does(Direction::Read) && !asks(job, Opt::Overwrite);
+        "blocks that are verified are all different";
+    BufferCompressChunk:
+        |job| !asks(job, Opt::BufferCompressPercentage) && !asks(job, Opt::DedupePercentage);
+        "contents do not compress without `buffer_compress_percentage`";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

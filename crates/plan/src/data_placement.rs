@@ -3,7 +3,16 @@
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, refuse, word};
+
+inert! {
+    Plids PlidSelect DpScheme:
+        |job| !asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), None | Some("none"));
+        "writes carry placement ids only with `fdp` or `dataplacement`";
+    DpScheme:
+        |job| word(job, Opt::PlidSelect) != Some("scheme"); "the file is read only with plid_select=scheme";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

@@ -4,7 +4,16 @@ use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix, Sequencer};
 use ferrio_jobfile::{Given, Job, Opt, Options, Value, whole_number};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{int_or, kb_base, refuse, word};
+
+inert! {
+    RwSequencer:
+        |job| job.options.word(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
+        "it belongs to a random kind with a count, like `rw=randread:8`";
+    NumRange:
+        |job| !rw(job).does(Direction::Trim); "the job does not trim";
+}
 
 /// The only engine that trims several ranges with one command.
 const TRIMS_RANGES: &str = "io_uring_cmd";

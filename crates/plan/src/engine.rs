@@ -1,10 +1,23 @@
 //! Which engine a job uses, what its private options say, and what it cannot do.
 
-use ferrio_job::{Diagnostic, EngineKind, EngineOptions, JobSpec, LibaioBackend};
+use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec, LibaioBackend};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
+use crate::direction::rw;
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, refuse, value_origin};
+
+inert! {
+    Atomic:
+        |job| !rw(job).does(Direction::Write); "the job does not write";
+    HipriPercentage:
+        |job| !asks(job, Opt::HipriPvsync2); "nothing is polled without `hipri`";
+    SqthreadPollCpu:
+        |job| !asks(job, Opt::SqthreadPollIoUring); "there is no polling thread without `sqthread_poll`";
+    UncachedIoUring UncachedPvsync2:
+        |job| asks(job, Opt::Direct); "direct I/O leaves nothing in the page cache";
+}
 
 /// All engines of this program.
 pub const ENGINES: [EngineKind; 10] = [

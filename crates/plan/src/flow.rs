@@ -5,7 +5,13 @@ use std::time::Duration;
 use ferrio_job::{Flow, JobSpec};
 use ferrio_jobfile::{Job, Opt};
 
-use crate::written::count;
+use crate::inert::inert;
+use crate::written::{asks, count};
+
+inert! {
+    FlowId FlowSleep:
+        |job| !asks(job, Opt::Flow); "the job is in no flow group without `flow`";
+}
 
 /// The flow group, if the job is in one.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {

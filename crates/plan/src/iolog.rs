@@ -4,7 +4,19 @@ use ferrio_job::{IologVersion, JobSpec, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt};
 
 use crate::findings::Findings;
-use crate::written::{note, refuse};
+use crate::inert::inert;
+use crate::written::{lacks, note, refuse};
+
+inert! {
+    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:
+        |job| lacks(job, Opt::ReadIolog); "nothing is replayed without `read_iolog`";
+    MergeBlktraceScalars MergeBlktraceIters:
+        |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
+    WriteIolog:
+        |job| job.options.is_given(Opt::ReadIolog); "a job that replays (`read_iolog`) does not record";
+    WriteIologVersion:
+        |job| lacks(job, Opt::WriteIolog); "nothing is recorded without `write_iolog`";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

@@ -6,8 +6,14 @@ use ferrio_job::{JobSpec, LatencyTarget, PerDirection};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::measure;
 use crate::written::{asks, duration, refuse};
+
+inert! {
+    LatencyWindow LatencyPercentile LatencyRun:
+        |job| !asks(job, Opt::LatencyTarget); "nothing is searched for without `latency_target`";
+}
 
 /// What is not measured cannot be limited.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

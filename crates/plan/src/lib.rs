@@ -57,7 +57,6 @@ mod testing;
 mod thinktime;
 mod tolerance;
 mod verify;
-mod without_effect;
 mod written;
 mod zones;
 

@@ -6,7 +6,16 @@ use ferrio_jobfile::{Job, Opt, Options};
 use crate::Machine;
 use crate::block_sizes::largest_block;
 use crate::findings::Findings;
-use crate::written::refuse;
+use crate::inert::inert;
+use crate::written::{refuse, word};
+
+inert! {
+    HugepageSize:
+        |job| !matches!(word(job, Opt::Mem), Some("shmhuge" | "mmaphuge"));
+        "buffers have no huge pages without mem=mmaphuge or mem=shmhuge";
+    GpuDevId:
+        |job| word(job, Opt::Mem) != Some("cudamalloc"); "buffers are in the memory of a GPU only with mem=cudamalloc";
+}
 
 /// Bytes that a worker needs for an I/O under way besides its buffer, or more.
 const UNIT: u64 = 256;

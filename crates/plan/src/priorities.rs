@@ -3,7 +3,17 @@
 use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, PrioritySplit, priority_splits};
 
-use crate::written::asks;
+use crate::inert::inert;
+use crate::written::{asks, lacks};
+
+inert! {
+    CmdprioClassIoUring CmdprioHintIoUring CmdprioIoUring:
+        |job| !asks(job, Opt::CmdprioPercentageIoUring) && lacks(job, Opt::CmdprioBssplitIoUring);
+        "no I/O has that priority without `cmdprio_percentage` or `cmdprio_bssplit`";
+    CmdprioClassLibaio CmdprioHintLibaio CmdprioLibaio:
+        |job| !asks(job, Opt::CmdprioPercentageLibaio) && lacks(job, Opt::CmdprioBssplitLibaio);
+        "no I/O has that priority without `cmdprio_percentage` or `cmdprio_bssplit`";
+}
 
 /// The options of one engine about the priorities of single I/Os.
 struct Names {

@@ -7,7 +7,14 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::Machine;
 use crate::findings::Findings;
-use crate::written::{note, refuse, value_origin};
+use crate::inert::inert;
+use crate::written::{lacks, note, refuse, value_origin};
+
+inert! {
+    CpusAllowedPolicy:
+        |job| lacks(job, Opt::CpusAllowed) && lacks(job, Opt::Cpumask);
+        "the job may run on all CPUs without `cpus_allowed`";
+}
 
 const NODES: &str = "/sys/devices/system/node";
 

@@ -3,9 +3,20 @@
 use ferrio_job::{Depth, EngineKind, JobSpec, Prefix};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::direction::changes_data;
+use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
-use crate::written::{count, note, refuse, word};
+use crate::inert::inert;
+use crate::written::{count, int_or, lacks, note, refuse, word};
+
+inert! {
+    SerializeOverlap:
+        |job| lacks(job, Opt::ReadIolog) && word(job, Opt::IoSubmitMode) != Some("offload")
+            && (int_or(job, Opt::Iodepth, 1) <= 1 || !changes_data(rw(job)));
+        "writes of this job never overlap one still in flight";
+    IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
+        |job| word(job, Opt::IoSubmitMode) == Some("offload");
+        "threads take one I/O each, as soon as there is one";
+}
 
 /// Queue depth, batches, and whether threads do the I/O.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {

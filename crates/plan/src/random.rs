@@ -8,7 +8,24 @@ use ferrio_jobfile::{ChosenWord, Job, Opt, Options, real_number, whole_number};
 
 use crate::direction::rw;
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, kb_base, note, refuse, word};
+
+inert! {
+    SprNumRegions SprOp SprCs:
+        |job| !asks(job, Opt::Sprandom); "it belongs to `sprandom`";
+    Softrandommap:
+        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
+            || !matches!(word(job, Opt::RandomDistribution), None | Some("random"));
+        "the job needs no map of random blocks";
+    PercentageRandom RandomDistribution:
+        |job| !rw(job).is_random(); "the job is sequential";
+    RandomGenerator:
+        |job| !rw(job).is_random() && orders_blocks(job); "the job is sequential";
+    RandomSequenceStride:
+        |job| word(job, Opt::RandomDistribution) != Some("sequence");
+        "it belongs to random_distribution=sequence";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -285,6 +302,11 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
             "random_generator=permute starts one I/O at each block; longer ones reach into the next blocks";
         findings.note(note(job, &[Opt::RandomGenerator], "permute-overlaps", text));
     }
+}
+
+/// Whether each block is visited once without a map.
+fn orders_blocks(job: &Job) -> bool {
+    matches!(word(job, Opt::RandomGenerator), Some("lfsr" | "permute"))
 }
 
 #[cfg(test)]

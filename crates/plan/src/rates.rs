@@ -6,7 +6,19 @@ use ferrio_job::{Direction, JobSpec, PerDirection, Rates};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, refuse};
+
+inert! {
+    RateCycle:
+        |job| !asks(job, Opt::RateMin) && !asks(job, Opt::RateIopsMin);
+        "there is no minimum rate (`rate_min`, `rate_iops_min`) to look at";
+    RateProcess RateIgnoreThinktime:
+        |job| !asks(job, Opt::Rate) && !asks(job, Opt::RateIops);
+        "the job has no rate limit (`rate`, `rate_iops`)";
+    RateIgnoreThinktime:
+        |job| !asks(job, Opt::Thinktime); "there are no pauses without `thinktime`";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

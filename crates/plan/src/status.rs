@@ -10,11 +10,38 @@ use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::inert::Inert;
 use crate::written::{is_zero, name};
-use crate::{files, fill_device, life_cycle, logs, sizes, without_effect};
+use crate::{
+    buffers, data_placement, direction, engine, files, fill_device, flow, iolog, latency_limits, life_cycle,
+    logs, memory, priorities, process, queue_depth, random, rates, sizes, steadystate, thinktime, tolerance,
+    verify, zones,
+};
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 6] =
-    [files::INERT, fill_device::INERT, life_cycle::INERT, logs::INERT, sizes::INERT, without_effect::INERT];
+const TABLES: [&[Inert]; 23] = [
+    buffers::INERT,
+    data_placement::INERT,
+    direction::INERT,
+    engine::INERT,
+    files::INERT,
+    fill_device::INERT,
+    flow::INERT,
+    iolog::INERT,
+    latency_limits::INERT,
+    life_cycle::INERT,
+    logs::INERT,
+    memory::INERT,
+    priorities::INERT,
+    process::INERT,
+    queue_depth::INERT,
+    random::INERT,
+    rates::INERT,
+    sizes::INERT,
+    steadystate::INERT,
+    thinktime::INERT,
+    tolerance::INERT,
+    verify::INERT,
+    zones::INERT,
+];
 
 /// Assignments that change nothing in some job, and those that matter in one.
 #[derive(Debug, Default)]

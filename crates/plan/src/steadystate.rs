@@ -6,7 +6,14 @@ use ferrio_job::{JobSpec, SteadyFigure, SteadyState};
 use ferrio_jobfile::{Job, Opt, whole_number};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, duration, kb_base, refuse};
+
+inert! {
+    Steadystate SteadystateRampTime SteadystateCheckInterval:
+        |job| !asks(job, Opt::SteadystateDuration);
+        "no steady state is looked for without `steadystate_duration`";
+}
 
 /// Most checks that a window can hold: their figures are kept and reported.
 const MAX_CHECKS: u128 = 1_000_000;

@@ -3,7 +3,13 @@
 use ferrio_job::{JobSpec, Think};
 use ferrio_jobfile::{Job, Opt};
 
-use crate::written::{count, duration};
+use crate::inert::inert;
+use crate::written::{asks, count, duration};
+
+inert! {
+    ThinktimeSpin ThinktimeBlocks ThinktimeBlocksType ThinktimeIotime:
+        |job| !asks(job, Opt::Thinktime); "there are no pauses without `thinktime`";
+}
 
 /// `thinktime` and the options below it. With a time between pauses the count of I/Os matters only if it was given.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {

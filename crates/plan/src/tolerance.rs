@@ -3,6 +3,15 @@
 use ferrio_job::{JobSpec, Tolerance};
 use ferrio_jobfile::{Job, Opt, Value};
 
+use crate::inert::inert;
+use crate::written::{lacks, word};
+
+inert! {
+    ErrorDump:
+        |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
+        "the job ends at its first error without `continue_on_error`";
+}
+
 /// What a class tolerates that is switched on without a list of its own.
 const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 

@@ -5,8 +5,26 @@ use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::names::FORMAT;
-use crate::written::{asks, note, refuse, word};
+use crate::written::{asks, lacks, note, refuse, word};
+
+inert! {
+    DoVerify VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
+        VerifyBacklog VerifyBacklogBatch VerifyAsyncCpus ExperimentalVerify VerifyStateSave VerifyWriteSequence
+        VerifyHeaderSeed TrimPercentage:
+        |job| !verifies(job); "nothing is verified without `verify`";
+    VerifyPatternInterval:
+        |job| lacks(job, Opt::VerifyPattern); "there is no `verify_pattern` to restart";
+    VerifyAsyncCpus:
+        |job| !asks(job, Opt::VerifyAsync); "blocks are checked by the job itself without `verify_async`";
+    VerifyBacklogBatch:
+        |job| !asks(job, Opt::VerifyBacklog); "it belongs to `verify_backlog`";
+    TrimVerifyZero TrimBacklog TrimBacklogBatch:
+        |job| !asks(job, Opt::TrimPercentage); "no written block is trimmed without `trim_percentage`";
+    TrimBacklogBatch:
+        |job| !asks(job, Opt::TrimBacklog); "it belongs to `trim_backlog`";
+}
 
 /// Whether blocks carry something to check: a pattern alone asks for that, too.
 pub(crate) fn verifies(job: &Job) -> bool {

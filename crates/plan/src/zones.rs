@@ -4,7 +4,17 @@ use ferrio_job::{JobSpec, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
 
 use crate::findings::Findings;
+use crate::inert::inert;
 use crate::written::{asks, note, refuse, word};
+
+inert! {
+    Zonecapacity Zonerange Zoneskip ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits
+        ZoneResetThreshold ZoneResetFrequency RecoverZbdWriteError WriteZoneRemainder:
+        |job| matches!(word(job, Opt::Zonemode), None | Some("none")); "there are no zones without `zonemode`";
+    Zonecapacity ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits ZoneResetThreshold ZoneResetFrequency
+        RecoverZbdWriteError WriteZoneRemainder:
+        |job| word(job, Opt::Zonemode) == Some("strided"); "it belongs to zonemode=zbd";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
