@@ -1,7 +1,7 @@
 //! When data is made durable, and whether it waits in the page cache until then.
 
 use crate::choice::choices;
-use crate::{EngineKind, JobSpec, OpenSync};
+use crate::{EngineKind, JobSpec};
 
 /// `sync_file_range=flags:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +30,28 @@ impl SyncFileRangeFlag {
             SyncFileRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE,
             SyncFileRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER,
         }
+    }
+}
+
+choices! {
+    /// `sync=`: the open flag that makes writes synchronous.
+    pub enum OpenSync default None {
+        None: "none", "Open without it";
+        = None: "0";
+        Sync: "sync", "Open with O_SYNC";
+        = Sync: "1";
+        Dsync: "dsync", "Open with O_DSYNC";
+    }
+}
+
+choices! {
+    /// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
+    pub enum Fadvise default ByPattern {
+        None: "0", "No advice";
+        ByPattern: "1", "Advice by the job's pattern";
+        Random: "random", "Random access";
+        Sequential: "sequential", "Sequential access";
+        NoReuse: "noreuse", "Data is used once";
     }
 }
 

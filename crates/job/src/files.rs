@@ -63,28 +63,6 @@ impl JobSpec {
 }
 
 choices! {
-    /// `sync=`: the open flag that makes writes synchronous.
-    pub enum OpenSync default None {
-        None: "none", "Open without it";
-        = None: "0";
-        Sync: "sync", "Open with O_SYNC";
-        = Sync: "1";
-        Dsync: "dsync", "Open with O_DSYNC";
-    }
-}
-
-choices! {
-    /// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
-    pub enum Fadvise default ByPattern {
-        None: "0", "No advice";
-        ByPattern: "1", "Advice by the job's pattern";
-        Random: "random", "Random access";
-        Sequential: "sequential", "Sequential access";
-        NoReuse: "noreuse", "Data is used once";
-    }
-}
-
-choices! {
     /// `fallocate=`.
     pub enum Fallocate default Native {
         None: "none", "Reserve nothing";

@@ -1,5 +1,16 @@
 //! `write_iolog`: where the I/O of a job is recorded.
 
+use std::path::PathBuf;
+
+/// `write_iolog` and `write_iolog_version` (ferrio's own option): the log that a job's I/O is recorded in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordTo {
+    /// The log; all clones of a job append to the same one.
+    pub path: PathBuf,
+    /// Its format.
+    pub version: IologVersion,
+}
+
 /// Version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IologVersion {

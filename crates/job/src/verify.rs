@@ -1,6 +1,7 @@
-//! How the data of a job is verified.
+//! How the data of a job is verified: the options, and the values of `verify=` with their codes and sizes in the format.
 
-use crate::{Direction, JobSpec, Pattern, RwPostfix, VerifyMethod};
+use crate::choice::choices;
+use crate::{Direction, JobSpec, Pattern, RwPostfix};
 
 /// `verify` and the options below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,5 +61,195 @@ impl JobSpec {
             && one_size
             && !self.limits.time_based
             && verify.write_sequence.unwrap_or(ordered)
+    }
+}
+
+/// Bytes of the header that a verified block begins with.
+pub const HEADER_BYTES: usize = 48;
+
+choices! {
+    /// How blocks are verified.
+    pub enum VerifyMethod {
+        ! "0", "No verification";
+        Md5: "md5", "MD5";
+        Crc64: "crc64", "64-bit CRC";
+        /// Most significant bit first.
+        Crc32: "crc32", "32-bit CRC";
+        = Crc32c: "crc32c-intel";
+        /// Castagnoli.
+        Crc32c: "crc32c", "CRC-32C, in hardware where there is some";
+        /// CRC-16/ARC.
+        Crc16: "crc16", "16-bit CRC";
+        /// As MMC cards use it.
+        Crc7: "crc7", "7-bit CRC";
+        Sha1: "sha1", "SHA-1";
+        /// With a deviation that fio made part of the format.
+        Sha256: "sha256", "SHA-256";
+        Sha512: "sha512", "SHA-512";
+        Sha3_224: "sha3-224", "SHA-3, 224 bits";
+        Sha3_256: "sha3-256", "SHA-3, 256 bits";
+        Sha3_384: "sha3-384", "SHA-3, 384 bits";
+        Sha3_512: "sha3-512", "SHA-3, 512 bits";
+        /// XXH32 with seed 1.
+        Xxhash: "xxhash", "xxHash";
+        Meta: "meta", "Headers only";
+        Pattern: "pattern", "The verify_pattern alone";
+        PatternHdr: "pattern_hdr", "A header and the verify_pattern";
+        /// Blocks are read back but not looked at.
+        Null: "null", "Read back, check nothing";
+    }
+}
+
+impl VerifyMethod {
+    /// The type byte of the header.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            VerifyMethod::Meta => 1,
+            VerifyMethod::Md5 => 2,
+            VerifyMethod::Crc64 => 3,
+            VerifyMethod::Crc32 => 4,
+            VerifyMethod::Crc32c => 5,
+            VerifyMethod::Crc16 => 7,
+            VerifyMethod::Crc7 => 8,
+            VerifyMethod::Sha256 => 9,
+            VerifyMethod::Sha512 => 10,
+            VerifyMethod::Sha3_224 => 11,
+            VerifyMethod::Sha3_256 => 12,
+            VerifyMethod::Sha3_384 => 13,
+            VerifyMethod::Sha3_512 => 14,
+            VerifyMethod::Xxhash => 15,
+            VerifyMethod::Sha1 => 16,
+            VerifyMethod::PatternHdr => 17,
+            VerifyMethod::Pattern => 18,
+            VerifyMethod::Null => 19,
+        }
+    }
+
+    /// The method of a type byte found on disk. 6 is what old releases wrote for CRC-32C computed in hardware.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        const BY_CODE: [VerifyMethod; 19] = [
+            VerifyMethod::Meta,
+            VerifyMethod::Md5,
+            VerifyMethod::Crc64,
+            VerifyMethod::Crc32,
+            VerifyMethod::Crc32c,
+            VerifyMethod::Crc32c,
+            VerifyMethod::Crc16,
+            VerifyMethod::Crc7,
+            VerifyMethod::Sha256,
+            VerifyMethod::Sha512,
+            VerifyMethod::Sha3_224,
+            VerifyMethod::Sha3_256,
+            VerifyMethod::Sha3_384,
+            VerifyMethod::Sha3_512,
+            VerifyMethod::Xxhash,
+            VerifyMethod::Sha1,
+            VerifyMethod::PatternHdr,
+            VerifyMethod::Pattern,
+            VerifyMethod::Null,
+        ];
+        BY_CODE.get(usize::from(code).checked_sub(1)?).copied()
+    }
+
+    /// Bytes of the stored digest, which follows the header.
+    #[must_use]
+    pub fn digest_bytes(self) -> usize {
+        match self {
+            VerifyMethod::Meta | VerifyMethod::PatternHdr | VerifyMethod::Pattern | VerifyMethod::Null => 0,
+            VerifyMethod::Crc7 => 1,
+            VerifyMethod::Crc16 => 2,
+            VerifyMethod::Crc32 | VerifyMethod::Crc32c | VerifyMethod::Xxhash => 4,
+            VerifyMethod::Crc64 => 8,
+            VerifyMethod::Md5 => 16,
+            VerifyMethod::Sha1 => 20,
+            VerifyMethod::Sha3_224 => 28,
+            VerifyMethod::Sha3_256 => 32,
+            VerifyMethod::Sha3_384 => 48,
+            VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
+            VerifyMethod::Sha512 => 128,
+        }
+    }
+
+    /// True when blocks carry a header.
+    #[must_use]
+    pub fn has_header(self) -> bool {
+        !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
+    }
+
+    /// True when blocks carry a digest.
+    #[must_use]
+    pub fn has_digest(self) -> bool {
+        self.digest_bytes() > 0
+    }
+
+    /// True when the method is nothing without `verify_pattern`.
+    #[must_use]
+    pub fn needs_pattern(self) -> bool {
+        matches!(self, VerifyMethod::Pattern | VerifyMethod::PatternHdr)
+    }
+
+    /// Bytes of header and digest at the start of each interval: the checked data begins there.
+    #[must_use]
+    pub fn overhead(self) -> usize {
+        if self.has_header() { HEADER_BYTES + self.digest_bytes() } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Choice;
+
+    #[test]
+    fn names_and_codes_lead_back_to_the_method() {
+        for &method in VerifyMethod::ALL {
+            assert_eq!(VerifyMethod::from_word(method.word()), Some(method));
+            assert_eq!(VerifyMethod::from_code(method.code()), Some(method));
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_crc32c_and_both_codes_are_one_method() {
+        assert_eq!(VerifyMethod::from_word("crc32c-intel"), Some(VerifyMethod::Crc32c));
+        assert_eq!(VerifyMethod::from_code(6), Some(VerifyMethod::Crc32c));
+    }
+
+    #[test]
+    fn zero_and_unknown_words_and_codes_are_no_method() {
+        for word in ["0", "", "foo", "MD5"] {
+            assert_eq!(VerifyMethod::from_word(word), None);
+        }
+        for code in [0, 20, 255] {
+            assert_eq!(VerifyMethod::from_code(code), None);
+        }
+    }
+
+    #[test]
+    fn data_begins_where_fio_begins_it() {
+        let sizes = [
+            ("meta", 48),
+            ("pattern_hdr", 48),
+            ("crc7", 49),
+            ("crc16", 50),
+            ("crc32", 52),
+            ("crc32c", 52),
+            ("xxhash", 52),
+            ("crc64", 56),
+            ("md5", 64),
+            ("sha1", 68),
+            ("sha3-224", 76),
+            ("sha3-256", 80),
+            ("sha3-384", 96),
+            ("sha256", 112),
+            ("sha3-512", 112),
+            ("sha512", 176),
+            ("pattern", 0),
+            ("null", 0),
+        ];
+        for (name, size) in sizes {
+            assert_eq!(VerifyMethod::from_word(name).map(VerifyMethod::overhead), Some(size), "{name}");
+        }
     }
 }

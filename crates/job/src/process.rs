@@ -1,4 +1,4 @@
-//! NUMA placement of a job's memory.
+//! Where the worker of a job runs, and where its memory is.
 
 use crate::choice::choices;
 

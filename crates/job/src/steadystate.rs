@@ -1,0 +1,73 @@
+//! The steady state that ends a job once its figures have settled.
+
+use std::time::Duration;
+
+use crate::choice::choices;
+
+/// What a steady state is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyFigure {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean completion latency, ns.
+    Latency,
+}
+
+choices! {
+    /// `steadystate`: what is looked at, and how it is judged.
+    pub enum SteadyTest default IopsSlope {
+        Iops: "iops", "Largest distance of IOPS from their mean";
+        IopsSlope: "iops_slope", "Slope of IOPS";
+        Bandwidth: "bw", "Largest distance of bandwidth from its mean";
+        BandwidthSlope: "bw_slope", "Slope of bandwidth";
+        Latency: "lat", "Largest distance of latency from its mean";
+        LatencySlope: "lat_slope", "Slope of latency";
+    }
+}
+
+impl SteadyTest {
+    /// What is looked at.
+    #[must_use]
+    pub const fn figure(self) -> SteadyFigure {
+        match self {
+            SteadyTest::Iops | SteadyTest::IopsSlope => SteadyFigure::Iops,
+            SteadyTest::Bandwidth | SteadyTest::BandwidthSlope => SteadyFigure::Bandwidth,
+            SteadyTest::Latency | SteadyTest::LatencySlope => SteadyFigure::Latency,
+        }
+    }
+
+    /// True when the slope over the window is judged, not the largest deviation from its mean.
+    #[must_use]
+    pub const fn is_slope(self) -> bool {
+        matches!(self, SteadyTest::IopsSlope | SteadyTest::BandwidthSlope | SteadyTest::LatencySlope)
+    }
+}
+
+/// `steadystate` and the options below it: the test that ends a job whose figures have settled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// What is looked at.
+    pub figure: SteadyFigure,
+    /// The slope over the window is judged, not the largest deviation from its mean.
+    pub slope: bool,
+    /// The state is steady below this: percent of the mean, or I/Os per second, bytes per second, ns.
+    pub limit: f64,
+    /// The limit is a percentage.
+    pub percent: bool,
+    /// Length of the window, some intervals.
+    pub duration: Duration,
+    /// What is measured earlier does not count.
+    pub ramp: Duration,
+    /// Time between two checks.
+    pub interval: Duration,
+}
+
+impl SteadyState {
+    /// Checks that make a window.
+    #[must_use]
+    pub fn checks(&self) -> usize {
+        usize::try_from(self.duration.as_micros() / self.interval.as_micros().max(1)).unwrap_or(usize::MAX)
+    }
+}
