@@ -54,7 +54,28 @@ pub enum MemoryKind {
     MmapHuge(Option<PathBuf>),
 }
 
+impl Default for MemoryKind {
+    fn default() -> Self {
+        MemoryKind::new(MemoryType::default(), None)
+    }
+}
+
 impl MemoryKind {
+    /// The memory that a word of `mem` and the file behind it ask for.
+    #[must_use]
+    pub fn new(kind: MemoryType, file: Option<PathBuf>) -> Self {
+        match (kind, file) {
+            // GPU memory is refused before anything is allocated
+            (MemoryType::Malloc | MemoryType::CudaMalloc, _) => MemoryKind::Malloc,
+            (MemoryType::Shm, _) => MemoryKind::Shm,
+            (MemoryType::ShmHuge, _) => MemoryKind::ShmHuge,
+            (MemoryType::Mmap, Some(path)) => MemoryKind::MmapFile(path),
+            (MemoryType::MmapShared, Some(path)) => MemoryKind::MmapShared(path),
+            (MemoryType::Mmap | MemoryType::MmapShared, None) => MemoryKind::Mmap,
+            (MemoryType::MmapHuge, file) => MemoryKind::MmapHuge(file),
+        }
+    }
+
     /// fio's word for it.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -13,7 +13,7 @@ use crate::reading::Reading;
 use crate::suggest::nearest;
 use crate::value::describe::describe;
 use crate::value::{Fault, Piece, Value, evaluate, fio, parse, read};
-use ferrio_job::Diagnostic;
+use ferrio_job::{Choice as _, Diagnostic, KbBase};
 
 /// The settings that later assignments are read by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn section(
     let engine = engine.and_then(|line| {
         parse(Opt::Ioengine.row(), line.value.as_deref(), 1024, &*environment.read_file).ok()
     });
-    if let Some(Value::Word(name, _)) = engine {
+    if let Some(Value::Engine(name, _)) = engine {
         setting.engine = name;
     }
     let mut found = Vec::with_capacity(lines.len());
@@ -89,8 +89,10 @@ pub(crate) fn assignment(
     let value = read(setting.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file)
         .map_err(|fault| Box::new(refusal(line, text.as_deref().unwrap_or(""), fault)))?;
     match (opt, &value) {
-        (Opt::KbBase, Value::Word(word, _)) => setting.kb_base = if word == "1000" { 1000 } else { 1024 },
-        (Opt::Ioengine, Value::Word(name, _)) => setting.engine = name.clone(),
+        (Opt::KbBase, Value::Word(word, _)) => {
+            setting.kb_base = KbBase::from_word(word).unwrap_or_default().bytes().into();
+        }
+        (Opt::Ioengine, Value::Engine(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
     debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));

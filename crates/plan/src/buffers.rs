@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{BufferContent, ContentSeed, Dedupe, Direction, JobSpec, PlannedJob, Seeding, WorkingSet};
+use ferrio_job::{
+    BufferContent, Choice as _, ContentSeed, Dedupe, DedupeMode, Direction, JobSpec, PlannedJob, ReadWrite,
+    Seeding, VerifyMethod, WorkingSet,
+};
 use ferrio_jobfile::{Amount, Job, JobSet, Opt, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
@@ -15,15 +18,15 @@ use crate::inert::inert;
 use crate::names::Listing;
 use crate::random::seeding;
 use crate::verify::verifies;
-use crate::written::{asks, int_or, refuse, word};
+use crate::written::{asks, chooses, int_or, refuse};
 
 inert! {
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
         |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
     DedupeGlobal DedupeWorkingSetPercentage:
-        |job| word(job, Opt::DedupeMode) != Some("working_set"); "it belongs to dedupe_mode=working_set";
+        |job| !chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet); "it belongs to dedupe_mode=working_set";
     DedupePercentage DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
-        |job| verifies(job) && word(job, Opt::Verify) != Some("null")
+        |job| verifies(job) && job.options.chosen(Opt::Verify) != Some(VerifyMethod::Null)
             && !rw(job).does(Direction::Read) && !asks(job, Opt::Overwrite);
         "blocks that are verified are all different";
     BufferCompressChunk:
@@ -57,7 +60,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let mut reads = true; // the default kind is read
     for given in job.options.all() {
         match (given.opt, &given.value) {
-            (Opt::Rw, Value::Word(kind, _)) => reads = kind.contains("read") || kind.ends_with("rw"),
+            (Opt::Rw, Value::Word(kind, _)) => {
+                reads = ReadWrite::from_word(kind).is_some_and(|kind| kind.does(Direction::Read));
+            }
             (opt, value) => reader.take(opt, value, reads),
         }
     }
@@ -123,7 +128,7 @@ fn share(percent: i64) -> u32 {
 
 fn working_set(job: &Job) -> Option<WorkingSet> {
     let options = &job.options;
-    if options.word(Opt::DedupeMode)?.word != "working_set" {
+    if !chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet) {
         return None;
     }
     let size = match options.amount(Opt::Size) {
@@ -163,7 +168,7 @@ fn content_seed(spec: &JobSpec) -> ContentSeed {
 }
 
 fn has_working_set(job: &Job) -> bool {
-    asks(job, Opt::DedupePercentage) && word(job, Opt::DedupeMode) == Some("working_set")
+    asks(job, Opt::DedupePercentage) && chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet)
 }
 
 fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {

@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{JobSet, Opt, Value};
 
-use ferrio_job::ClockSource;
+use ferrio_job::{Choice as _, ClockSource, ClockWord};
 
 /// The choice that a job makes itself beats one that jobs inherit; among several the last one counts.
 pub(crate) fn source(set: &JobSet) -> ClockSource {
@@ -10,9 +10,8 @@ pub(crate) fn source(set: &JobSet) -> ClockSource {
     let own = jobs().find_map(|job| job.own.iter().rev().find(|given| given.opt == Opt::Clocksource));
     let given = own.or_else(|| jobs().find_map(|job| job.options.given(Opt::Clocksource)));
     match given.map(|given| &given.value) {
-        Some(Value::Word(word, _)) if word == "cpu" => ClockSource::Cpu,
-        Some(_) => ClockSource::Kernel,
-        None => ClockSource::Best,
+        Some(Value::Word(word, _)) => ClockWord::from_word(word).map_or(ClockSource::Best, ClockWord::source),
+        _ => ClockSource::Best,
     }
 }
 

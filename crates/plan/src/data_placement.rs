@@ -4,19 +4,19 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, refuse, word};
+use crate::written::{asks, refuse};
 
 inert! {
     Plids PlidSelect DpScheme:
-        |job| !asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), None | Some("none"));
+        |job| !asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), None | Some("none"));
         "writes carry placement ids only with `fdp` or `dataplacement`";
     DpScheme:
-        |job| word(job, Opt::PlidSelect) != Some("scheme"); "the file is read only with plid_select=scheme";
+        |job| job.options.word(Opt::PlidSelect) != Some("scheme"); "the file is read only with plid_select=scheme";
 }
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::Fdp) && matches!(word(job, Opt::Dataplacement), Some("streams" | "none")) {
+    if asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), Some("streams" | "none")) {
         let message = "fdp=1 is not compatible with dataplacement={streams, none}";
         let opts = [Opt::Fdp, Opt::Dataplacement];
         let help = "give dataplacement=fdp alone";

@@ -1,15 +1,15 @@
 //! What kind of I/O a job does: `rw` and its postfix, the mix of reads and writes, the ranges of a trim.
 
-use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix, Sequencer};
-use ferrio_jobfile::{Given, Job, Opt, Options, Value, whole_number};
+use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix};
+use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{int_or, kb_base, refuse, word};
+use crate::written::{int_or, refuse};
 
 inert! {
     RwSequencer:
-        |job| job.options.word(Opt::Rw).is_none_or(|choice| choice.argument.is_none()) || !rw(job).is_random();
+        |job| job.options.value::<RwPostfix>(Opt::Rw) == RwPostfix::None || !rw(job).is_random();
         "it belongs to a random kind with a count, like `rw=randread:8`";
     NumRange:
         |job| !rw(job).does(Direction::Trim); "the job does not trim";
@@ -20,18 +20,7 @@ const TRIMS_RANGES: &str = "io_uring_cmd";
 
 /// The `rw` kind in force.
 pub(crate) fn rw(job: &Job) -> ReadWrite {
-    match word(job, Opt::Rw) {
-        Some("write") => ReadWrite::Write,
-        Some("trim") => ReadWrite::Trim,
-        Some("randread") => ReadWrite::RandRead,
-        Some("randwrite") => ReadWrite::RandWrite,
-        Some("randtrim") => ReadWrite::RandTrim,
-        Some("rw") => ReadWrite::Mixed,
-        Some("randrw") => ReadWrite::RandMixed,
-        Some("trimwrite") => ReadWrite::TrimWrite,
-        Some("randtrimwrite") => ReadWrite::RandTrimWrite,
-        _ => ReadWrite::Read,
-    }
+    job.options.choice(Opt::Rw)
 }
 
 /// Rules about the job as written.
@@ -43,13 +32,10 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 }
 
 /// `rw` and the options about the order of directions.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.rw = rw(job);
-    spec.rw_postfix = rw_postfix(job, spec.rw, findings);
-    spec.sequencer = match word(job, Opt::RwSequencer) {
-        Some("identical") => Sequencer::Identical,
-        _ => Sequencer::Sequential,
-    };
+    spec.rw_postfix = job.options.value(Opt::Rw);
+    spec.sequencer = job.options.choice(Opt::RwSequencer);
     spec.rwmixread = rwmixread(&job.options);
 }
 
@@ -64,28 +50,6 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 /// Whether a kind writes or trims.
 pub(crate) fn changes_data(rw: ReadWrite) -> bool {
     rw.does(Direction::Write) || rw.does(Direction::Trim)
-}
-
-fn rw_postfix(job: &Job, rw: ReadWrite, findings: &mut Findings) -> RwPostfix {
-    let argument = job.options.word(Opt::Rw).and_then(|choice| choice.argument.map(str::to_owned));
-    let Some(text) = argument else { return RwPostfix::None };
-    match whole_number(Opt::Rw, &text, kb_base(&job.options)) {
-        Some(every) if rw.is_random() => match u32::try_from(every) {
-            Ok(every) if every > 0 => return RwPostfix::Every(every),
-            _ => {}
-        },
-        Some(0) => return RwPostfix::None,
-        Some(hole) => return RwPostfix::Hole(hole),
-        None => {}
-    }
-    let message = format!("{} postfix parsing failed: `{text}`", rw.word());
-    let help = if rw.is_random() {
-        "write a count from 1 to 4294967295"
-    } else {
-        "write a number of bytes, like `-4k`"
-    };
-    refuse(findings, job, &[Opt::Rw], "invalid-rw-postfix", message, help);
-    RwPostfix::None
 }
 
 /// `rwmixread` and `rwmixwrite` are two names for one number; the last one given counts.

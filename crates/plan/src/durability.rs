@@ -1,10 +1,10 @@
 //! Whether data waits in the page cache, and when it reaches the device: `direct`, `invalidate`, `fadvise_hint`, `sync`, `fsync`.
 
-use ferrio_job::{Durability, Fadvise, JobSpec, OpenSync, SyncFileRange};
+use ferrio_job::{Choice as _, Durability, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
-use crate::written::{asks, count, note, word};
+use crate::written::{asks, count, note};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
@@ -29,15 +29,11 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         fsync_on_close: switch(Opt::FsyncOnClose),
         end_syncfs: switch(Opt::EndSyncfs),
     };
-    spec.open_sync = match word(job, Opt::Sync) {
-        Some("sync") => OpenSync::Sync,
-        Some("dsync") => OpenSync::Dsync,
-        _ => OpenSync::None,
-    };
+    spec.open_sync = job.options.choice(Opt::Sync);
     spec.direct = direct(options);
     // Pages that were read ahead stay in the cache.
     spec.invalidate = options.switch(Opt::Invalidate).unwrap_or(true) && !asks(job, Opt::PreRead);
-    spec.fadvise = fadvise(job);
+    spec.fadvise = job.options.choice(Opt::FadviseHint);
 }
 
 /// `direct` and `buffered` are one switch; the last one given counts.
@@ -48,27 +44,10 @@ fn direct(options: &Options) -> bool {
     }
 }
 
-fn fadvise(job: &Job) -> Fadvise {
-    match word(job, Opt::FadviseHint) {
-        Some("0") => Fadvise::None,
-        Some("random") => Fadvise::Random,
-        Some("sequential") => Fadvise::Sequential,
-        Some("noreuse") => Fadvise::NoReuse,
-        _ => Fadvise::ByPattern,
-    }
-}
-
 fn sync_file_range(options: &Options) -> SyncFileRange {
-    let Some((words, argument)) = options.words(Opt::SyncFileRange) else { return SyncFileRange::default() };
-    let flags = words.iter().fold(0, |flags, word| {
-        flags
-            | match *word {
-                "wait_before" => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
-                "write" => libc::SYNC_FILE_RANGE_WRITE,
-                _ => libc::SYNC_FILE_RANGE_WAIT_AFTER,
-            }
-    });
-    SyncFileRange { flags, every: argument.and_then(|n| n.parse().ok()).unwrap_or(1) }
+    let Some((words, every)) = options.words(Opt::SyncFileRange) else { return SyncFileRange::default() };
+    let flags = words.iter().filter_map(|word| SyncFileRangeFlag::from_word(word));
+    SyncFileRange { flags: flags.fold(0, |flags, flag| flags | flag.bits()), every: every.unwrap_or(1) }
 }
 
 #[cfg(test)]

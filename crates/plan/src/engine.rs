@@ -1,6 +1,6 @@
 //! Which engine a job uses, what its private options say, and what it cannot do.
 
-use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec, LibaioBackend};
+use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::direction::rw;
@@ -105,11 +105,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
             userspace_reap: switch(Opt::UserspaceReap),
             nowait: switch(Opt::NowaitLibaio),
             libaio_vectored: switch(Opt::LibaioVectored),
-            libaio_backend: match job.options.word(Opt::LibaioBackend).map(|choice| choice.word) {
-                Some("kernel") => LibaioBackend::Kernel,
-                Some("io_uring") => LibaioBackend::IoUring,
-                _ => LibaioBackend::Auto,
-            },
+            libaio_backend: job.options.choice(Opt::LibaioBackend),
             ..base
         },
         EngineKind::Pvsync2 => EngineOptions {

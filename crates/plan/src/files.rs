@@ -1,12 +1,11 @@
 //! How a job goes about its files: which one comes next, how many are open, and what the kind of files rules out.
 
-use ferrio_jobfile::{Job, Opt, Options};
+use ferrio_jobfile::{Argument, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::random;
 use crate::written::{asks, int_or, note, refuse};
-use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
+use ferrio_job::{Direction, FileKind, JobSpec, SetupError};
 
 inert! {
     UnlinkEachLoop:
@@ -14,23 +13,12 @@ inert! {
         "the job makes one pass over its files";
 }
 
-/// `file_service_type`, whose argument is a count or the parameters of a distribution.
-pub(crate) fn service(options: &Options) -> FileService {
-    let Some(choice) = options.word(Opt::FileServiceType) else { return FileService::default() };
-    let ios = choice.argument.and_then(|ios| ios.parse().ok()).unwrap_or(1).max(1);
-    match choice.word {
-        "sequential" => FileService::Sequential,
-        "random" => FileService::Random { ios },
-        _ => random::skew(&choice).map_or(FileService::RoundRobin { ios }, FileService::Skewed),
-    }
-}
-
 /// Says what an argument of `file_service_type` does not do.
 pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
-    let choice = job.options.word(Opt::FileServiceType);
-    if let Some(argument) = choice.filter(|choice| choice.word == "sequential").and_then(|it| it.argument) {
+    let given = job.options.given(Opt::FileServiceType).map(|given| &given.value);
+    if let Some(Value::Word(word, argument @ Argument::Unused(_))) = given {
         let text = format!(
-            "the :{argument} of file_service_type=sequential has no effect: a file is kept until it is finished"
+            "the {argument} of file_service_type={word} has no effect: a file is kept until it is finished"
         );
         findings.note(note(job, &[Opt::FileServiceType], "argument-without-effect", text));
     }
@@ -73,8 +61,8 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{notes, null, plan_of, refusals, spec_of, wrong};
+    use ferrio_job::FileService;
     use ferrio_job::{Law, Skew};
 
     fn served(text: &str) -> FileService {

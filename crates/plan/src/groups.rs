@@ -17,8 +17,10 @@ use crate::probe::{Found, probe};
 use crate::random;
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
-use crate::written::{note, refuse};
-use ferrio_job::{Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError};
+use crate::written::{chooses, note, refuse};
+use ferrio_job::{
+    CpusAllowedPolicy, Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError,
+};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -181,7 +183,7 @@ fn has_stonewall(job: &Job) -> bool {
 
 /// Under `cpus_allowed_policy=split` each job of the run has one of its CPUs to itself, by its number.
 fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
-    let split = job.options.word(Opt::CpusAllowedPolicy).is_some_and(|policy| policy.word == "split");
+    let split = chooses(job, Opt::CpusAllowedPolicy, CpusAllowedPolicy::Split);
     let turn = (spec.number as usize - 1).checked_rem(spec.cpus_allowed.len());
     if let Some(turn) = turn.filter(|_| split) {
         spec.cpus_allowed = vec![spec.cpus_allowed[turn]];

@@ -1,6 +1,6 @@
 //! Options about the life of a job among the others: whom it waits for, whom it ends, commands around it.
 
-use ferrio_job::{ExitWhat, JobSpec, LifeCycle, PlannedJob};
+use ferrio_job::{JobSpec, LifeCycle, PlannedJob};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::inert::inert;
@@ -21,11 +21,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         wait_for: 0..0,
         exitall: switch(Opt::Exitall),
         exitall_on_error: switch(Opt::ExitallOnError),
-        exit_what: match options.word(Opt::ExitWhat).map(|choice| choice.word) {
-            Some("stonewall") => ExitWhat::Stonewall,
-            Some("all") => ExitWhat::All,
-            _ => ExitWhat::Group,
-        },
+        exit_what: options.choice(Opt::ExitWhat),
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
     };

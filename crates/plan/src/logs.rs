@@ -6,7 +6,7 @@ use crate::findings::Findings;
 use crate::inert::inert;
 use crate::measure::{clock, number};
 use crate::written::{asks, lacks, note, refuse};
-use ferrio_job::{JobSpec, Logs, Measure, WindowValue};
+use ferrio_job::{JobSpec, Logs, Measure};
 
 /// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
 const STORED_PIECE: u32 = 64 << 10;
@@ -60,11 +60,7 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         single_rates: compression.is_some() || stored.is_some(),
         stored,
         writer_cpus: options.cpus(Opt::LogCompressionCpus).unwrap_or_default(),
-        window_value: match options.word(Opt::LogWindowValue).map(|choice| choice.word) {
-            Some("max") => WindowValue::Maximum,
-            Some("both") => WindowValue::Both,
-            _ => WindowValue::Average,
-        },
+        window_value: options.choice(Opt::LogWindowValue),
         hist_msec: number(options, Opt::LogHistMsec).unwrap_or(0),
         hist_coarseness: number(options, Opt::LogHistCoarseness).unwrap_or(0),
         shared: !switch(Opt::PerJobLogs, true),
@@ -148,6 +144,7 @@ fn writes_logs(job: &Job) -> bool {
 mod tests {
     use super::*;
     use crate::testing::{first_refusal, notes, plan_of, refusals, spec_of};
+    use ferrio_job::WindowValue;
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))

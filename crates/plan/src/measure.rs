@@ -7,7 +7,7 @@ use nix::time::{ClockId, clock_gettime};
 use crate::findings::Findings;
 use crate::names::Listing;
 use crate::written::{asks, note, refuse, value_origin};
-use ferrio_job::{Measure, UnifiedReporting, Units};
+use ferrio_job::{KbBase, Measure, UnitBase, Units};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -44,11 +44,7 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
         measure.percentiles.sort_by(f64::total_cmp);
         measure.percentile_precision = options.float_precision(Opt::PercentileList);
     }
-    measure.unified = match options.word(Opt::UnifiedRwReporting).map(|choice| choice.word) {
-        Some("mixed") => UnifiedReporting::Mixed,
-        Some("both") => UnifiedReporting::Both,
-        _ => UnifiedReporting::None,
-    };
+    measure.unified = options.choice(Opt::UnifiedRwReporting);
     measure.bwavgtime_ms = number(options, Opt::Bwavgtime).unwrap_or(measure.bwavgtime_ms);
     measure.iopsavgtime_ms = number(options, Opt::Iopsavgtime).unwrap_or(measure.iopsavgtime_ms);
     measure
@@ -106,11 +102,13 @@ pub(crate) fn clock(options: &Options, opt: Opt, findings: &mut Findings) -> i32
 
 /// Units of printed numbers.
 pub(crate) fn units(options: &Options, base: Units) -> Units {
-    let word = |opt| options.word(opt).and_then(|choice| choice.word.parse::<u32>().ok());
     Units {
-        kb_base: word(Opt::KbBase).unwrap_or(base.kb_base),
+        kb_base: options.choice::<KbBase>(Opt::KbBase).bytes(),
         // No engine here counts in bits by itself: automatic is bytes.
-        unit_base: word(Opt::UnitBase).filter(|&unit| unit != 0).unwrap_or(base.unit_base),
+        unit_base: match options.choice(Opt::UnitBase) {
+            UnitBase::Automatic | UnitBase::Bytes => 8,
+            UnitBase::Bits => 1,
+        },
         significant_figures: options
             .int(Opt::SignificantFigures)
             .and_then(|n| u8::try_from(n).ok())
@@ -125,9 +123,9 @@ pub(crate) fn number(options: &Options, opt: Opt) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts, wrong};
     use ferrio_job::JobSpec;
+    use ferrio_job::UnifiedReporting;
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))

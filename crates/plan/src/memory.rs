@@ -1,20 +1,20 @@
 //! Where the memory of the I/O buffers comes from: `mem`, `iomem_align`, `hugepage-size`.
 
-use ferrio_job::{JobSpec, Memory, MemoryKind};
+use ferrio_job::{JobSpec, Memory, MemoryKind, MemoryType};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::Machine;
 use crate::block_sizes::largest_block;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{refuse, word};
+use crate::written::{chooses, refuse};
 
 inert! {
     HugepageSize:
-        |job| !matches!(word(job, Opt::Mem), Some("shmhuge" | "mmaphuge"));
+        |job| !job.options.value::<MemoryKind>(Opt::Mem).is_huge();
         "buffers have no huge pages without mem=mmaphuge or mem=shmhuge";
     GpuDevId:
-        |job| word(job, Opt::Mem) != Some("cudamalloc"); "buffers are in the memory of a GPU only with mem=cudamalloc";
+        |job| !chooses(job, Opt::Mem, MemoryType::CudaMalloc); "buffers are in the memory of a GPU only with mem=cudamalloc";
 }
 
 /// Bytes that a worker needs for an I/O under way besides its buffer, or more.
@@ -56,23 +56,9 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
 fn memory(options: &Options) -> Memory {
     let base = Memory::default();
     Memory {
-        kind: kind(options),
+        kind: options.value(Opt::Mem),
         align: options.int(Opt::IomemAlign).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
         huge_page: options.size(Opt::HugepageSize).unwrap_or(base.huge_page),
-    }
-}
-
-fn kind(options: &Options) -> MemoryKind {
-    let Some(choice) = options.word(Opt::Mem) else { return MemoryKind::Malloc };
-    let file = choice.argument.filter(|path| !path.is_empty()).map(Into::into);
-    match (choice.word, file) {
-        ("shm", _) => MemoryKind::Shm,
-        ("shmhuge", _) => MemoryKind::ShmHuge,
-        ("mmap", Some(path)) => MemoryKind::MmapFile(path),
-        ("mmapshared", Some(path)) => MemoryKind::MmapShared(path),
-        ("mmap" | "mmapshared", None) => MemoryKind::Mmap,
-        ("mmaphuge", file) => MemoryKind::MmapHuge(file),
-        _ => MemoryKind::Malloc,
     }
 }
 
@@ -96,6 +82,7 @@ fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findi
 mod tests {
     use super::*;
     use crate::testing::{first_refusal, plan_of, problems_of, refusals, spec_of, wrong};
+    use ferrio_job::MemoryKind;
     use ferrio_job::Origin;
 
     fn of(options: &str) -> Memory {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use ferrio_job::{Diagnostic, JobSpec, MemoryPolicy};
-use ferrio_jobfile::{Job, Opt};
+use ferrio_job::{Choice as _, Diagnostic, JobSpec, MemoryPolicy, NumaMode};
+use ferrio_jobfile::{Argument, Job, Opt, Value};
 
 use crate::Machine;
 use crate::findings::Findings;
@@ -68,8 +68,13 @@ pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, f
             Err(message) => refuse(Opt::NumaCpuNodes, message),
         }
     }
-    if let Some(choice) = job.options.word(Opt::NumaMemPolicy) {
-        match policy(&nodes, choice.word, choice.argument) {
+    if let Some(Value::Word(mode, argument)) = job.options.given(Opt::NumaMemPolicy).map(|given| &given.value)
+    {
+        let named = match argument {
+            Argument::Nodes(nodes) => nodes,
+            _ => "all",
+        };
+        match policy(&nodes, NumaMode::from_word(mode).unwrap_or(NumaMode::Default), named) {
             Ok(policy) => spec.memory_policy = Some(policy),
             Err(message) => refuse(Opt::NumaMemPolicy, message),
         }
@@ -102,14 +107,14 @@ fn cpus_of(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-fn policy(nodes: &[Node], word: &str, argument: Option<&str>) -> Result<MemoryPolicy, String> {
-    let ids = || chosen(nodes, argument.unwrap_or("all"));
-    Ok(match word {
-        "prefer" => MemoryPolicy::Prefer(ids()?[0]),
-        "bind" => MemoryPolicy::Bind(ids()?),
-        "interleave" => MemoryPolicy::Interleave(ids()?),
-        "local" => MemoryPolicy::Local,
-        _ => MemoryPolicy::Default,
+fn policy(nodes: &[Node], mode: NumaMode, named: &str) -> Result<MemoryPolicy, String> {
+    let ids = || chosen(nodes, named);
+    Ok(match mode {
+        NumaMode::Prefer => MemoryPolicy::Prefer(ids()?[0]),
+        NumaMode::Bind => MemoryPolicy::Bind(ids()?),
+        NumaMode::Interleave => MemoryPolicy::Interleave(ids()?),
+        NumaMode::Local => MemoryPolicy::Local,
+        NumaMode::Default => MemoryPolicy::Default,
     })
 }
 
@@ -186,11 +191,11 @@ mod tests {
     #[test]
     fn policies_name_their_nodes() {
         let policy = |word, argument| policy(&nodes(), word, argument).unwrap();
-        assert_eq!(policy("prefer", Some("3")), MemoryPolicy::Prefer(3));
-        assert_eq!(policy("bind", Some("0-1")), MemoryPolicy::Bind(vec![0, 1]));
-        assert_eq!(policy("interleave", None), MemoryPolicy::Interleave(vec![0, 1, 3]));
-        assert_eq!(policy("local", None), MemoryPolicy::Local);
-        assert_eq!(policy("default", None), MemoryPolicy::Default);
+        assert_eq!(policy(NumaMode::Prefer, "3"), MemoryPolicy::Prefer(3));
+        assert_eq!(policy(NumaMode::Bind, "0-1"), MemoryPolicy::Bind(vec![0, 1]));
+        assert_eq!(policy(NumaMode::Interleave, "all"), MemoryPolicy::Interleave(vec![0, 1, 3]));
+        assert_eq!(policy(NumaMode::Local, "all"), MemoryPolicy::Local);
+        assert_eq!(policy(NumaMode::Default, "all"), MemoryPolicy::Default);
     }
 
     #[test]

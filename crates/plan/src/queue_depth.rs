@@ -1,20 +1,20 @@
 //! How many I/Os are in flight at once: `iodepth` and its batches, `io_submit_mode`, `serialize_overlap`.
 
-use ferrio_job::{Depth, EngineKind, JobSpec, Prefix};
+use ferrio_job::{Depth, EngineKind, JobSpec, Prefix, SubmitMode};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{count, int_or, lacks, note, refuse, word};
+use crate::written::{chooses, count, int_or, lacks, note, refuse};
 
 inert! {
     SerializeOverlap:
-        |job| lacks(job, Opt::ReadIolog) && word(job, Opt::IoSubmitMode) != Some("offload")
+        |job| lacks(job, Opt::ReadIolog) && chooses(job, Opt::IoSubmitMode, SubmitMode::Inline)
             && (int_or(job, Opt::Iodepth, 1) <= 1 || !changes_data(rw(job)));
         "writes of this job never overlap one still in flight";
     IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
-        |job| word(job, Opt::IoSubmitMode) == Some("offload");
+        |job| chooses(job, Opt::IoSubmitMode, SubmitMode::Offload);
         "threads take one I/O each, as soon as there is one";
 }
 
@@ -22,7 +22,7 @@ inert! {
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.depth = depth(&job.options);
     spec.offload =
-        word(job, Opt::IoSubmitMode) == Some("offload") && engine_offloads(job, spec.engine, findings);
+        chooses(job, Opt::IoSubmitMode, SubmitMode::Offload) && engine_offloads(job, spec.engine, findings);
     spec.serialize_overlap = job.options.switch(Opt::SerializeOverlap).unwrap_or(false);
 }
 

@@ -1,29 +1,29 @@
 //! Random offsets: generators and their seeds, distributions, the map of blocks that were visited.
 
 use ferrio_job::{
-    AccessZone, Direction, Distribution, FileSpec, Generator, JobSpec, Law, PerDirection, RandomOrder,
-    Seeding, Skew,
+    AccessZone, Direction, Distribution, DistributionType, FileSpec, Generator, JobSpec, PerDirection,
+    RandomGenerator, RandomOrder, Seeding,
 };
-use ferrio_jobfile::{ChosenWord, Job, Opt, Options, real_number, whole_number};
+use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, kb_base, note, refuse, word};
+use crate::written::{asks, chooses, note, refuse};
 
 inert! {
     SprNumRegions SprOp SprCs:
         |job| !asks(job, Opt::Sprandom); "it belongs to `sprandom`";
     Softrandommap:
         |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
-            || !matches!(word(job, Opt::RandomDistribution), None | Some("random"));
+            || !chooses(job, Opt::RandomDistribution, DistributionType::Random);
         "the job needs no map of random blocks";
     PercentageRandom RandomDistribution:
         |job| !rw(job).is_random(); "the job is sequential";
     RandomGenerator:
         |job| !rw(job).is_random() && orders_blocks(job); "the job is sequential";
     RandomSequenceStride:
-        |job| word(job, Opt::RandomDistribution) != Some("sequence");
+        |job| !chooses(job, Opt::RandomDistribution, DistributionType::Sequence);
         "it belongs to random_distribution=sequence";
 }
 
@@ -42,7 +42,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let switch = |opt| options.switch(opt).unwrap_or(false);
     spec.random_map = !switch(Opt::Norandommap);
     spec.soft_random_map = switch(Opt::Softrandommap);
-    (spec.random_order, spec.generator) = generator(options);
+    let generator: RandomGenerator = options.choice(Opt::RandomGenerator);
+    spec.random_order = generator.order();
+    spec.generator = generator.generator();
     spec.distribution = distribution(options);
     spec.percentage_random = percentage_random(options);
     spec.seeding = seeding(options);
@@ -60,33 +62,14 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// The distribution a job asks for. Its text was checked when it was read.
+/// The distribution a job asks for.
 fn distribution(options: &Options) -> Distribution {
-    let Some(choice) = options.word(Opt::RandomDistribution) else { return Distribution::Uniform };
-    let argument = choice.argument.unwrap_or_default();
-    match choice.word {
-        "zoned" => Distribution::Zoned(zones(argument, shared)),
-        "zoned_abs" => Distribution::ZonedAbs(zones(argument, |list| in_bytes(list, kb_base(options)))),
-        "sequence" => Distribution::Sequence {
-            blocks: argument.split(',').filter_map(|number| number.trim().parse().ok()).collect(),
-            stride: options.switch(Opt::RandomSequenceStride).unwrap_or(false),
-        },
-        _ => skew(&choice).map_or(Distribution::Uniform, Distribution::Skewed),
+    match options.value(Opt::RandomDistribution) {
+        Distribution::Sequence { blocks, .. } => {
+            Distribution::Sequence { blocks, stride: options.value(Opt::RandomSequenceStride) }
+        }
+        other => other,
     }
-}
-
-/// The law of a word such as `zipf:1.2:0.5`, with fio's defaults; `None` for words that are no law.
-pub(crate) fn skew(choice: &ChosenWord<'_>) -> Option<Skew> {
-    let argument = choice.argument.unwrap_or_default();
-    let (first, center) = argument.split_once(':').map_or((argument, None), |(a, b)| (a, real_number(b)));
-    let parameter = |default| real_number(first).unwrap_or(default);
-    let law = match choice.word {
-        "zipf" => Law::Zipf(parameter(1.1)),
-        "pareto" => Law::Pareto(parameter(0.2)),
-        "normal" => Law::Normal(parameter(0.0)),
-        _ => return None,
-    };
-    Some(Skew { law, center })
 }
 
 /// A given seed is used whatever `randrepeat` says.
@@ -95,16 +78,6 @@ pub(crate) fn seeding(options: &Options) -> Seeding {
         (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
         (None, Some(false)) => Seeding::FromSystem,
         (None, _) => Seeding::Repeatable,
-    }
-}
-
-/// How the next block is found, and the generator of everything that is drawn.
-fn generator(options: &Options) -> (RandomOrder, Generator) {
-    match options.word(Opt::RandomGenerator).map(|choice| choice.word) {
-        Some("lfsr") => (RandomOrder::Lfsr, Generator::Tausworthe32),
-        Some("permute") => (RandomOrder::Permute, Generator::Tausworthe32),
-        Some("tausworthe64") => (RandomOrder::Drawn, Generator::Tausworthe64),
-        _ => (RandomOrder::Drawn, Generator::Tausworthe32),
     }
 }
 
@@ -180,39 +153,6 @@ fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
     }
 }
 
-/// Lists for each direction: one is for all, the second of two is for writes and trims.
-fn zones(text: &str, list: impl Fn(&str) -> Vec<AccessZone>) -> PerDirection<Vec<AccessZone>> {
-    let mut lists = text.split(',').map(list);
-    let read = lists.next().unwrap_or_default();
-    let write = lists.next().unwrap_or_else(|| read.clone());
-    let trim = lists.next().unwrap_or_else(|| write.clone());
-    PerDirection([read, write, trim])
-}
-
-/// Zones in percent. Those without a size, or one of 0, take equal whole parts of what the others leave.
-fn shared(list: &str) -> Vec<AccessZone> {
-    let mut zones: Vec<AccessZone> = list.split(':').map(|zone| zone_of(zone, |n| n.parse().ok())).collect();
-    let given: u64 = zones.iter().map(|zone| zone.size).sum();
-    let blank = zones.iter().filter(|zone| zone.size == 0).count() as u64;
-    let rest = 100_u64.saturating_sub(given).checked_div(blank).unwrap_or(0);
-    zones.iter_mut().filter(|zone| zone.size == 0).for_each(|zone| zone.size = rest);
-    zones
-}
-
-/// Zones in bytes.
-fn in_bytes(list: &str, kb_base: u64) -> Vec<AccessZone> {
-    let bytes = |text: &str| whole_number(Opt::Size, text, kb_base).map(i64::cast_unsigned);
-    list.split(':').map(|zone| zone_of(zone, bytes)).collect()
-}
-
-fn zone_of(text: &str, size: impl Fn(&str) -> Option<u64>) -> AccessZone {
-    let (accesses, bytes) = text.split_once('/').unwrap_or((text, ""));
-    AccessZone {
-        accesses: accesses.trim().parse().unwrap_or(0),
-        size: Some(bytes.trim()).filter(|text| !text.is_empty()).and_then(size).unwrap_or(0),
-    }
-}
-
 fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
     let rw = rw(job);
     if !rw.is_random() || !rw.does(Direction::Write) {
@@ -223,8 +163,8 @@ fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
 }
 
 fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
-    match word(job, Opt::RandomGenerator) {
-        Some("lfsr") => {}
+    match job.options.chosen(Opt::RandomGenerator) {
+        Some(RandomGenerator::Lfsr) => {}
         Some(_) => {
             let message = "sprandom requires random_generator=lfsr";
             let help = "take `random_generator` out";
@@ -272,7 +212,11 @@ fn a_distribution_or_an_order_of_its_own_ends_the_random_map(spec: &mut JobSpec)
 
 /// With fio a shift register is left unused beside zipf and the like, and reaches beyond zones. A permutation was asked for on purpose.
 fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let Some(shape) = word(job, Opt::RandomDistribution).filter(|&shape| shape != "random") else { return };
+    let shape = job.options.choice::<DistributionType>(Opt::RandomDistribution);
+    if shape == DistributionType::Random {
+        return;
+    }
+    let shape = shape.word();
     if spec.random_order == RandomOrder::Permute {
         let message =
             format!("random_generator=permute visits every block once, random_distribution={shape} does not");
@@ -306,13 +250,14 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
 
 /// Whether each block is visited once without a map.
 fn orders_blocks(job: &Job) -> bool {
-    matches!(word(job, Opt::RandomGenerator), Some("lfsr" | "permute"))
+    job.options.choice::<RandomGenerator>(Opt::RandomGenerator).order() != RandomOrder::Drawn
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{first_refusal, fixed, notes_of, null, plan_of, spec_of, texts, wrong};
+    use ferrio_job::{Law, Skew};
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\nrw=randrw\n{options}\n"))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Direction, JobSpec, PerDirection, Rates};
+use ferrio_job::{Direction, JobSpec, PerDirection, RateProcess, Rates};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
@@ -34,7 +34,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.rates = Rates {
         bytes: directions(Opt::Rate),
         iops: directions(Opt::RateIops),
-        poisson: options.word(Opt::RateProcess).is_some_and(|choice| choice.word == "poisson"),
+        poisson: options.choice::<RateProcess>(Opt::RateProcess) == RateProcess::Poisson,
         min_bytes: directions(Opt::RateMin),
         min_iops: directions(Opt::RateIopsMin),
         cycle: Duration::from_millis(cycle),

@@ -4,12 +4,12 @@
 //! written, `resolve` turns options into parts of the spec, and `apply_rules` makes the parts fit each other. The order decides
 //! which mistake is reported first.
 
-use ferrio_job::{Diagnostic, Fallocate, JobSpec, Limits, Measure};
+use ferrio_job::{Diagnostic, JobSpec, Limits, Measure};
 use ferrio_jobfile::{Amount, Given, Job, Opt};
 
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
-use crate::written::{name, place, word};
+use crate::written::{name, place};
 use crate::{
     Machine, block_sizes, buffers, data_placement, direction, durability, engine, files, fill_device, flow,
     iolog, latency_limits, life_cycle, limits, logs, measure, memory, priorities, process, queue_depth,
@@ -70,7 +70,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.units = measure::units(options, spec.units);
     life_cycle::resolve(job, spec);
     tolerance::resolve(job, spec);
-    direction::resolve(job, spec, findings);
+    direction::resolve(job, spec);
     block_sizes::resolve(job, spec, findings);
     zones::resolve(job, spec, findings);
     random::resolve(job, spec);
@@ -80,10 +80,10 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     spec.file_append = switch(Opt::FileAppend);
-    spec.file_service = files::service(options);
+    spec.file_service = options.value(Opt::FileServiceType);
     spec.openfiles = files::most_open(options);
     spec.overwrite = switch(Opt::Overwrite);
-    spec.fallocate = fallocate(job);
+    spec.fallocate = job.options.choice(Opt::Fallocate);
     spec.create_fsync = options.switch(Opt::CreateFsync).unwrap_or(true);
     spec.create_serialize = options.switch(Opt::CreateSerialize).unwrap_or(true);
     spec.create_on_open = switch(Opt::CreateOnOpen);
@@ -126,16 +126,6 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
 /// Options as the report repeats them.
 pub(crate) fn echo(given: &[Given]) -> Vec<(String, String)> {
     given.iter().map(|given| (given.opt.row().name.to_owned(), given.text.clone())).collect()
-}
-
-fn fallocate(job: &Job) -> Fallocate {
-    match word(job, Opt::Fallocate) {
-        Some("none") => Fallocate::None,
-        Some("posix") => Fallocate::Posix,
-        Some("keep") => Fallocate::Keep,
-        Some("truncate") => Fallocate::Truncate,
-        _ => Fallocate::Native,
-    }
 }
 
 fn sizing(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_job::{JobSpec, SteadyFigure, SteadyState};
-use ferrio_jobfile::{Job, Opt, whole_number};
+use ferrio_job::{JobSpec, SteadyFigure, SteadyState, SteadyTest};
+use ferrio_jobfile::{Job, Opt, SteadyLimit};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, duration, kb_base, refuse};
+use crate::written::{asks, duration, refuse};
 
 inert! {
     Steadystate SteadystateRampTime SteadystateCheckInterval:
@@ -38,39 +38,20 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if window.is_zero() {
         return;
     }
-    let choice = options.word(Opt::Steadystate);
-    let word = choice.as_ref().map_or("iops_slope", |choice| choice.word);
-    let argument = choice.as_ref().and_then(|choice| choice.argument).unwrap_or("0.01%").trim();
-    let figure = match word.strip_suffix("_slope").unwrap_or(word) {
-        "bw" => SteadyFigure::Bandwidth,
-        "lat" => SteadyFigure::Latency,
-        _ => SteadyFigure::Iops,
-    };
-    let percent = argument.strip_suffix('%');
-    let limit = match (percent, figure) {
-        (Some(percent), _) => percent.trim().parse().ok(),
-        (None, SteadyFigure::Iops) => argument.parse().ok(),
-        (None, SteadyFigure::Bandwidth) => {
-            whole_number(Opt::Rate, argument, kb_base(options)).map(|bytes| bytes as f64)
-        }
-        (None, SteadyFigure::Latency) => nanoseconds(argument),
-    };
+    let test = options.choice::<SteadyTest>(Opt::Steadystate);
+    let SteadyLimit { limit, percent } = options.value(Opt::Steadystate);
     let state = SteadyState {
-        figure,
-        slope: word.ends_with("_slope"),
-        limit: limit.unwrap_or(0.0),
-        percent: percent.is_some(),
+        figure: test.figure(),
+        slope: test.is_slope(),
+        limit,
+        percent,
         duration: window,
         ramp: duration(options, Opt::SteadystateRampTime),
         interval: Duration::from_micros(interval(job)),
     };
-    if limit.is_none() {
-        let help = "write a number with `%`, or a number of I/Os, bytes or time";
-        let message = format!("`{argument}` is no limit of a steady state");
-        refuse(findings, job, &[Opt::Steadystate], "invalid-steadystate-limit", message, help);
-    }
-    if figure == SteadyFigure::Latency && !spec.measure.clat {
-        let message = format!("steadystate={word} needs the completion latencies, which are not measured");
+    if state.figure == SteadyFigure::Latency && !spec.measure.clat {
+        let message =
+            format!("steadystate={} needs the completion latencies, which are not measured", test.word());
         let help = "take disable_clat or gtod_reduce out, or choose `iops` or `bw`";
         refuse(findings, job, &[Opt::Steadystate], "steadystate-without-latencies", message, help);
     }
@@ -133,8 +114,8 @@ pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
 /// What jobs of one group must have in common; `None` without a steady state.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Settings {
-    criterion: String,
-    limit: String,
+    test: SteadyTest,
+    limit: SteadyLimit,
     duration: u64,
     ramp: u64,
 }
@@ -145,25 +126,13 @@ impl Settings {
             return None;
         }
         let time = |opt| job.options.time_us(opt).unwrap_or(0);
-        let choice = job.options.word(Opt::Steadystate);
-        let limit = choice.and_then(|choice| choice.argument).unwrap_or("0.01%");
         Some(Settings {
-            criterion: choice.map_or("iops_slope", |choice| choice.word).to_owned(),
-            limit: comparable(job, limit.trim()),
+            test: job.options.choice(Opt::Steadystate),
+            limit: job.options.value(Opt::Steadystate),
             duration: time(Opt::SteadystateDuration),
             ramp: time(Opt::SteadystateRampTime),
         })
     }
-}
-
-/// A limit such that equal ones are equal texts: `10%` and `10.0%`, `1m` and `1024k`.
-fn comparable(job: &Job, limit: &str) -> String {
-    let (number, unit) = limit.strip_suffix('%').map_or((limit, ""), |number| (number, "%"));
-    if let Ok(number) = number.parse::<f64>() {
-        return format!("{number}{unit}");
-    }
-    whole_number(Opt::Rate, limit, kb_base(&job.options))
-        .map_or_else(|| limit.to_owned(), |bytes| bytes.to_string())
 }
 
 /// One window is kept for a whole group.
@@ -178,22 +147,6 @@ pub(crate) fn groups_share_their_settings(
         let help = "give them once in [global], or begin a group with `new_group`";
         refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
     }
-}
-
-/// A whole number with a unit, µs without one.
-fn nanoseconds(text: &str) -> Option<f64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "us" | "usec" => 1e3,
-        "ms" | "msec" => 1e6,
-        "s" => 1e9,
-        "m" => 60e9,
-        "h" => 3600e9,
-        "d" => 86_400e9,
-        _ => return None,
-    };
-    number.parse::<u64>().ok().map(|number| number as f64 * factor)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Pauses between the I/Os of a job.
 
-use ferrio_job::{JobSpec, Think};
+use ferrio_job::{JobSpec, Think, ThinktimeBlocksType};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::inert::inert;
@@ -20,7 +20,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         time,
         spin: duration(options, Opt::ThinktimeSpin).min(time),
         blocks: count(options, Opt::ThinktimeBlocks).or(by_default),
-        at_issue: options.word(Opt::ThinktimeBlocksType).is_some_and(|choice| choice.word == "issue"),
+        at_issue: options.choice::<ThinktimeBlocksType>(Opt::ThinktimeBlocksType)
+            == ThinktimeBlocksType::Issue,
         iotime,
         cycles: count(options, Opt::Thinkcycles).unwrap_or(0),
     };

@@ -1,14 +1,14 @@
 //! `continue_on_error`, `ignore_error` and `error_dump`: which errors a job lives with.
 
-use ferrio_job::{JobSpec, Tolerance};
+use ferrio_job::{ContinueOnError, JobSpec, Tolerance};
 use ferrio_jobfile::{Job, Opt, Value};
 
 use crate::inert::inert;
-use crate::written::{lacks, word};
+use crate::written::{chooses, lacks};
 
 inert! {
     ErrorDump:
-        |job| matches!(word(job, Opt::ContinueOnError), None | Some("none")) && lacks(job, Opt::IgnoreError);
+        |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
 }
 
@@ -18,13 +18,13 @@ const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 /// A list of `ignore_error` replaces the usual errors of its class and switches the class on; an empty one leaves it alone.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let mut classes = match options.word(Opt::ContinueOnError).map(|choice| choice.word) {
-        Some("read") => [true, false, false],
-        Some("write") => [false, true, false],
-        Some("io") => [true, true, false],
-        Some("verify") => [false, false, true],
-        Some("all") => [true; 3],
-        _ => [false; 3],
+    let mut classes = match options.choice(Opt::ContinueOnError) {
+        ContinueOnError::None => [false; 3],
+        ContinueOnError::Read => [true, false, false],
+        ContinueOnError::Write => [false, true, false],
+        ContinueOnError::Io => [true, true, false],
+        ContinueOnError::Verify => [false, false, true],
+        ContinueOnError::All => [true; 3],
     }
     .map(|on| if on { USUAL.to_vec() } else { Vec::new() });
     let lists = options.all().filter(|given| given.opt == Opt::IgnoreError);

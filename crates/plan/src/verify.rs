@@ -1,13 +1,13 @@
 //! How data is verified: `verify` and the options below it.
 
-use ferrio_job::{Choice, Direction, JobSpec, Verify, VerifyMethod};
+use ferrio_job::{Direction, JobSpec, Verify, VerifyMethod};
 use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::names::FORMAT;
-use crate::written::{asks, lacks, note, refuse, word};
+use crate::written::{asks, lacks, note, refuse};
 
 inert! {
     DoVerify VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
@@ -28,10 +28,7 @@ inert! {
 
 /// Whether blocks carry something to check: a pattern alone asks for that, too.
 pub(crate) fn verifies(job: &Job) -> bool {
-    match word(job, Opt::Verify) {
-        Some(method) => method != "0",
-        None => job.options.is_given(Opt::VerifyPattern),
-    }
+    method(job).is_some()
 }
 
 /// Verification, if one is asked for. The interval is settled once the block sizes are.
@@ -49,9 +46,9 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 
 /// A pattern alone asks for `pattern_hdr`.
 fn method(job: &Job) -> Option<VerifyMethod> {
-    match word(job, Opt::Verify) {
-        Some(word) => VerifyMethod::from_word(word),
-        None => job.options.is_given(Opt::VerifyPattern).then_some(VerifyMethod::PatternHdr),
+    match job.options.is_given(Opt::Verify) {
+        true => job.options.chosen(Opt::Verify),
+        false => job.options.is_given(Opt::VerifyPattern).then_some(VerifyMethod::PatternHdr),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Choice, Diagnostic, Origin};
 use ferrio_jobfile::{Amount, Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
@@ -15,11 +15,6 @@ pub(crate) fn count(options: &Options, opt: Opt) -> Option<u32> {
 /// A time; zero if none was given.
 pub(crate) fn duration(options: &Options, opt: Opt) -> Duration {
     Duration::from_micros(options.time_us(opt).unwrap_or(0))
-}
-
-/// Bytes of a `k` in values of this job.
-pub(crate) fn kb_base(options: &Options) -> u64 {
-    if options.word(Opt::KbBase).is_some_and(|choice| choice.word == "1000") { 1000 } else { 1024 }
 }
 
 /// Where the value of an option was given last.
@@ -42,9 +37,9 @@ pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
     !job.options.is_given(opt)
 }
 
-/// The chosen word in force, if one was given.
-pub(crate) fn word(job: &Job, opt: Opt) -> Option<&str> {
-    job.options.word(opt).map(|choice| choice.word)
+/// Whether the word in force, given or by default, is this one.
+pub(crate) fn chooses<T: Choice + Default + PartialEq>(job: &Job, opt: Opt, choice: T) -> bool {
+    job.options.choice::<T>(opt) == choice
 }
 
 /// A whole number, or a default.

@@ -1,30 +1,30 @@
 //! Zones: `zonemode` and what it needs.
 
-use ferrio_job::{JobSpec, Zones};
+use ferrio_job::{JobSpec, ZoneMode, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, note, refuse, word};
+use crate::written::{asks, chooses, note, refuse};
 
 inert! {
     Zonecapacity Zonerange Zoneskip ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits
         ZoneResetThreshold ZoneResetFrequency RecoverZbdWriteError WriteZoneRemainder:
-        |job| matches!(word(job, Opt::Zonemode), None | Some("none")); "there are no zones without `zonemode`";
+        |job| chooses(job, Opt::Zonemode, ZoneMode::None); "there are no zones without `zonemode`";
     Zonecapacity ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits ZoneResetThreshold ZoneResetFrequency
         RecoverZbdWriteError WriteZoneRemainder:
-        |job| word(job, Opt::Zonemode) == Some("strided"); "it belongs to zonemode=zbd";
+        |job| chooses(job, Opt::Zonemode, ZoneMode::Strided); "it belongs to zonemode=zbd";
 }
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    match word(job, Opt::Zonemode) {
-        Some("strided") => strided_needs_a_zonesize(job, findings),
-        Some("zbd") => {
+    match job.options.choice(Opt::Zonemode) {
+        ZoneMode::Strided => strided_needs_a_zonesize(job, findings),
+        ZoneMode::Zbd => {
             zones_of_a_device_are_laid_out_in_turn(job, findings);
             remainders_need_free_offsets(job, findings);
         }
-        _ => zonesize_needs_a_mode(job, findings),
+        ZoneMode::None => zonesize_needs_a_mode(job, findings),
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 
 fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     let options = &job.options;
-    if word(job, Opt::Zonemode)? != "strided" {
+    if !chooses(job, Opt::Zonemode, ZoneMode::Strided) {
         return None;
     }
     let size = options.size(Opt::Zonesize).filter(|&bytes| bytes > 0)?;

@@ -66,7 +66,6 @@ subjects! {
         "out-of-range": "a number is too small or too large";
         "unknown-suffix": "letters behind a number that are no unit here";
         "not-a-choice": "a word that the option does not know";
-        "invalid-rw-postfix": "the number behind the colon of `rw` cannot be used";
         "invalid-verify-pattern": "the bytes of `verify_pattern` cannot be used";
         "invalid-steadystate-limit": "the limit behind the colon of `steadystate` cannot be used";
         "option-without-effect": "note: an option that changes nothing in the jobs it holds for";

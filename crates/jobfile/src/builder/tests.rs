@@ -79,7 +79,7 @@ fn directions_left_alone_keep_what_was_set_before() {
     assert_eq!(set.jobs[0].options.rwt(Opt::Bs), [Some(K), Some(8 * K), Some(8 * K)]);
     assert_eq!(set.jobs[1].options.rwt(Opt::Bs), [Some(4 * K), Some(2 * K), Some(512)]);
     let words = set.jobs[1].options.words(Opt::SyncFileRange);
-    assert_eq!(words, Some((vec!["write", "wait_after"], Some("4".to_owned()))));
+    assert_eq!(words, Some((vec!["write", "wait_after"], Some(4))));
 }
 
 #[test]

@@ -68,15 +68,6 @@ pub(crate) struct Inherited {
     effect: Effect,
 }
 
-/// A chosen word and what stood after its colon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChosenWord<'a> {
-    /// The word in its main spelling.
-    pub word: &'a str,
-    /// The text after the colon.
-    pub argument: Option<&'a str>,
-}
-
 /// A name of the job's file list with the directory that was in force when it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileName<'a> {
@@ -168,7 +159,7 @@ impl Options {
     /// The chosen word of an option that was given; `None` also for a word that stands for nothing.
     pub fn chosen<T: Choice>(&self, opt: Opt) -> Option<T> {
         debug_assert!(opt.row().choices == T::WORDS, "{} has other words", opt.row().name);
-        T::from_word(self.word(opt)?.word)
+        T::from_word(self.word(opt)?)
     }
 
     fn in_force<T: OptionValue>(&self, opt: Opt) -> Option<Value> {
@@ -256,17 +247,16 @@ impl Options {
         }
     }
 
-    /// A chosen word in its main spelling, with its argument. For `ioengine` any name, as
-    /// [`canonical_engine`] has it.
-    pub fn word(&self, opt: Opt) -> Option<ChosenWord<'_>> {
-        match &self.given(opt)?.value {
-            Value::Word(word, argument) => Some(ChosenWord { word, argument: argument.as_deref() }),
+    /// A chosen word in its main spelling.
+    pub fn word(&self, opt: Opt) -> Option<&'static str> {
+        match self.given(opt)?.value {
+            Value::Word(word, _) => Some(word),
             _ => None,
         }
     }
 
     /// Chosen words of all assignments in table order, with the last assignment's argument.
-    pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<String>)> {
+    pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<u32>)> {
         match self.merged(opt)? {
             Value::Words(words, argument) => Some((words, argument)),
             _ => None,
@@ -415,7 +405,7 @@ fn merge(before: Value, after: &Value, opt: Opt) -> Value {
         }
         (Value::Words(old, _), Value::Words(new, argument)) if row.kind == Kind::EnumList => {
             let either = row.words().filter(|word| old.contains(word) || new.contains(word));
-            Value::Words(either.collect(), argument.clone())
+            Value::Words(either.collect(), *argument)
         }
         (Value::List(mut names), Value::List(new)) if matches!(opt, Opt::Filename | Opt::Opendir) => {
             names.extend(new.iter().cloned());

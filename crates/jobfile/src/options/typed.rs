@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use ferrio_job::PerDirection;
+use ferrio_job::{Choice as _, Distribution, FileService, MemoryKind, MemoryType, PerDirection, RwPostfix};
 
-use crate::catalogue::{Kind, Row};
-use crate::value::{Amount, Value};
+use crate::catalogue::{Kind, Opt, Row};
+use crate::value::{Amount, Argument, SteadyLimit, Value};
 
 /// A type that the values of some options have.
 pub trait OptionValue: Sized + Default {
@@ -109,5 +109,60 @@ impl OptionValue for PerDirection<u64> {
             Value::Directions(numbers) => Some(PerDirection(numbers.map(|number| number.unwrap_or(0)))),
             _ => None,
         }
+    }
+}
+
+/// Arguments of words: one type for each option that has some.
+macro_rules! arguments {
+    ($($opt:ident: $type:ty, $argument:ident;)+) => {$(
+        impl OptionValue for $type {
+            fn fits(row: &Row) -> bool {
+                row.opt == Opt::$opt
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Word(_, Argument::$argument(argument)) => Some(argument.clone()),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+arguments! {
+    Rw: RwPostfix, Postfix;
+    RandomDistribution: Distribution, Distribution;
+    Steadystate: SteadyLimit, Limit;
+}
+
+/// `sequential` takes no argument, but may have one.
+impl OptionValue for FileService {
+    fn fits(row: &Row) -> bool {
+        row.opt == Opt::FileServiceType
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Word(_, Argument::FileService(service)) => Some(*service),
+            Value::Word(_, Argument::Unused(_)) => Some(FileService::Sequential),
+            _ => None,
+        }
+    }
+}
+
+/// `mem` with the file it names.
+impl OptionValue for MemoryKind {
+    fn fits(row: &Row) -> bool {
+        row.opt == Opt::Mem
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Word(word, argument) = value else { return None };
+        let file = match argument {
+            Argument::Path(path) => Some(path.clone()),
+            _ => None,
+        };
+        MemoryType::from_word(word).map(|kind| MemoryKind::new(kind, file))
     }
 }

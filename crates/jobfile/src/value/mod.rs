@@ -1,6 +1,7 @@
 //! What a value text means: one type for all values, and the parser that picks the grammar of the row.
 
 mod advice;
+mod argument;
 mod arithmetic;
 pub(crate) mod describe;
 mod errno;
@@ -10,7 +11,6 @@ pub(crate) mod fio;
 mod lists;
 mod number;
 mod pattern;
-mod shape;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -20,6 +20,7 @@ use ferrio_job::Pattern;
 use std::io;
 use std::path::Path;
 
+pub use argument::{Argument, SteadyLimit};
 pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, Piece};
 use number::Reader;
@@ -30,19 +31,6 @@ use crate::reading::Reading;
 
 /// Reads a file for a pattern.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
-
-/// The number in a part of a value that was accepted, such as the step of `rw=write:-4k`: sign, suffixes and
-/// expressions as option `opt` has them. `kb_base` is what `k` means, 1024 or 1000.
-#[must_use]
-pub fn whole_number(opt: Opt, text: &str, kb_base: u64) -> Option<i64> {
-    Reader { row: opt.row(), kb_base }.number(Piece::whole(text)).ok()
-}
-
-/// A decimal number, or an expression in parentheses; `None` if it is neither.
-#[must_use]
-pub fn real_number(text: &str) -> Option<f64> {
-    lists::decimal(Piece::whole(text)).ok()
-}
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,10 +55,12 @@ pub enum Value {
     Time(u64),
     /// Decimal numbers, and the most digits that stood after a point.
     Floats(Vec<f64>, u8),
-    /// A word of the choices in its main spelling (or an engine's name), and what stood after its colon.
-    Word(String, Option<String>),
-    /// Several words of the choices, and what stood after the colon.
-    Words(Vec<&'static str>, Option<String>),
+    /// A word of the choices in its main spelling, with its argument.
+    Word(&'static str, Argument),
+    /// The name of an engine, and what follows its colon.
+    Engine(String, Option<String>),
+    /// Several words of the choices, and the count behind the colon.
+    Words(Vec<&'static str>, Option<u32>),
     /// Text.
     Text(String),
     /// Texts of a colon list.

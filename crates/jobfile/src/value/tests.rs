@@ -184,20 +184,21 @@ fn switches_take_numbers_only() {
 
 #[test]
 fn words_are_resolved_to_their_main_spelling() {
-    let word = |word: &str| Ok(Value::Word(word.to_owned(), None));
+    let word = |word| Ok(Value::Word(word, Argument::None));
+    let engine = |name: &str| Ok(Value::Engine(name.to_owned(), None));
     assert_eq!(read(Opt::Rw, "readwrite"), word("rw"));
     assert_eq!(read(Opt::Fallocate, "1"), word("posix"));
     assert_eq!(read(Opt::Sync, "1"), word("sync"));
-    assert_eq!(read(Opt::Ioengine, "linuxaio"), word("libaio"));
-    assert_eq!(read(Opt::Ioengine, "nosuch"), word("nosuch"));
-    let external = Value::Word("external".to_owned(), Some("/x:y.so".to_owned()));
+    assert_eq!(read(Opt::Ioengine, "linuxaio"), engine("libaio"));
+    assert_eq!(read(Opt::Ioengine, "nosuch"), engine("nosuch"));
+    let external = Value::Engine("external".to_owned(), Some("/x:y.so".to_owned()));
     assert_eq!(read(Opt::Ioengine, "external:/x:y.so"), Ok(external));
     assert_eq!(why(Opt::Rw, "READ"), "did you mean `read`?");
     assert_eq!(why(Opt::Rw, "randred"), "did you mean `randread`?");
     assert_eq!(why(Opt::Rw, "read,foo"), "not one of the choices");
     assert_eq!(
         read(Opt::SyncFileRange, "write,wait_before:8"),
-        Ok(Value::Words(vec!["wait_before", "write"], Some("8".to_owned())))
+        Ok(Value::Words(vec!["wait_before", "write"], Some(8)))
     );
     assert_eq!(why(Opt::SyncFileRange, "write:x"), "a number of writes is expected");
     assert_eq!(why(Opt::ReplaySkip, "foo"), "not one of the choices");

@@ -1,8 +1,8 @@
 //! Values that are words of a closed list, some with an argument after a colon.
 
-use super::Value;
+use super::argument;
 use super::fault::{Fault, Piece};
-use super::shape;
+use super::{Argument, Value};
 use crate::catalogue::{Kind, Opt, Row, canonical_engine};
 use crate::suggest::nearest;
 
@@ -14,31 +14,24 @@ pub(crate) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
         return engine(word, argument);
     }
     let main = find(row, word)?;
-    shape::check(row, kb_base, main, argument, whole)?;
-    Ok(Value::Word(main.to_owned(), argument.map(|argument| argument.text.to_owned())))
+    argument::read(row, kb_base, main, argument, whole).map(|argument| Value::Word(main, argument))
 }
 
 /// Choices joined by commas; `sync_file_range` may end in `:N`.
 pub(crate) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
     let (list, argument) = Piece::whole(text).trim().cut(':');
-    if let Some(argument) = argument {
-        let counted =
-            row.opt == Opt::SyncFileRange && argument.text.parse::<u32>().is_ok_and(|number| number > 0);
-        if !counted {
-            let why = if row.opt == Opt::SyncFileRange {
-                "a number of writes is expected"
-            } else {
-                "nothing may follow"
-            };
-            return Err(argument.fault(why));
-        }
-    }
+    let count = argument.map(|argument| match argument.text.parse::<u32>() {
+        _ if row.opt != Opt::SyncFileRange => Err(argument.fault("nothing may follow")),
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(argument.fault("a number of writes is expected")),
+    });
+    let count = count.transpose()?;
     let mut given = Vec::new();
     for word in list.split(',') {
         given.push(find(row, word.trim())?);
     }
     let words = row.words().filter(|word| given.contains(word)).collect();
-    Ok(Value::Words(words, argument.map(|argument| argument.text.to_owned())))
+    Ok(Value::Words(words, count))
 }
 
 /// A word, or several with shares: `word/percent:word/percent`.
@@ -81,7 +74,7 @@ pub(crate) fn numa_policy(row: &'static Row, text: &str) -> Result<Value, Fault>
         (_, Some(nodes)) => super::lists::nodes(nodes).map(drop)?,
         _ => {}
     }
-    Ok(Value::Word(main.to_owned(), nodes.map(|nodes| nodes.text.to_owned())))
+    Ok(Value::Word(main, nodes.map_or(Argument::None, |nodes| Argument::Nodes(nodes.text.to_owned()))))
 }
 
 /// Any name is an engine's as far as parsing goes; whether there is one is found out when it is started.
@@ -92,7 +85,8 @@ fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> 
             Err(word.fault("a path is expected").help("write `external:/path/to/engine.so`"))
         }
         _ => {
-            Ok(Value::Word(canonical_engine(word.text).to_owned(), argument.map(|path| path.text.to_owned())))
+            let name = canonical_engine(word.text).to_owned();
+            Ok(Value::Engine(name, argument.map(|path| path.text.to_owned())))
         }
     }
 }

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::catalogue::rows;
 use crate::reading::Reading;
-use crate::value::{Amount, Split, advice::meant};
+use crate::value::{Amount, Argument, Split, advice::meant};
+use ferrio_job::{Distribution, Law, RwPostfix, Skew};
 
 fn no_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::NotFound.into())
@@ -249,24 +250,26 @@ fn lists_end_before_what_is_bad() {
 
 #[test]
 fn words_drop_what_nothing_uses() {
-    let word =
-        |word: &str, argument: Option<&str>| Ok(Value::Word(word.to_owned(), argument.map(str::to_owned)));
-    assert_eq!(read(Opt::Rw, "read,foo"), word("read", None));
-    assert_eq!(read(Opt::Rw, "randread:8foo"), word("randread", Some("8")));
-    assert_eq!(read(Opt::Rw, "write:-4k"), word("write", Some("-4096")));
-    assert_eq!(read(Opt::Fallocate, "none,foo"), word("none", None));
-    assert_eq!(read(Opt::Sync, "dsync:1"), word("dsync", None));
-    assert_eq!(read(Opt::KbBase, "1024,1000"), word("1024", None));
-    assert_eq!(read(Opt::Mem, "malloc:/x"), word("malloc", None));
-    assert_eq!(read(Opt::RandomDistribution, "random:1"), word("random", None));
-    assert_eq!(read(Opt::RandomDistribution, "zipf:1.2:0.5x"), word("zipf", Some("1.2:0.5")));
+    let word = |word, argument| Ok(Value::Word(word, argument));
+    let none = Argument::None;
+    assert_eq!(read(Opt::Rw, "read,foo"), word("read", none.clone()));
+    assert_eq!(read(Opt::Rw, "randread:8foo"), word("randread", Argument::Postfix(RwPostfix::Every(8))));
+    assert_eq!(read(Opt::Rw, "write:-4k"), word("write", Argument::Postfix(RwPostfix::Hole(-4096))));
+    assert_eq!(read(Opt::Fallocate, "none,foo"), word("none", none.clone()));
+    assert_eq!(read(Opt::Sync, "dsync:1"), word("dsync", none.clone()));
+    assert_eq!(read(Opt::KbBase, "1024,1000"), word("1024", none.clone()));
+    assert_eq!(read(Opt::Mem, "malloc:/x"), word("malloc", none.clone()));
+    assert_eq!(read(Opt::RandomDistribution, "random:1"), word("random", none));
+    let skew = Skew { law: Law::Zipf(1.2), center: Some(0.5) };
+    assert_eq!(
+        read(Opt::RandomDistribution, "zipf:1.2:0.5x"),
+        word("zipf", Argument::Distribution(Distribution::Skewed(skew)))
+    );
     assert!(read(Opt::Rw, " read").is_err());
     assert!(read(Opt::KbBase, "1024foo").is_err());
     assert!(read(Opt::RandomDistribution, "zipf:1").is_err());
-    let words = |words: &[&'static str], count: Option<&str>| {
-        Ok(Value::Words(words.to_vec(), count.map(str::to_owned)))
-    };
-    assert_eq!(read(Opt::SyncFileRange, "foo,write:8:9"), words(&["write"], Some("8")));
+    let words = |words: &[&'static str], count| Ok(Value::Words(words.to_vec(), count));
+    assert_eq!(read(Opt::SyncFileRange, "foo,write:8:9"), words(&["write"], Some(8)));
     assert!(read(Opt::SyncFileRange, "foo").is_err());
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::fault::{Fault, Piece};
 use super::super::words::find;
-use super::super::{Value, shape};
+use super::super::{Value, argument};
 use super::lists::decimal;
 use super::number::Reader;
 use crate::catalogue::{Kind, Opt, Row};
@@ -21,9 +21,9 @@ pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
     if (row.opt, main) == (Opt::RandomGenerator, "permute") {
         return Err(whole.fault("fio has no such generator").help("take --strict=fio out"));
     }
-    let argument = whole.part(end, text.len());
-    let argument = argument.text.starts_with(':').then(|| argument.part(1, argument.text.len()));
-    let argument = match (row.opt, main, argument) {
+    let rest = whole.part(end, text.len());
+    let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
+    let counts = match (row.opt, main, given) {
         _ if row.kind != Kind::EnumArg => None,
         (Opt::Rw, _, Some(argument)) => Some(step(row, kb_base, argument)?),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
@@ -36,9 +36,9 @@ pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
         (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
         (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
     };
-    shape::check(row, kb_base, main, argument.as_deref().map(Piece::whole), whole)
-        .map_err(|fault| whole.fault(fault.label))?;
-    Ok(Value::Word(main.to_owned(), argument))
+    argument::read(row, kb_base, main, counts.as_deref().map(Piece::whole), whole)
+        .map(|argument| Value::Word(main, argument))
+        .map_err(|fault| whole.fault(fault.label))
 }
 
 /// The number behind `rw=kind:`, written out.
@@ -68,5 +68,5 @@ pub(super) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
     let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);
     let end = count.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(count.len());
     let count = count[..end].parse::<u32>().ok().filter(|&count| count > 0);
-    Ok(Value::Words(words, count.map(|count| count.to_string())))
+    Ok(Value::Words(words, count))
 }

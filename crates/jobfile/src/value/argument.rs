@@ -1,0 +1,296 @@
+//! Arguments behind the colon of a word: steps of `rw`, parameters of distributions, limits of steady states.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ferrio_job::{
+    AccessZone, Choice as _, Distribution, FileService, Law, PerDirection, ReadWrite, RwPostfix, Skew,
+    SteadyFigure, SteadyTest,
+};
+
+use super::fault::{Fault, Piece};
+use super::lists::decimal;
+use super::number::{Reader, pieces_by_comma, size_factor, time_factor};
+use crate::catalogue::{Opt, Row};
+
+/// What a word was given as its argument, or has as its default.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument {
+    /// None.
+    None,
+    /// `rw=randread:8`, `rw=write:-4k`.
+    Postfix(RwPostfix),
+    /// The distribution that a word of `random_distribution` asks for.
+    Distribution(Distribution),
+    /// The order of files that a word of `file_service_type` asks for.
+    FileService(FileService),
+    /// The count of `file_service_type=sequential:8`, which has no use.
+    Unused(u32),
+    /// The limit of a steady state.
+    Limit(SteadyLimit),
+    /// `mem=mmap:/path`, `ioengine=external:/path`.
+    Path(PathBuf),
+    /// The nodes of a NUMA policy, as libnuma writes them.
+    Nodes(String),
+}
+
+/// The limit below which a state is steady.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SteadyLimit {
+    /// I/Os per second, bytes per second, ns, or percent of the mean.
+    pub limit: f64,
+    /// It is a percentage.
+    pub percent: bool,
+}
+
+/// As it may be written behind a word, with its colon.
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Argument::None
+            | Argument::Postfix(RwPostfix::None)
+            | Argument::Distribution(Distribution::Uniform)
+            | Argument::FileService(FileService::Sequential) => Ok(()),
+            Argument::Postfix(RwPostfix::Hole(bytes)) => write!(f, ":{bytes}"),
+            Argument::Postfix(RwPostfix::Every(ios)) => write!(f, ":{ios}"),
+            Argument::Distribution(Distribution::Skewed(skew))
+            | Argument::FileService(FileService::Skewed(skew)) => {
+                let (Law::Zipf(parameter) | Law::Pareto(parameter) | Law::Normal(parameter)) = skew.law;
+                write!(f, ":{parameter}")?;
+                skew.center.map_or(Ok(()), |center| write!(f, ":{center}"))
+            }
+            Argument::Distribution(Distribution::Zoned(zones) | Distribution::ZonedAbs(zones)) => {
+                let list = |zones: &Vec<AccessZone>| {
+                    joined(zones.iter().map(|zone| format!("{}/{}", zone.accesses, zone.size)), ":")
+                };
+                write!(f, ":{}", joined(zones.0.iter().map(list), ","))
+            }
+            Argument::Distribution(Distribution::Sequence { blocks, .. }) => {
+                write!(f, ":{}", joined(blocks.iter().map(u64::to_string), ","))
+            }
+            Argument::FileService(FileService::RoundRobin { ios } | FileService::Random { ios })
+            | Argument::Unused(ios) => write!(f, ":{ios}"),
+            Argument::Limit(limit) => {
+                write!(f, ":{}{}", limit.limit, if limit.percent { "%" } else { "" })
+            }
+            Argument::Path(path) => write!(f, ":{}", path.display()),
+            Argument::Nodes(nodes) => write!(f, ":{nodes}"),
+        }
+    }
+}
+
+fn joined(texts: impl Iterator<Item = String>, separator: &str) -> String {
+    texts.collect::<Vec<_>>().join(separator)
+}
+
+/// Reads the argument that `word` of row `row` was given, if any.
+pub(crate) fn read(
+    row: &'static Row,
+    kb_base: u64,
+    word: &str,
+    argument: Option<Piece<'_>>,
+    whole: Piece<'_>,
+) -> Result<Argument, Fault> {
+    match (row.opt, word) {
+        (Opt::Rw, _) => match argument {
+            Some(argument) => postfix(row, kb_base, word, argument).map(Argument::Postfix),
+            None => Ok(Argument::None),
+        },
+        (Opt::RandomDistribution, "zipf" | "pareto" | "normal") => {
+            skew(word, argument).map(|skew| Argument::Distribution(Distribution::Skewed(skew)))
+        }
+        (Opt::RandomDistribution, "zoned") => zones(kb_base, word, argument, whole)
+            .map(|zones| Argument::Distribution(Distribution::Zoned(zones))),
+        (Opt::RandomDistribution, "zoned_abs") => zones(kb_base, word, argument, whole)
+            .map(|zones| Argument::Distribution(Distribution::ZonedAbs(zones))),
+        (Opt::RandomDistribution, "sequence") => {
+            let distribution = Distribution::Sequence { blocks: sequence(argument, whole)?, stride: false };
+            Ok(Argument::Distribution(distribution))
+        }
+        (Opt::FileServiceType, "zipf" | "pareto" | "normal") => {
+            skew(word, argument).map(|skew| Argument::FileService(FileService::Skewed(skew)))
+        }
+        (Opt::FileServiceType, _) => file_service(word, argument),
+        (Opt::Steadystate, _) => limit(kb_base, word, argument, whole).map(Argument::Limit),
+        (Opt::Mem, "mmap" | "mmapshared" | "mmaphuge") => Ok(match argument {
+            Some(path) if !path.text.is_empty() => Argument::Path(path.text.into()),
+            _ => Argument::None,
+        }),
+        _ => match argument {
+            Some(argument) => Err(argument.fault(format!("`{word}` takes no argument"))),
+            None => Ok(Argument::None),
+        },
+    }
+}
+
+/// `rw=randread:8` is a count, `rw=write:-4k` a number of bytes.
+fn postfix(row: &'static Row, kb_base: u64, word: &str, argument: Piece<'_>) -> Result<RwPostfix, Fault> {
+    let number = Reader { row, kb_base }.number(argument)?;
+    Ok(match number {
+        _ if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
+            let every = u32::try_from(number).ok().filter(|&every| every > 0);
+            RwPostfix::Every(
+                every.ok_or_else(|| {
+                    argument.fault("the number of I/Os per random offset is 1 to 4294967295")
+                })?,
+            )
+        }
+        0 => RwPostfix::None,
+        bytes => RwPostfix::Hole(bytes),
+    })
+}
+
+/// `[:parameter[:center]]` of zipf, pareto and normal, with fio's defaults.
+fn skew(word: &str, argument: Option<Piece<'_>>) -> Result<Skew, Fault> {
+    let law = |number: Option<f64>| match word {
+        "zipf" => Law::Zipf(number.unwrap_or(1.1)),
+        "pareto" => Law::Pareto(number.unwrap_or(0.2)),
+        _ => Law::Normal(number.unwrap_or(0.0)),
+    };
+    let Some(argument) = argument else { return Ok(Skew { law: law(None), center: None }) };
+    let (first, center) = argument.cut(':');
+    let law = law(Some(decimal(first)?));
+    let good = match law {
+        Law::Zipf(theta) if theta == 1.0 => Err("theta must not be 1"),
+        Law::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
+        Law::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
+        Law::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
+            Err("the deviation is 0 to less than 100")
+        }
+        _ => Ok(()),
+    };
+    good.map_err(|why| first.fault(why))?;
+    let Some(piece) = center else { return Ok(Skew { law, center: None }) };
+    let center = decimal(piece)?;
+    if !(0.0..=1.0).contains(&center) {
+        return Err(piece.fault("the center is 0 to 1"));
+    }
+    Ok(Skew { law, center: Some(center) })
+}
+
+/// `access/size:access/size...`, perhaps per direction; shares of accesses add up to 100. One list is for all directions, the second
+/// of two for writes and trims.
+fn zones(
+    kb_base: u64,
+    word: &str,
+    argument: Option<Piece<'_>>,
+    whole: Piece<'_>,
+) -> Result<PerDirection<Vec<AccessZone>>, Fault> {
+    let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
+        return Err(whole.fault("zones are expected").help(format!("write `{word}:60/10:40/90`")));
+    };
+    let pieces = pieces_by_comma(argument.text, 3);
+    if let Some(extra) = pieces.get(3) {
+        return Err(Piece { at: argument.at + extra.at, ..*extra }
+            .fault("three lists (read, write, trim) are possible"));
+    }
+    let list = |piece: Piece<'_>| zone_list(kb_base, word, Piece { at: argument.at + piece.at, ..piece });
+    let mut lists = pieces.into_iter().map(list).collect::<Result<Vec<_>, _>>()?.into_iter();
+    let read = lists.next().unwrap_or_default();
+    let write = lists.next().unwrap_or_else(|| read.clone());
+    let trim = lists.next().unwrap_or_else(|| write.clone());
+    Ok(PerDirection([read, write, trim]))
+}
+
+fn zone_list(kb_base: u64, word: &str, list: Piece<'_>) -> Result<Vec<AccessZone>, Fault> {
+    let in_percent = word == "zoned";
+    let mut zones = Vec::new();
+    for zone in list.split(':') {
+        if zones.len() == 256 {
+            return Err(zone.fault("at most 256 zones are possible"));
+        }
+        let (accesses, size) = zone.cut('/');
+        let accesses = share(accesses)?;
+        let size = match size.filter(|size| !size.text.is_empty()) {
+            Some(size) if in_percent => u64::from(share(size)?),
+            Some(size) => Reader { row: Opt::Size.row(), kb_base }.limited(size)?.cast_unsigned(),
+            None if in_percent => 0,
+            None => return Err(zone.fault("a size in bytes is expected")),
+        };
+        zones.push(AccessZone { accesses, size });
+    }
+    let accesses: u32 = zones.iter().map(|zone| zone.accesses).sum();
+    if accesses != 100 {
+        return Err(list.fault(format!("the shares of accesses add up to {accesses}, not to 100")));
+    }
+    if in_percent {
+        let given: u64 = zones.iter().map(|zone| zone.size).sum();
+        if given > 100 {
+            return Err(list.fault(format!("the sizes add up to {given} percent")));
+        }
+        // zones without a size, or one of 0, take equal whole parts of what the others leave
+        let blank = zones.iter().filter(|zone| zone.size == 0).count() as u64;
+        let rest = (100 - given).checked_div(blank).unwrap_or(0);
+        zones.iter_mut().filter(|zone| zone.size == 0).for_each(|zone| zone.size = rest);
+    }
+    Ok(zones)
+}
+
+fn share(piece: Piece<'_>) -> Result<u32, Fault> {
+    let number = piece.text.trim().parse().ok().filter(|&number: &u32| number <= 100);
+    number.ok_or_else(|| piece.fault("a whole number from 0 to 100 is expected"))
+}
+
+/// Up to 64 offsets by comma.
+fn sequence(argument: Option<Piece<'_>>, whole: Piece<'_>) -> Result<Vec<u64>, Fault> {
+    let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
+        return Err(whole.fault("a list of numbers is expected").help("write `sequence:0,2,1`"));
+    };
+    let numbers = argument.split(',').enumerate().map(|(at, number)| {
+        if at == 64 {
+            return Err(number.fault("at most 64 numbers are possible"));
+        }
+        let block = number.text.trim().parse::<u32>();
+        block.map(u64::from).map_err(|_| number.fault("a number from 0 is expected"))
+    });
+    numbers.collect()
+}
+
+/// The count behind a word that is no distribution: I/Os until the next file's turn.
+fn file_service(word: &str, argument: Option<Piece<'_>>) -> Result<Argument, Fault> {
+    let given = argument
+        .map(|argument| {
+            argument.text.parse::<u32>().map_err(|_| argument.fault("a number of I/Os per file is expected"))
+        })
+        .transpose()?;
+    let ios = given.unwrap_or(1).max(1);
+    Ok(match (word, given) {
+        ("sequential", Some(unused)) => Argument::Unused(unused),
+        ("sequential", None) => Argument::FileService(FileService::Sequential),
+        ("random", _) => Argument::FileService(FileService::Random { ios }),
+        _ => Argument::FileService(FileService::RoundRobin { ios }),
+    })
+}
+
+/// `criterion:limit[%]`.
+fn limit(
+    kb_base: u64,
+    word: &str,
+    argument: Option<Piece<'_>>,
+    whole: Piece<'_>,
+) -> Result<SteadyLimit, Fault> {
+    let help = format!("write `{word}:2%`, or `{word}:` and a limit");
+    let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
+        return Err(whole.fault("a limit is expected").help(help));
+    };
+    if let Some(percent) = argument.text.strip_suffix('%') {
+        let limit = decimal(argument.part(0, percent.len()))?;
+        return Ok(SteadyLimit { limit, percent: true });
+    }
+    let digits = argument.text.bytes().take_while(u8::is_ascii_digit).count();
+    let suffix = argument.text[digits..].trim().to_ascii_lowercase();
+    // bytes, or µs, which are nanoseconds in the end
+    let (unit, scale) = match SteadyTest::from_word(word).map(SteadyTest::figure) {
+        Some(SteadyFigure::Bandwidth) => (size_factor(&suffix, kb_base), 1.0),
+        Some(SteadyFigure::Latency) => (time_factor(&suffix), 1e3),
+        _ => return decimal(argument).map(|limit| SteadyLimit { limit, percent: false }),
+    };
+    let unit = if suffix.is_empty() { Some(1) } else { unit };
+    let Some(unit) = unit.filter(|_| digits > 0) else {
+        return Err(argument.fault("not a limit").help(help));
+    };
+    let number = argument.text[..digits].parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let number = number.filter(|&number| i64::try_from(number).is_ok());
+    let number = number.ok_or_else(|| argument.fault("too large").code("invalid-steadystate-limit"))?;
+    Ok(SteadyLimit { limit: number as f64 * scale, percent: false })
+}
