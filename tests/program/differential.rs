@@ -9,17 +9,17 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Place, document_within, json_file, number, same};
+use crate::support::{Place, both, document_within, json_file, number, same, side_by_side};
 
-/// Keys that fio's report has got since version 3.33, the oldest one compared with.
+/// Keys that fio's report has gained since version 3.33, the oldest one compared with.
 const NEW_KEYS: [&str; 7] = [
-    "/jobs[]/job_start",
-    "/jobs[]/latency_target_ns",
-    "/jobs[]/latency_window_us",
-    "/disk_util[]/read_sectors",
-    "/disk_util[]/write_sectors",
-    "/disk_util[]/aggr_read_sectors",
-    "/disk_util[]/aggr_write_sectors",
+    "/job_start",
+    "/latency_target_ns",
+    "/latency_window_us",
+    "/read_sectors",
+    "/write_sectors",
+    "/aggr_read_sectors",
+    "/aggr_write_sectors",
 ];
 
 /// How exactly numbers of I/Os must agree.
@@ -35,14 +35,18 @@ pub fn compare(job: &str) {
     compare_words(job, Counts::Equal, &[]);
 }
 
+/// The same for several job files without globals, which run side by side in one start of each program.
+pub fn compare_all(jobs: &[&str]) {
+    compare(&side_by_side(jobs));
+}
+
 /// The same for jobs whose random offsets decide how large some blocks are.
 pub fn compare_alike(job: &str) {
     compare_words(job, Counts::Alike, &[]);
 }
 
 fn compare_words(job: &str, counts: Counts, more: &[&str]) {
-    let (fio, fio_files) = outcome(job, more, true);
-    let (ferrio, ferrio_files) = outcome(job, more, false);
+    let [(fio, fio_files), (ferrio, ferrio_files)] = both(|fio| outcome(job, more, fio));
     same!("fio": facts(&fio, counts), "ferrio": facts(&ferrio, counts), "the work done by\n{job}");
     if counts == Counts::Alike {
         alike(&fio, &ferrio, job);
@@ -125,7 +129,7 @@ fn facts(report: &Value, counts: Counts) -> Vec<String> {
     facts
 }
 
-/// Paths of all keys that all versions have; elements of arrays are not told apart.
+/// Paths of all keys that all versions have. Each job has its own; other arrays have those of all their elements.
 fn keys(report: &Value) -> BTreeSet<String> {
     fn walk(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
         match value {
@@ -138,7 +142,10 @@ fn keys(report: &Value) -> BTreeSet<String> {
                 }
             }
             Value::Array(elements) => {
-                elements.iter().for_each(|element| walk(element, &format!("{path}[]"), keys))
+                for (at, element) in elements.iter().enumerate() {
+                    let at = if path == "/jobs" { at.to_string() } else { String::new() };
+                    walk(element, &format!("{path}[{at}]"), keys);
+                }
             }
             _ => {}
         }
@@ -146,7 +153,7 @@ fn keys(report: &Value) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     walk(report, "", &mut keys);
     // Response times of directions with a rate are ferrio's own.
-    keys.retain(|key| !NEW_KEYS.contains(&key.as_str()) && !key.contains("/response_ns"));
+    keys.retain(|key| !NEW_KEYS.iter().any(|new| key.ends_with(new)) && !key.contains("/response_ns"));
     keys.retain(|key| !key.starts_with("/ferrio"));
     keys
 }
@@ -158,14 +165,18 @@ fn a_mixed_job_splits_its_directions_as_in_fio() {
 
 #[test]
 fn a_deep_direct_queue_does_all_of_its_file() {
-    compare("[deep]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n");
-    compare("[deep]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n");
+    compare_all(&[
+        "[deep-reads]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n",
+        "[deep-writes]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n",
+    ]);
 }
 
 #[test]
 fn clones_are_counted_and_named_as_in_fio() {
-    compare("[clones]\nnumjobs=3\nrw=randread\nsize=256k\n");
-    compare("[clones]\nnumjobs=3\nthread\nrw=write\nsize=256k\n");
+    compare_all(&[
+        "[processes]\nnumjobs=3\nrw=randread\nsize=256k\n",
+        "[threads]\nnumjobs=3\nthread\nrw=write\nsize=256k\n",
+    ]);
 }
 
 #[test]
@@ -195,27 +206,31 @@ fn several_files_share_the_size() {
 
 #[test]
 fn limits_on_bytes_ios_and_passes_count_as_in_fio() {
-    compare("[bytes]\nrw=read\nsize=1m\nio_size=300k\n");
-    compare("[ios]\nrw=randwrite\nsize=1m\nnumber_ios=7\n");
-    compare("[passes]\nrw=randread\nsize=128k\nloops=3\n");
-    compare("[more-than-the-file]\nrw=write\nsize=128k\nio_size=512k\n");
+    compare_all(&[
+        "[bytes]\nrw=read\nsize=1m\nio_size=300k\n",
+        "[ios]\nrw=randwrite\nsize=1m\nnumber_ios=7\n",
+        "[passes]\nrw=randread\nsize=128k\nloops=3\n",
+        "[more-than-the-file]\nrw=write\nsize=128k\nio_size=512k\n",
+    ]);
 }
 
 #[test]
 fn offsets_and_holes_cover_the_same_part_of_the_file() {
-    compare("[part]\nrw=write\nfilename=f\noffset=64k\nsize=128k\n");
-    compare("[holes]\nrw=read:12k\nsize=256k\nbs=4k\n");
-    compare("[runs]\nrw=randread:8\nsize=256k\nbs=4k\n");
+    compare_all(&[
+        "[part]\nrw=write\nfilename=f\noffset=64k\nsize=128k\n",
+        "[holes]\nrw=read:12k\nsize=256k\nbs=4k\n",
+        "[runs]\nrw=randread:8\nsize=256k\nbs=4k\n",
+    ]);
 }
 
 #[test]
 fn files_get_the_sizes_that_fio_draws() {
-    compare("[sizes]\nrw=write\nnrfiles=8\nfilesize=8k-64k\nnumjobs=2\n");
-    compare(
+    compare_all(&[
+        "[sizes]\nrw=write\nnrfiles=8\nfilesize=8k-64k\nnumjobs=2\n",
         "[seeded]\nrw=write\nnrfiles=5\nfilesize=10000-300000\nbs=1k\nrandseed=42\nrandom_generator=tausworthe64\n",
-    );
-    compare("[cut]\nrw=write\nnrfiles=4\nfilesize=8k-64k\nsize=60k\noffset=4k\n");
-    compare("[nothing]\nioengine=null\nnrfiles=3\nfilesize=4k-32k\n");
+        "[cut]\nrw=write\nnrfiles=4\nfilesize=8k-64k\nsize=60k\noffset=4k\n",
+        "[nothing]\nioengine=null\nnrfiles=3\nfilesize=4k-32k\n",
+    ]);
 }
 
 #[test]
@@ -225,23 +240,29 @@ fn clones_share_a_file_by_parts() {
 
 #[test]
 fn names_of_files_are_made_as_in_fio() {
-    compare("[a]\nrw=write\nsize=64k\nfilename_format=$jobname-$jobnum-$filenum\nnumjobs=2\nnrfiles=2\n");
-    compare("[listed]\nrw=read\nsize=64k\nbs=3k\nfilename=x:y\n");
-    compare("[logs]\nsize=256k\nwrite_lat_log=l\nwrite_bw_log=b\nwrite_iops_log=i\nlog_avg_msec=10\n");
+    compare_all(&[
+        "[a]\nrw=write\nsize=64k\nfilename_format=$jobname-$jobnum-$filenum\nnumjobs=2\nnrfiles=2\n",
+        "[listed]\nrw=read\nsize=64k\nbs=3k\nfilename=x:y\n",
+        "[logs]\nsize=256k\nwrite_lat_log=l\nwrite_bw_log=b\nwrite_iops_log=i\nlog_avg_msec=10\n",
+    ]);
 }
 
 #[test]
 fn random_blocks_without_a_map_or_with_alignment_are_counted_as_in_fio() {
-    compare("[no-map]\nrw=randread\nsize=1m\nnorandommap\n");
-    compare("[aligned]\nrw=randread\nsize=1m\nba=8k\nbs=4k\n");
-    compare("[again-and-again]\nrw=randread\nsize=512k\nio_size=2m\n");
-    compare("[same-place]\nrw=randread:4\nrw_sequencer=identical\nsize=1m\nbs=4k\n");
+    compare_all(&[
+        "[no-map]\nrw=randread\nsize=1m\nnorandommap\n",
+        "[aligned]\nrw=randread\nsize=1m\nba=8k\nbs=4k\n",
+        "[again-and-again]\nrw=randread\nsize=512k\nio_size=2m\n",
+        "[same-place]\nrw=randread:4\nrw_sequencer=identical\nsize=1m\nbs=4k\n",
+    ]);
 }
 
 #[test]
 fn a_rate_limits_speed_and_not_work() {
-    compare("[slow]\nrw=read\nsize=256k\nrate_iops=1000\n");
-    compare("[slow-writer]\nrw=randwrite\nsize=256k\nrate=4m\n");
+    compare_all(&[
+        "[slow]\nrw=read\nsize=256k\nrate_iops=1000\n",
+        "[slow-writer]\nrw=randwrite\nsize=256k\nrate=4m\n",
+    ]);
 }
 
 /// Not compared: which direction is due first depends on the moment, with fio from run to run too.
@@ -257,21 +278,21 @@ fn a_mix_with_rates_does_all_of_its_work() {
 
 #[test]
 fn pauses_limit_speed_and_not_work() {
-    compare("[thinker]\nrw=read\nsize=64k\nthinktime=2ms\nthinktime_spin=1ms\nthinktime_blocks=4\n");
-    compare(
+    compare_all(&[
+        "[thinker]\nrw=read\nsize=64k\nthinktime=2ms\nthinktime_spin=1ms\nthinktime_blocks=4\n",
         "[deep]\nioengine=libaio\niodepth=4\ndirect=1\nrw=randread\nsize=128k\nthinktime=1ms\nthinktime_blocks_type=issue\n",
-    );
-    compare(
         "[timed]\nioengine=null\nrw=randread\nsize=64k\nthinktime=1ms\nthinktime_iotime=2ms\nrate_iops=2000\nrate_ignore_thinktime=1\n",
-    );
+    ]);
 }
 
 #[test]
 fn zones_are_done_one_after_the_other_as_in_fio() {
     let zones = "zonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n";
-    compare(&format!("[walk]\nrw=write\nsize=1m\n{zones}"));
-    compare(&format!("[mix]\nioengine=null\nrw=randrw\nsize=1m\nloops=2\nrandrepeat=0\nrandseed=7\n{zones}"));
-    compare(&format!("[files]\nioengine=null\nrw=read\nsize=1m\nnrfiles=2\n{zones}"));
+    compare_all(&[
+        &format!("[walk]\nrw=write\nsize=1m\n{zones}"),
+        &format!("[mix]\nioengine=null\nrw=randrw\nsize=1m\nloops=2\nrandrepeat=0\nrandseed=7\n{zones}"),
+        &format!("[files]\nioengine=null\nrw=read\nsize=1m\nnrfiles=2\n{zones}"),
+    ]);
 }
 
 #[test]
@@ -283,8 +304,10 @@ fn random_arrivals_limit_speed_and_not_work() {
 
 #[test]
 fn layout_alone_leaves_the_files_and_no_work() {
-    compare("[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n");
-    compare("[gone]\nrw=write\nsize=256k\nunlink=1\n");
+    compare_all(&[
+        "[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n",
+        "[gone]\nrw=write\nsize=256k\nunlink=1\n",
+    ]);
 }
 
 #[test]
@@ -294,8 +317,10 @@ fn syncs_of_further_passes_are_counted_as_in_fio() {
 
 #[test]
 fn syncs_are_counted_as_in_fio() {
-    compare("[fsyncs]\nrw=write\nsize=256k\nfsync=8\n");
-    compare("[at-the-end]\nrw=randwrite\nsize=128k\nend_fsync=1\n");
+    compare_all(&[
+        "[fsyncs]\nrw=write\nsize=256k\nfsync=8\n",
+        "[at-the-end]\nrw=randwrite\nsize=128k\nend_fsync=1\n",
+    ]);
 }
 
 /// Not compared: fio 3.33 shows them as short reads instead.
@@ -310,30 +335,34 @@ fn data_syncs_are_counted_as_syncs() {
 
 #[test]
 fn blocks_of_different_directions_keep_their_sizes() {
-    compare("[sizes]\nrw=rw\nsize=1m\nbs=4k,16k\n");
-    compare("[range]\nrw=write\nsize=1m\nbsrange=4k-32k\n");
-    // With a seed that is given, 3.33 draws the offsets that later releases always draw: then the counts are exact.
-    compare("[scattered]\nrw=randread\nsize=4m\nbsrange=4k-32k\nrandrepeat=0\nrandseed=137\n");
+    compare_all(&[
+        "[sizes]\nrw=rw\nsize=1m\nbs=4k,16k\n",
+        "[range]\nrw=write\nsize=1m\nbsrange=4k-32k\n",
+        // With a seed that is given, 3.33 draws the offsets that later releases always draw: then the counts are exact.
+        "[scattered]\nrw=randread\nsize=4m\nbsrange=4k-32k\nrandrepeat=0\nrandseed=137\n",
+    ]);
 }
 
 #[test]
 fn blocks_by_share_are_as_many_as_in_fio() {
     let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
-    compare(&format!("[read]\n{seeded}rw=read\nbssplit=4k/50:16k/30:64k/20\n"));
-    compare(&format!("[random]\n{seeded}rw=randread\nbssplit=4k/50:16k:64k\n"));
-    compare(&format!("[mix]\n{seeded}rw=rw\nbssplit=4k/60:8k/60,4k/20:32k/20\n"));
-    compare(&format!("[odd]\n{seeded}rw=write\nbssplit=3k/50:4k/20:10k\n"));
-    compare(
+    compare_all(&[
+        &format!("[read]\n{seeded}rw=read\nbssplit=4k/50:16k/30:64k/20\n"),
+        &format!("[random]\n{seeded}rw=randread\nbssplit=4k/50:16k:64k\n"),
+        &format!("[mix]\n{seeded}rw=rw\nbssplit=4k/60:8k/60,4k/20:32k/20\n"),
+        &format!("[odd]\n{seeded}rw=write\nbssplit=3k/50:4k/20:10k\n"),
         "[on-disk]\nrw=randwrite\nsize=2m\nloops=2\nnorandommap\nbssplit=4k/10:64k/90\nrandrepeat=0\nrandseed=137\n",
-    );
-    compare("[one]\nrw=randwrite\nsize=1m\nbssplit=8k/100\n");
+        "[one]\nrw=randwrite\nsize=1m\nbssplit=8k/100\n",
+    ]);
 }
 
 #[test]
 fn unaligned_blocks_end_where_they_do_in_fio() {
     let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
-    compare(&format!("[read]\n{seeded}rw=read\nbsrange=4k-16k\nbs_unaligned\n"));
-    compare(&format!("[random]\n{seeded}rw=randread\nbsrange=4k-16k\nbs_unaligned\n"));
+    compare_all(&[
+        &format!("[read]\n{seeded}rw=read\nbsrange=4k-16k\nbs_unaligned\n"),
+        &format!("[random]\n{seeded}rw=randread\nbsrange=4k-16k\nbs_unaligned\n"),
+    ]);
 }
 
 #[test]
@@ -345,11 +374,11 @@ fn a_trim_job_of_the_null_engine_counts_trims() {
 
 #[test]
 fn percentiles_and_switched_off_latencies_have_the_same_keys() {
-    compare(
+    compare_all(&[
         "[some]\nrw=read\nsize=64k\npercentile_list=10:50:99.99\nlat_percentiles=1\nslat_percentiles=1\n",
-    );
-    compare("[none]\nrw=read\nsize=64k\ngtod_reduce=1\n");
-    compare("[neither]\nrw=read\nsize=64k\ndisable_clat=1\nclat_percentiles=0\n");
+        "[none]\nrw=read\nsize=64k\ngtod_reduce=1\n",
+        "[neither]\nrw=read\nsize=64k\ndisable_clat=1\nclat_percentiles=0\n",
+    ]);
 }
 
 #[test]
@@ -380,8 +409,10 @@ fn a_file_of_the_right_size_is_used_as_it_is() {
 
 #[test]
 fn directions_can_be_reported_as_one() {
-    compare("[unified]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=mixed\n");
-    compare("[unified]\nrw=trimwrite\nioengine=null\nsize=1m\nunified_rw_reporting=1\nlat_percentiles=1\n");
+    compare_all(&[
+        "[mix]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=mixed\n",
+        "[trims]\nrw=trimwrite\nioengine=null\nsize=1m\nunified_rw_reporting=1\nlat_percentiles=1\n",
+    ]);
 }
 
 #[test]

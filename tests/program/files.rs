@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::differential::compare;
+use crate::differential::compare_all;
 use crate::support::{FERRIO, Place, Run};
 
 /// A job under a limit of open files (`-S` for one that the program may raise) below the shell's own.
@@ -44,10 +44,12 @@ fn what_is_written_through_few_descriptors_is_read_back() {
 
 #[test]
 fn files_lists_and_trees_are_served_as_by_fio() {
-    compare("[a]\nioengine=null\nrw=randread\nsize=640k\nnrfiles=5\nfile_service_type=random:3\n");
-    compare("[a]\nioengine=null\nrw=rw\nsize=640k\nnrfiles=5\nopenfiles=2\nfile_service_type=sequential\n");
-    compare("[a]\nioengine=null\nrw=write\nsize=640k\nnrfiles=5\nfile_service_type=zipf:1.2\nloops=2\n");
-    compare("[a]\nrw=write\nfilename=x:y:z\nsize=96k\nopenfiles=1\nfile_service_type=roundrobin:3\n");
+    compare_all(&[
+        "[random]\nioengine=null\nrw=randread\nsize=640k\nnrfiles=5\nfile_service_type=random:3\n",
+        "[sequential]\nioengine=null\nrw=rw\nsize=640k\nnrfiles=5\nopenfiles=2\nfile_service_type=sequential\n",
+        "[zipf]\nioengine=null\nrw=write\nsize=640k\nnrfiles=5\nfile_service_type=zipf:1.2\nloops=2\n",
+        "[roundrobin]\nrw=write\nfilename=x:y:z\nsize=96k\nopenfiles=1\nfile_service_type=roundrobin:3\n",
+    ]);
 }
 
 #[test]

@@ -28,16 +28,28 @@ fn both(words: &[&str]) -> [Vec<String>; 2] {
 
 #[test]
 fn opens_closes_syncs_and_read_backs_are_in_the_log_as_with_fio() {
-    let file = ["--name=a", "--filename=f", "--size=32k", "--bs=4k", "--ioengine=psync"];
-    for more in [
-        &["--rw=write", "--verify=crc32c", "--loops=2"][..],
-        &["--rw=write", "--fsync=3", "--fdatasync=2"],
-        &["--rw=write", "--sync_file_range=write:3"],
-        &["--rw=write", "--end_fsync=1"],
-        &["--rw=rw", "--rwmixread=30", "--loops=3", "--verify=md5"],
-        &["--rw=read", "--io_size=64k"],
-    ] {
-        let [fio, ferrio] = both(&[&file[..], more].concat());
+    let jobs: [(&str, &[&str]); 6] = [
+        ("verified", &["--rw=write", "--verify=crc32c", "--loops=2"]),
+        ("synced", &["--rw=write", "--fsync=3", "--fdatasync=2"]),
+        ("ranges", &["--rw=write", "--sync_file_range=write:3"]),
+        ("at-the-end", &["--rw=write", "--end_fsync=1"]),
+        ("mix", &["--rw=rw", "--rwmixread=30", "--loops=3", "--verify=md5"]),
+        ("reads", &["--rw=read", "--io_size=64k"]),
+    ];
+    let job = |&(name, more): &(&str, &[&str])| {
+        let own =
+            [format!("--name={name}"), format!("--filename={name}.f"), format!("--write_iolog={name}.log")];
+        let all = ["--size=32k", "--bs=4k", "--ioengine=psync", "--verify_state_save=0"];
+        own.into_iter().chain(all.iter().chain(more).map(|&word| word.to_owned())).collect::<Vec<_>>()
+    };
+    let words: Vec<String> = jobs.iter().flat_map(job).collect();
+    let [fio, ferrio] = [true, false].map(|fio| {
+        let place = Place::new();
+        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+        jobs.map(|(name, _)| without_times(&lines(&place, &format!("{name}.log"))))
+    });
+    for ((fio, ferrio), (name, more)) in fio.iter().zip(&ferrio).zip(jobs) {
+        assert!(fio.len() > 4, "the log of {name} has only {fio:#?}");
         same!("fio": fio, "ferrio": ferrio, "the log of {more:?}");
     }
 }

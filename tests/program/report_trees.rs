@@ -4,7 +4,7 @@
 mod differences;
 mod tree;
 
-use crate::support::{Place, both, same};
+use crate::support::{Place, both, same, side_by_side};
 use differences::{comparable, layout};
 use tree::places;
 
@@ -15,6 +15,12 @@ const COUNTS: [&str; 4] = ["/(io_bytes|io_kbytes|total_ios)$", "_ns/N$", "_sampl
 #[track_caller]
 fn compare(job: &str) {
     compare_loosely(job, "json", &[]);
+}
+
+/// The same for several job files without globals, in one start of each program.
+#[track_caller]
+fn compare_all(jobs: &[&str]) {
+    compare(&side_by_side(jobs));
 }
 
 /// The same in a format, with the values of some paths left out.
@@ -47,15 +53,37 @@ fn report(job: &str, format: &str, fio: bool) -> String {
 }
 
 #[test]
-fn null_at_depth_1() {
-    compare("[a]\nioengine=null\nrw=randread\nsize=1m\n");
+fn null_at_depth_1_with_a_queue_and_in_batches() {
+    compare_all(&[
+        "[one]\nioengine=null\nrw=randread\nsize=1m\n",
+        "[queue]\nioengine=null\nrw=rw\nsize=1m\niodepth=8\n[batches]\nioengine=null\nrw=write\nsize=1m\niodepth=16\niodepth_batch=16\n",
+    ]);
 }
 
 #[test]
-fn null_with_a_queue_and_batches() {
-    compare(
-        "[a]\nioengine=null\nrw=rw\nsize=1m\niodepth=8\n[b]\nioengine=null\nrw=write\nsize=1m\niodepth=16\niodepth_batch=16\n",
-    );
+fn engines_and_their_syncs() {
+    compare_all(&[
+        "[p]\nioengine=psync\nrw=randwrite\nsize=256k\nfsync=8\nend_fsync=1\n",
+        "[m]\nioengine=mmap\nrw=randwrite\nsize=128k\nfsync=4\n",
+        "[u]\nioengine=io_uring\ndirect=1\nrw=rw\nsize=256k\niodepth=8\n",
+        "[l]\nioengine=libaio\ndirect=1\nrw=write\nsize=256k\niodepth=8\niodepth_batch=8\niodepth_batch_complete_min=8\n",
+    ]);
+}
+
+#[test]
+fn rates_pauses_and_passes() {
+    compare_all(&[
+        "[r]\nioengine=null\nrw=read\nsize=128k\nrate_iops=2000\n[w]\nioengine=null\nrw=write\nbs=8k\nsize=256k\nrate=16m\n",
+        "[t]\nioengine=null\nsize=64k\nthinktime=1ms\nthinktime_blocks=4\n[l]\nioengine=null\nrw=write\nsize=64k\nloops=3\n[n]\nioengine=null\nsize=1m\nnumber_ios=7\n",
+    ]);
+}
+
+#[test]
+fn zones_and_blocks_by_share_and_by_kind_of_offset() {
+    compare_all(&[
+        "[z]\nioengine=null\nrw=write\nsize=1m\nzonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n",
+        "[s]\nioengine=null\nrw=randrw\nsize=2m\nrandrepeat=0\nrandseed=137\nbssplit=4k/60:8k/60,4k/20:32k/20\n",
+    ]);
 }
 
 #[test]
@@ -63,11 +91,6 @@ fn trims_and_their_mixes() {
     compare(
         "[global]\nioengine=null\nsize=256k\n[t]\nrw=randtrim\n[tw]\nrw=trimwrite\n[rtw]\nrw=randtrimwrite\n",
     );
-}
-
-#[test]
-fn psync_with_fsync() {
-    compare("[a]\nioengine=psync\nrw=randwrite\nsize=256k\nfsync=8\nend_fsync=1\n");
 }
 
 #[test]
@@ -89,11 +112,6 @@ fn the_other_synchronous_engines() {
 }
 
 #[test]
-fn mmap() {
-    compare("[m]\nioengine=mmap\nrw=randwrite\nsize=128k\nfsync=4\n");
-}
-
-#[test]
 fn libaio_in_batches() {
     compare_loosely(
         "[l]\nioengine=libaio\ndirect=1\nrw=randread\nsize=512k\niodepth=16\niodepth_batch=4\niodepth_batch_complete_min=2\niodepth_low=8\n",
@@ -101,14 +119,6 @@ fn libaio_in_batches() {
         // How many are ready when at least two are waited for depends on the disk.
         &["/iodepth_level/", "/iodepth_submit/", "/iodepth_complete/"],
     );
-    compare(
-        "[l]\nioengine=libaio\ndirect=1\nrw=write\nsize=256k\niodepth=8\niodepth_batch=8\niodepth_batch_complete_min=8\n",
-    );
-}
-
-#[test]
-fn io_uring() {
-    compare("[u]\nioengine=io_uring\ndirect=1\nrw=rw\nsize=256k\niodepth=8\n");
 }
 
 #[test]
@@ -140,20 +150,6 @@ fn unified_both_ways() {
         "[b]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=both\nclat_percentiles=0\n",
         "json",
         &["/mixed/"],
-    );
-}
-
-#[test]
-fn verification() {
-    compare(
-        "[v]\nrw=randwrite\nsize=256k\nverify=crc32c\n[p]\nrw=write\nsize=64k\nverify=pattern\nverify_pattern=0xcafe\ndo_verify=0\n",
-    );
-}
-
-#[test]
-fn rates() {
-    compare(
-        "[r]\nioengine=null\nrw=read\nsize=128k\nrate_iops=2000\n[w]\nioengine=null\nrw=write\nbs=8k\nsize=256k\nrate=16m\n",
     );
 }
 
@@ -209,27 +205,6 @@ fn options_by_other_names_and_twice() {
 }
 
 #[test]
-fn zones() {
-    compare(
-        "[z]\nioengine=null\nrw=write\nsize=1m\nzonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n",
-    );
-}
-
-#[test]
-fn blocks_by_share_and_by_kind_of_offset() {
-    compare(
-        "[s]\nioengine=null\nrw=randrw\nsize=2m\nrandrepeat=0\nrandseed=137\nbssplit=4k/60:8k/60,4k/20:32k/20\n",
-    );
-}
-
-#[test]
-fn pauses_and_passes() {
-    compare(
-        "[t]\nioengine=null\nsize=64k\nthinktime=1ms\nthinktime_blocks=4\n[l]\nioengine=null\nrw=write\nsize=64k\nloops=3\n[n]\nioengine=null\nsize=1m\nnumber_ios=7\n",
-    );
-}
-
-#[test]
 fn a_ramp_and_a_time_limit() {
     compare_loosely(
         "[r]\nioengine=null\nrw=write\nsize=1g\nramp_time=500ms\ntime_based\nruntime=700ms\nrate_iops=100\n",
@@ -239,11 +214,12 @@ fn a_ramp_and_a_time_limit() {
 }
 
 #[test]
-fn files_made_and_removed() {
-    compare(
+fn files_made_removed_and_read_back() {
+    compare_all(&[
         "[u]\nrw=write\nsize=128k\nunlink=1\nend_fsync=1\nnrfiles=2\n[f]\nrw=write\nsize=128k\nfsync_on_close=1\ncreate_on_open=1\n",
-    );
-    compare("[c]\nrw=randrw\nsize=64k\ncreate_only=1\n");
+        "[v]\nrw=randwrite\nsize=256k\nverify=crc32c\n[p]\nrw=write\nsize=64k\nverify=pattern\nverify_pattern=0xcafe\ndo_verify=0\n",
+        "[c]\nrw=randrw\nsize=64k\ncreate_only=1\n",
+    ]);
 }
 
 #[test]

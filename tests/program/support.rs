@@ -351,6 +351,19 @@ pub fn both<R: Send>(work: impl Fn(bool) -> R + Sync) -> [R; 2] {
     })
 }
 
+/// Several job files in one, to save starts of programs: all jobs run at the same time, and those of each file are groups of their own.
+#[track_caller]
+pub fn side_by_side<S: AsRef<str>>(files: &[S]) -> String {
+    let mut joined = String::new();
+    for file in files.iter().map(AsRef::as_ref) {
+        assert!(!file.contains("[global]"), "globals would be those of all files:\n{file}");
+        let (section, options) = file.split_once('\n').unwrap();
+        assert!(!joined.contains(section), "{section} twice");
+        joined += &format!("{section}\nnew_group\n{options}");
+    }
+    joined
+}
+
 /// A number of a report, by its path.
 #[track_caller]
 pub fn number(report: &Value, path: &str) -> u64 {

@@ -157,8 +157,10 @@ fn groups_errors_and_lists_of_percentiles_are_where_fio_has_them() {
 
 #[test]
 fn switched_off_percentiles_leave_empty_fields_and_unified_directions_one() {
-    compare(&["--name=a", "--ioengine=null", "--size=256k", "--clat_percentiles=0"]);
-    compare(&["--name=a", "--ioengine=null", "--size=256k", "--gtod_reduce=1"]);
+    let null = ["--ioengine=null", "--size=256k"];
+    compare(
+        &[&["--name=a", "--clat_percentiles=0"], &null[..], &["--name=b", "--gtod_reduce=1"], &null].concat(),
+    );
     let unified = ["--name=a", "--ioengine=null", "--size=256k", "--rw=rw"];
     compare_as(&[&unified[..], &["--unified_rw_reporting=1"]].concat(), Shown::AsOne);
     compare_as(&[&unified[..], &["--unified_rw_reporting=2"]].concat(), Shown::BothWays);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::support::{Place, at_once, both, same};
+use crate::support::{Place, at_once, both, same, side_by_side};
 use mask::masked;
 
 /// Compares the reports of both programs on a job file, masked and line by line.
@@ -25,8 +25,14 @@ fn compare_ending_with(status: i32, job: &str) {
     same!("fio": fio, "ferrio": ferrio, "the text report on\n{job}");
 }
 
+/// Compares the reports on several job files; those without globals share one start of each program.
 fn compare_all(jobs: &[&str]) {
-    at_once(jobs, |job| compare(job));
+    let (mut starts, shared): (Vec<_>, Vec<_>) =
+        jobs.iter().map(|&job| job.to_owned()).partition(|job| job.contains("[global]"));
+    if !shared.is_empty() {
+        starts.push(side_by_side(&shared));
+    }
+    at_once(&starts, |job| compare(job));
 }
 
 /// What a program writes to `--output` on a job file.
@@ -99,9 +105,9 @@ fn reads_of_the_null_engine_have_fios_lines() {
 #[test]
 fn writes_and_mixes_of_the_null_engine_have_fios_lines() {
     compare_all(&[
-        "[a]\nioengine=null\nrw=write\nsize=1m\nbs=10k\ndescription=ten \"at\" a time\n",
-        "[a]\nioengine=null\nrw=randrw\nsize=1m\niodepth=8\nrandrepeat=0\nrandseed=7\n",
-        "[a]\nioengine=null\nrw=rw\nsize=1m\nnumber_ios=96\nbs=4k,16k,64k\niodepth=32\niodepth_batch=8\n",
+        "[tens]\nioengine=null\nrw=write\nsize=1m\nbs=10k\ndescription=ten \"at\" a time\n",
+        "[deep]\nioengine=null\nrw=randrw\nsize=1m\niodepth=8\nrandrepeat=0\nrandseed=7\n",
+        "[batches]\nioengine=null\nrw=rw\nsize=1m\nnumber_ios=96\nbs=4k,16k,64k\niodepth=32\niodepth_batch=8\n",
     ]);
 }
 
@@ -114,14 +120,14 @@ fn trims_of_the_null_engine_have_fios_lines() {
 
 #[test]
 fn one_synchronous_job_has_fios_lines() {
-    compare_all(&["[one]\nrw=randread\nsize=256k\n", "[one]\nioengine=mmap\nrw=write\nsize=256k\n"]);
+    compare_all(&["[psync]\nrw=randread\nsize=256k\n", "[mmap]\nioengine=mmap\nrw=write\nsize=256k\n"]);
 }
 
 #[test]
 fn a_queue_has_fios_lines_on_depth_and_submission() {
     compare_all(&[
-        "[deep]\nioengine=io_uring\niodepth=8\ndirect=1\nrw=read\nsize=256k\nbs=8k\n",
-        "[deep]\nioengine=libaio\niodepth=4\niodepth_batch=4\niodepth_batch_complete_min=4\niodepth_batch_complete_max=4\ndirect=1\nrw=write\nsize=256k\n",
+        "[ring]\nioengine=io_uring\niodepth=8\ndirect=1\nrw=read\nsize=256k\nbs=8k\n",
+        "[batches]\nioengine=libaio\niodepth=4\niodepth_batch=4\niodepth_batch_complete_min=4\niodepth_batch_complete_max=4\ndirect=1\nrw=write\nsize=256k\n",
     ]);
 }
 
@@ -186,10 +192,10 @@ fn a_steady_state_has_fios_line() {
 #[test]
 fn syncs_have_fios_lines() {
     compare_all(&[
-        "[syncs]\nrw=write\nsize=64k\nfsync=4\n",
-        "[syncs]\nrw=write\nsize=64k\nfsync=1\npercentile_list=50:99\nunified_rw_reporting=1\n",
-        "[syncs]\nrw=write\nsize=64k\nfsync=2\nclat_percentiles=0\n",
-        "[syncs]\nrw=write\nsize=64k\nfsync=2\nnumjobs=2\ngroup_reporting\nlat_percentiles=1\n",
+        "[fourth]\nrw=write\nsize=64k\nfsync=4\n",
+        "[each]\nrw=write\nsize=64k\nfsync=1\npercentile_list=50:99\nunified_rw_reporting=1\n",
+        "[second]\nrw=write\nsize=64k\nfsync=2\nclat_percentiles=0\n",
+        "[clones]\nrw=write\nsize=64k\nfsync=2\nnumjobs=2\ngroup_reporting\nlat_percentiles=1\n",
         "[unmeasured]\nrw=write\nsize=64k\nfsync=4\ndisable_clat=1\n[reduced]\nrw=write\nsize=64k\nfsync=4\ngtod_reduce=1\n",
     ]);
 }
@@ -206,11 +212,13 @@ fn a_job_that_is_not_measured_has_fios_lines() {
 
 #[test]
 fn directions_reported_as_one_have_fios_lines() {
-    compare_all(&[
+    let jobs = [
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=mixed\n",
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nnumjobs=2\ngroup_reporting\nunified_rw_reporting=both\n",
         "[global]\nioengine=null\nsize=256k\n[one]\nrw=rw\nunified_rw_reporting=1\n[trims]\nrw=trim\nunified_rw_reporting=1\n",
-    ]);
+    ];
+    // What stands beside `mixed` lines decides whether they are compared: one start for each.
+    at_once(&jobs, |job| compare(job));
 }
 
 #[test]
@@ -220,7 +228,7 @@ fn percentiles_of_every_latency_have_fios_lines() {
         &format!(
             "[all]\nrw=read\ndirect=1\nsize=256k\nioengine=libaio\niodepth=4\niodepth_batch_complete_min=4\n{all}"
         ),
-        &format!("[all]\nioengine=null\nrw=read\nsize=256k\n{all}percentile_list=50:99.5\n"),
+        &format!("[null]\nioengine=null\nrw=read\nsize=256k\n{all}percentile_list=50:99.5\n"),
         "[digits]\nioengine=null\nsize=256k\npercentile_list=99.9999:1:50.5:20:30:40:60:70:75:80:85:90\n",
         "[whole]\nioengine=null\nsize=256k\npercentile_list=1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16:17:18:19:100\n",
         "[none]\nioengine=null\nsize=256k\npercentile_list=0:50\n",
@@ -231,8 +239,8 @@ fn percentiles_of_every_latency_have_fios_lines() {
 fn units_and_figures_have_fios_lines() {
     compare_all(&[
         "[global]\nioengine=null\nsize=1m\n[a]\nkb_base=1000\n[b]\nstonewall\nunit_base=1\nrw=write\nbs=10240\nsignificant_figures=6\n",
-        "[a]\nioengine=null\nsize=1000000\nkb_base=1000\nsignificant_figures=1\nbs=1000\n",
-        "[a]\nioengine=null\nsize=1234567\nsignificant_figures=10\nbs=1k\n",
+        "[decimal]\nioengine=null\nsize=1000000\nkb_base=1000\nsignificant_figures=1\nbs=1000\n",
+        "[digits]\nioengine=null\nsize=1234567\nsignificant_figures=10\nbs=1k\n",
     ]);
 }
 
@@ -275,6 +283,6 @@ fn the_base_of_units_is_that_of_the_last_job_of_a_group_and_of_the_first_of_an_e
 fn latency_targets_have_fios_lines() {
     compare_all(&[
         "[t]\nioengine=null\nsize=64k\nlatency_target=1500us\nlatency_window=2500ms\nlatency_percentile=99.5\n",
-        "[t]\nioengine=null\nsize=64k\nlatency_target=5s\nlatency_window=100s\n",
+        "[u]\nioengine=null\nsize=64k\nlatency_target=5s\nlatency_window=100s\n",
     ]);
 }
