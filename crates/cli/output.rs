@@ -129,7 +129,7 @@ impl Output {
     pub fn report(&mut self, plan: &Plan, result: &RunResult) {
         let report = self.report_so_far(plan, result);
         self.clear_live_line();
-        self.messages.doubts(&report.ferrio.warnings);
+        self.messages.doubts(report.warnings());
     }
 
     /// The report in all formats. Nothing of it waits in a buffer.

@@ -1,5 +1,6 @@
 //! The option reference, `docs/options.md`, and the counts in the README are made from the option table,
-//! `docs/differences.md` from the tables of differences, `docs/messages.md` from the table of codes.
+//! `docs/differences.md` from the tables of differences, `docs/messages.md` from the table of codes, the JSON Schemas from the types
+//! that are written.
 //!
 //! `FERRIO_BLESS=1 cargo test --test program reference` writes them anew.
 
@@ -60,6 +61,16 @@ fn the_list_of_differences_is_up_to_date() {
 #[test]
 fn the_list_of_message_codes_is_up_to_date() {
     check("docs/messages.md", &message_codes());
+}
+
+#[test]
+fn the_schemas_are_up_to_date() {
+    for (name, schema) in [
+        ("docs/report.schema.json", ferrio_report::report_schema()),
+        ("docs/interval_report.schema.json", ferrio_report::interval_report_schema()),
+    ] {
+        check(name, &format!("{schema:#}\n"));
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl JobSpec {
             logs: Logs::default(),
             iolog: None,
             steadystate: None,
-            units: Units { kb_base: 1024, unit_base: 8, significant_figures: 4 },
+            units: Units::default(),
             options: Vec::new(),
         }
     }

@@ -97,3 +97,9 @@ pub struct Units {
     /// `significant_figures`, 1..=10.
     pub significant_figures: u8,
 }
+
+impl Default for Units {
+    fn default() -> Self {
+        Units { kb_base: 1024, unit_base: 8, significant_figures: 4 }
+    }
+}

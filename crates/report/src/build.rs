@@ -16,9 +16,10 @@ use crate::doubts::{self, Look};
 use crate::errors::error_message;
 use crate::eta::remaining;
 use crate::model::{
-    BlockReport, CpuIdleness, DirectionReport, DirectionReports, DiskReport, ETA_UNKNOWN, GroupDirection,
-    GroupReport, JobReport, LatencyReport, Pairs, Percentiles, RunReport, Shares, SlaveMeans, SteadyReport,
-    SyncReport, TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
+    BATCH_LABELS, BLOCK_LABELS, BlockReport, CpuIdleness, DirectionReport, DiskReport, ETA_UNKNOWN,
+    GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, LatencyReport, Pairs, Percentiles,
+    RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport, TersePercentiles, TextFigures,
+    ToleratedErrors,
 };
 use crate::num::{per_second, percent};
 use ferrio::ferrio_report;
@@ -30,12 +31,6 @@ use steady::steady_report;
 const NAME_BYTES: usize = 127;
 /// fio gives no estimate before this many seconds.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
-
-const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-const BLOCK_LABELS: [&str; 5] = ["unwritten", "trimmed", "written", "trim failure", "write failure"];
-const LATENCY_LABELS: [&str; 12] =
-    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
 impl RunReport {
     /// Works out the report of a run.
@@ -60,7 +55,7 @@ impl RunReport {
             jobs,
             disk_util: disks(&result.disks),
             cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
-            ferrio,
+            ferrio: Some(ferrio),
             groups,
         }
     }
@@ -196,12 +191,14 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
     let (first, first_result) = entry.first();
     let &(last, last_result) = &entry.jobs[entry.jobs.len() - 1];
     let group = groups.iter().find(|group| group.id == last.group);
-    let direction = |index: usize| {
-        let group = group.and_then(|group| group.directions[index]);
-        direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, histograms)
-    };
     let unified = entry.unified();
     let replaced = unified == UnifiedReporting::Mixed;
+    let direction = |index: usize| {
+        let group = group.and_then(|group| group.directions[index]);
+        (!replaced).then(|| {
+            direction_report(&stats.directions[index], group.map_or(0, |group| group.bw), last, histograms)
+        })
+    };
     let mixed = (unified != UnifiedReporting::None).then(|| {
         // Beside the directions it is held against the reads of the group, as fio does.
         let group = group.and_then(|group| if replaced { group.mixed } else { group.directions[0] });
@@ -210,6 +207,18 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
     let error = entry.jobs.iter().filter_map(|(_, job)| job.error.as_ref()).find(|error| error.errno != 0);
     let start = entry.jobs.iter().map(|(_, job)| job.start_ms).find(|&start| start > 0).unwrap_or(0);
     let ios = stats.total_ios();
+    let sync = sync_report(stats, last, histograms);
+    let (sync, text_sync) = if replaced { (None, Some(sync)) } else { (Some(sync), None) };
+    let block =
+        last.measure.block_errors.then(|| block_report(stats.wear.as_ref(), &last.measure.percentiles));
+    let (block, text_block) = block.map_or((None, None), |block| {
+        if block.states.0.iter().any(|&(_, blocks)| blocks > 0) {
+            (Some(block), None)
+        } else {
+            (None, Some(block))
+        }
+    });
+    let (steadystate, steady_criterion) = steadystate(entry).unzip();
     JobReport {
         jobname: report_name(first).to_owned(),
         groupid: first.group,
@@ -218,13 +227,10 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
         eta: times.eta,
         elapsed: times.elapsed,
         job_options: echo(&last.options),
-        directions: DirectionReports {
-            read: direction(0),
-            write: direction(1),
-            trim: direction(2),
-            replaced,
-        },
-        sync: SyncReport { text_only: replaced, ..sync_report(stats, last, histograms) },
+        read: direction(0),
+        write: direction(1),
+        trim: direction(2),
+        sync,
         mixed,
         job_runtime: stats.job_runtime_ms,
         usr_cpu: percent(stats.usage.user_us / 1000, stats.job_runtime_ms),
@@ -244,11 +250,8 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
         }),
         target: (start > 0).then(|| target_report(entry)),
         desc: first.description.clone(),
-        block: last
-            .measure
-            .block_errors
-            .then(|| block_report(stats.wear.as_ref(), &last.measure.percentiles)),
-        steadystate: steadystate(entry),
+        block,
+        steadystate,
         text: TextFigures {
             jobs: entry.jobs.len(),
             pid: first_result.pid,
@@ -259,6 +262,10 @@ fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histogram
             units: Units { kb_base: group.map_or(first.units, |group| group.units).kb_base, ..first.units },
             percentile_precision: last.measure.percentile_precision,
             terse_percentiles: terse_percentiles(last),
+            sync: text_sync,
+            sync_percentiles: sync_percentiles(stats, last, histograms),
+            steady_criterion: steady_criterion.unwrap_or_default(),
+            block: text_block,
         },
     }
 }
@@ -267,7 +274,7 @@ fn block_report(wear: Option<&BlockWear>, percentiles: &[f64]) -> BlockReport {
     let blocks = |state| wear.map_or(0, |wear| wear.blocks(state));
     BlockReport {
         percentiles: Percentiles(wear.map(|wear| wear.percentiles(percentiles)).unwrap_or_default()),
-        states: Pairs(BLOCK_LABELS.into_iter().zip(BlockState::ALL.map(blocks)).collect()),
+        states: Pairs(BLOCK_LABELS.map(str::to_owned).into_iter().zip(BlockState::ALL.map(blocks)).collect()),
     }
 }
 
@@ -294,8 +301,9 @@ fn target_report(entry: &Entry<'_>) -> TargetReport {
     }
 }
 
-/// With the last job of the entry: there a group has its window. A job that never ran has an empty one.
-fn steadystate(entry: &Entry<'_>) -> Option<SteadyReport> {
+/// The steady state with its criterion as text, of the last job of the entry: a group has its window there. A job that never ran has
+/// an empty one.
+fn steadystate(entry: &Entry<'_>) -> Option<(SteadyReport, String)> {
     let &(spec, result) = entry.jobs.last()?;
     let empty = SteadyResult::default();
     Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
@@ -352,16 +360,18 @@ fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
 
 fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> SyncReport {
     let total_ios = stats.sync.ios;
-    let Some(latency) = stats.sync.latency.as_deref() else {
-        return SyncReport { total_ios, ..SyncReport::default() };
-    };
     let measure = &spec.measure;
-    SyncReport {
-        total_ios,
-        lat_ns: latency_report(latency, &measure.percentiles, measure.any_percentiles(), histograms),
-        percentiles: Percentiles(latency.percentiles(histograms.buckets, &measure.percentiles)),
-        ..SyncReport::default()
-    }
+    let lat_ns =
+        stats.sync.latency.as_deref().map(|latency| {
+            latency_report(latency, &measure.percentiles, measure.any_percentiles(), histograms)
+        });
+    SyncReport { total_ios, lat_ns: lat_ns.unwrap_or_default() }
+}
+
+fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> Percentiles {
+    let list = &spec.measure.percentiles;
+    let latency = stats.sync.latency.as_deref();
+    latency.map(|latency| Percentiles(latency.percentiles(histograms.buckets, list))).unwrap_or_default()
 }
 
 /// The figures of one latency; its percentiles of `list` and its buckets `with_percentiles` only.
@@ -389,9 +399,9 @@ pub(crate) fn latency_report(
 }
 
 /// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
-fn shares(labels: &[&'static str], counts: &[u64], whole: u64, floor: f64) -> Shares {
+fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) -> Shares {
     let share = |count| if count == 0 { 0.0 } else { percent(count, whole).max(floor) };
-    Pairs(labels.iter().zip(counts).map(|(&label, &count)| (label, share(count))).collect())
+    Pairs(labels.iter().zip(counts).map(|(&label, &count)| (label.to_owned(), share(count))).collect())
 }
 
 fn disks(usage: &[DiskUsage]) -> Vec<DiskReport> {

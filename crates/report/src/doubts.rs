@@ -119,7 +119,7 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
 pub(crate) fn find(look: &Look<'_>) -> Vec<Warning> {
     let told = DOUBTS.iter().flat_map(|doubt| (doubt.look)(look).into_iter().map(|told| (doubt.code, told)));
     told.map(|(code, told)| Warning {
-        code,
+        code: code.into(),
         jobs: look.names(&told.jobs),
         count: u64::try_from(told.jobs.len()).unwrap_or(u64::MAX),
         message: told.message,

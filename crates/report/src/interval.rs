@@ -14,7 +14,8 @@ use ferrio_stats::JobStats;
 use crate::build::report_name;
 use crate::eta::has_ended;
 use crate::num::whole_ms;
-use line::{CpuLine, DirectionLine, FORMAT_VERSION, IntervalLine, SyncLine, mean_depth};
+pub(crate) use line::IntervalLine;
+use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
 
 /// The interval report of one run.
 #[derive(Debug, Default)]

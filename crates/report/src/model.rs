@@ -1,81 +1,126 @@
-//! The report as a tree: fio's JSON document field by field, in fio's key order, plus the few figures that only the text shows.
+//! The report as a tree: fio's JSON document field by field, in fio's key order, plus the few figures that only other formats show.
 //!
-//! Every format is written from this one tree. All floats in it are finite. Latencies are in ns unless a name says otherwise.
+//! Every format is written from this one tree, a JSON document is read back into it, and docs/report.schema.json is generated from it:
+//! the comments on its fields are the descriptions there. All floats are finite. Latencies are in ns unless a name says otherwise.
+//! Fields have defaults, because documents of other versions and of fio lack some.
 
-mod disks;
+mod direction;
 mod ferrio;
-mod pairs;
+mod maps;
+mod rules;
 mod steady;
 
 use ferrio_job::Units;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-pub use disks::{DiskReport, SlaveMeans};
+pub use direction::{DirectionReport, LatencyReport, PriorityReport};
 pub use ferrio::*;
-pub use pairs::{Pairs, Percentiles, Shares};
+pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
+pub use maps::{Pairs, Percentiles, Shares};
+pub(crate) use rules::{settings, together};
 pub use steady::{SteadyData, SteadyLatency, SteadyReport};
 
-/// A whole report.
-#[derive(Clone, Debug, serde::Serialize)]
+/// A report of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Report of a run", transform = rules::ferrio_is_required)]
 pub struct RunReport {
-    /// The version line.
-    #[serde(rename = "fio version")]
+    /// Version of fio that this document is compatible with, with the prefix `fio-`.
+    #[serde(rename = "fio version", default)]
+    #[schemars(regex(pattern = "^fio-"))]
     pub version: String,
-    /// When the report was made, s since 1970.
+    /// When the report was made, seconds since 1970.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
     pub timestamp: i64,
-    /// The same in ms.
+    /// When the report was made, ms since 1970.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
     pub timestamp_ms: i64,
-    /// The same as local wall-clock text.
+    /// When the report was made, as local time.
+    #[serde(default)]
+    #[schemars(regex(
+        pattern = "^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4,}$"
+    ))]
     pub time: String,
-    /// Options given for all jobs.
+    /// Options given for all jobs, under fio's names with the values as written; the value is empty for an option without one. An
+    /// option that was given twice is there twice; most JSON readers keep the last.
     #[serde(rename = "global options", skip_serializing_if = "Pairs::is_empty")]
+    #[serde(default, deserialize_with = "maps::read_options")]
     pub global_options: Pairs<String, String>,
-    /// One entry per job, or per group of jobs under `group_reporting`.
+    /// One entry per job, or per group of jobs with `group_reporting`.
+    #[serde(alias = "client_stats")]
     pub jobs: Vec<JobReport>,
-    /// Disks under the files of the run; slaves follow the device they belong to.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Disks below the files of the jobs; the slaves of a stacked device follow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
     pub disk_util: Vec<DiskReport>,
-    /// How idle the CPUs were, if that was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How idle the CPUs were, with `--idle-prof`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
-    /// What is not in fio's documents; always the last key.
-    pub ferrio: FerrioReport,
-    /// Summaries of the groups, text only.
+    /// What fio does not report, described in docs/json.md; always the last key. Documents of fio lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub ferrio: Option<FerrioReport>,
+    /// Summaries of the groups; not in the document.
     #[serde(skip)]
     pub groups: Vec<GroupReport>,
 }
 
-/// One report entry.
-#[derive(Clone, Debug, serde::Serialize)]
+impl RunReport {
+    /// Warnings about the figures; none in a document of fio.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        self.ferrio.as_ref().map_or(&[], |ferrio| &ferrio.warnings)
+    }
+}
+
+/// One job, or the jobs of a group that are reported as one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(transform = rules::together::<ToleratedErrors>, transform = rules::together::<TargetReport>)]
+#[schemars(transform = rules::directions_or_mixed)]
 pub struct JobReport {
     /// Name of the first job, at most 127 bytes.
     pub jobname: String,
-    /// Group number.
+    /// Number of the group, from 0.
     pub groupid: u32,
-    /// When I/O began (or the ramp ended), ms since 1970; 0 if it never did.
+    /// When I/O began, or when the ramp ended, in ms of the clock that `job_start_clock_id` names (since 1970 by default); 0 if it
+    /// never did.
     pub job_start: u64,
-    /// First nonzero errno of the jobs.
+    /// errno that ended the first job that failed, or errno of the first tolerated error; 0 without errors.
+    #[schemars(range(min = 0))]
     pub error: i32,
-    /// Seconds left, [`ETA_UNKNOWN`] while a run is too young to tell.
+    /// Estimated seconds left; 2147483647 in the first seconds of a run.
     pub eta: u64,
     /// Seconds since the run began, rounded up.
     pub elapsed: u64,
-    /// Options of the last job.
+    /// Options of the last job of the entry besides the global ones, written like those.
     #[serde(rename = "job options", skip_serializing_if = "Pairs::is_empty")]
+    #[serde(deserialize_with = "maps::read_options")]
     pub job_options: Pairs<String, String>,
-    /// Read, write, trim.
-    #[serde(flatten, skip_serializing_if = "DirectionReports::are_replaced")]
-    pub directions: DirectionReports,
-    /// Periodic syncs.
-    #[serde(skip_serializing_if = "SyncReport::is_for_the_text")]
-    pub sync: SyncReport,
-    /// All directions as one (`unified_rw_reporting`).
+    /// Reads. Absent, as are writes, trims and syncs, with `unified_rw_reporting=mixed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<DirectionReport>,
+    /// Writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<DirectionReport>,
+    /// Trims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<DirectionReport>,
+    /// fsync, fdatasync, sync_file_range and syncfs calls between the I/Os.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncReport>,
+    /// All directions as one, with `unified_rw_reporting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mixed: Option<DirectionReport>,
-    /// From start to end, ms, summed over the jobs.
+    /// Time from start to end in ms, rounded down; the sum over the jobs of the entry.
     pub job_runtime: u64,
     /// User time in percent of `job_runtime`.
+    #[schemars(range(min = 0))]
     pub usr_cpu: f64,
     /// System time in percent of `job_runtime`.
+    #[schemars(range(min = 0))]
     pub sys_cpu: f64,
     /// Context switches.
     pub ctx: u64,
@@ -83,58 +128,78 @@ pub struct JobReport {
     pub majf: u64,
     /// Minor page faults.
     pub minf: u64,
-    /// Percent of I/Os per queue depth.
+    /// Percent of I/Os by the queue depth at which they were submitted: the label is the lowest depth of its range. Syncs are
+    /// counted too, but not in the total.
+    #[schemars(schema_with = "maps::depth_shares")]
     pub iodepth_level: Shares,
-    /// Percent of submit calls per number of I/Os.
+    /// Percent of submitting calls by the number of I/Os they submitted: the label is the largest number of its range.
+    #[schemars(schema_with = "maps::batch_shares")]
     pub iodepth_submit: Shares,
-    /// Percent of reap calls per number of I/Os.
+    /// Percent of reaping calls by the number of I/Os they returned: the label is the largest number of its range.
+    #[schemars(schema_with = "maps::batch_shares")]
     pub iodepth_complete: Shares,
-    /// Percent of I/Os that completed below 1 µs, by label in ns.
+    /// Percent of I/Os that completed in less than 1 µs: the label is the upper bound of its range in ns.
+    #[schemars(schema_with = "maps::short_latency_shares")]
     pub latency_ns: Shares,
-    /// Percent of I/Os that completed below 1 ms, by label in µs.
+    /// Percent of I/Os that completed in 1 µs to 1 ms: the label is the upper bound of its range in µs.
+    #[schemars(schema_with = "maps::short_latency_shares")]
     pub latency_us: Shares,
-    /// Percent of I/Os that took 1 ms and more, by label in ms.
+    /// Percent of I/Os that completed in 1 ms or more: the label is the upper bound of its range in ms.
+    #[schemars(schema_with = "maps::long_latency_shares")]
     pub latency_ms: Shares,
-    /// Tolerated errors, when errors are tolerated.
+    /// Tolerated errors, with `continue_on_error`.
     #[serde(flatten)]
     pub tolerated: Option<ToleratedErrors>,
-    /// Latency target, once a job has begun I/O.
+    /// The latency target; present once a job has begun its I/O, whether there is a target or not.
     #[serde(flatten)]
     pub target: Option<TargetReport>,
     /// `description` of the first job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desc: Option<String>,
-    /// What became of trimmed blocks, if they were followed.
-    #[serde(skip_serializing_if = "BlockReport::is_empty")]
+    /// What became of trimmed blocks, with `block_error_percentiles`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<BlockReport>,
-    /// How steady the jobs were, if they have a steady state.
+    /// How steady the jobs were, with `steadystate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steadystate: Option<SteadyReport>,
-    /// What only the text shows.
+    /// Figures that are not in the document.
     #[serde(skip)]
     pub text: TextFigures,
 }
 
 impl JobReport {
-    /// What is shown of the directions, in order, with lower-case names.
+    /// The directions that are reported, in order, with lower-case names: read, write and trim, or mixed, or all four.
     #[must_use]
     pub fn shown_directions(&self) -> Vec<(&'static str, &DirectionReport)> {
-        let directions = self.directions.named().into_iter().filter(|_| !self.directions.replaced);
-        directions.chain(self.mixed.as_ref().map(|mixed| ("mixed", mixed))).collect()
+        let directions =
+            [("read", &self.read), ("write", &self.write), ("trim", &self.trim), ("mixed", &self.mixed)];
+        directions.into_iter().filter_map(|(name, direction)| Some((name, direction.as_ref()?))).collect()
+    }
+
+    /// Syncs between the I/Os, whether the document has them or not.
+    #[must_use]
+    pub const fn syncs(&self) -> Option<&SyncReport> {
+        if self.sync.is_some() { self.sync.as_ref() } else { self.text.sync.as_ref() }
+    }
+
+    /// Blocks followed, whether the document has them or not.
+    #[must_use]
+    pub const fn blocks(&self) -> Option<&BlockReport> {
+        if self.block.is_some() { self.block.as_ref() } else { self.text.block.as_ref() }
     }
 }
 
 /// `eta` of a run that is too young to tell.
 pub const ETA_UNKNOWN: u64 = 2_147_483_647;
 
-/// Figures of an entry that are not in the JSON document, for the other formats.
-#[derive(Clone, Debug)]
+/// Figures of an entry that are not in the JSON document, for the other formats. An entry that was read from a document has none.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextFigures {
-    /// Jobs summed up.
+    /// Number of jobs in the entry.
     pub jobs: usize,
     /// Thread id of the first job.
     pub pid: u32,
-    /// What the error was, with the place that noticed.
+    /// The error and the place where it was noticed.
     pub error_message: Option<String>,
     /// How numbers are printed: those of the first job, with the `kb_base` of the group.
     pub units: Units,
@@ -142,6 +207,14 @@ pub struct TextFigures {
     pub percentile_precision: u8,
     /// Percentiles that the terse format has fields for.
     pub terse_percentiles: TersePercentiles,
+    /// Syncs of an entry whose directions are reported as one: its document has none.
+    pub sync: Option<SyncReport>,
+    /// Percentiles of syncs, which the text shows whether percentiles are switched on or not.
+    pub sync_percentiles: Percentiles,
+    /// The criterion of the steady state as the text shows it.
+    pub steady_criterion: String,
+    /// Blocks of an entry that followed none, because no job trimmed: its document has none.
+    pub block: Option<BlockReport>,
 }
 
 /// The percentiles of one latency, for which there are fields whether there are samples or not.
@@ -153,207 +226,147 @@ pub struct TersePercentiles {
     pub percents: Vec<f64>,
 }
 
-/// The three directions of an entry.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct DirectionReports {
-    /// Reads.
-    pub read: DirectionReport,
-    /// Writes.
-    pub write: DirectionReport,
-    /// Trims.
-    pub trim: DirectionReport,
-    /// One report on all directions stands in their place.
-    #[serde(skip)]
-    pub replaced: bool,
-}
-
-impl DirectionReports {
-    /// The directions in order with their lower-case names.
-    #[must_use]
-    pub fn named(&self) -> [(&'static str, &DirectionReport); 3] {
-        [("read", &self.read), ("write", &self.write), ("trim", &self.trim)]
-    }
-
-    /// True when they are not shown.
-    #[must_use]
-    pub const fn are_replaced(&self) -> bool {
-        self.replaced
-    }
-}
-
-/// Figures of one direction.
-#[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct DirectionReport {
-    /// Bytes completed.
-    pub io_bytes: u64,
-    /// The same in KiB, rounded down.
-    pub io_kbytes: u64,
-    /// Bytes per second, rounded down.
-    pub bw_bytes: u64,
-    /// KiB per second, rounded down.
-    pub bw: u64,
-    /// I/Os per second.
-    pub iops: f64,
-    /// ms.
-    pub runtime: u64,
-    /// I/Os issued.
-    pub total_ios: u64,
-    /// Transfers that moved fewer bytes than asked.
-    pub short_ios: u64,
-    /// Always 0: fio never counts here.
-    pub drop_ios: u64,
-    /// Submission latency.
-    pub slat_ns: LatencyReport,
-    /// Completion latency.
-    pub clat_ns: LatencyReport,
-    /// Total latency.
-    pub lat_ns: LatencyReport,
-    /// Latencies by the priority of I/Os, when there are samples of two priorities or more.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prios: Vec<PriorityReport>,
-    /// From the moment each I/O was due to its end, of a direction with a rate. Not in fio's documents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_ns: Option<LatencyReport>,
-    /// Smallest bandwidth sample, KiB/s.
-    pub bw_min: u64,
-    /// Largest bandwidth sample, KiB/s.
-    pub bw_max: u64,
-    /// Mean bandwidth in percent of the group's, at most 100.
-    pub bw_agg: f64,
-    /// Mean of the bandwidth samples, KiB/s.
-    pub bw_mean: f64,
-    /// Their deviation.
-    pub bw_dev: f64,
-    /// Their number.
-    pub bw_samples: u64,
-    /// Smallest IOPS sample.
-    pub iops_min: u64,
-    /// Largest IOPS sample.
-    pub iops_max: u64,
-    /// Mean of the IOPS samples.
-    pub iops_mean: f64,
-    /// Their deviation.
-    pub iops_stddev: f64,
-    /// Their number.
-    pub iops_samples: u64,
-}
-
-/// The I/Os of one direction that have one priority.
-#[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct PriorityReport {
-    /// Class: 0 none, 1 real time, 2 best effort, 3 idle.
-    pub prioclass: u8,
-    /// Level in the class, 0 to 7.
-    pub prio: u8,
-    /// Hint, 0 to 1023.
-    pub priohint: u16,
-    /// Their completion latency, unless percentiles are about the total latency.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clat_ns: Option<LatencyReport>,
-    /// Their total latency instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lat_ns: Option<LatencyReport>,
-}
-
-/// One latency of one direction.
-#[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct LatencyReport {
-    /// Smallest sample.
-    pub min: u64,
-    /// Largest sample.
-    pub max: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Sample standard deviation.
-    pub stddev: f64,
-    /// Number of samples.
-    #[serde(rename = "N")]
-    pub samples: u64,
-    /// Percentiles, when switched on and there are samples.
-    #[serde(skip_serializing_if = "Percentiles::is_empty")]
-    pub percentile: Percentiles,
-    /// Nonempty histogram buckets, as (value, count), in the extended form.
-    #[serde(skip_serializing_if = "Pairs::is_empty")]
-    pub bins: Pairs<u64, u64>,
-}
-
-/// fsync, fdatasync and sync_file_range calls.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+/// fsync, fdatasync, sync_file_range and syncfs calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct SyncReport {
     /// Calls issued.
     pub total_ios: u64,
     /// Their latency.
     pub lat_ns: LatencyReport,
-    /// Percentiles for the text, which shows them whatever the switches say.
-    #[serde(skip)]
-    pub percentiles: Percentiles,
-    /// The JSON document does not have it: directions are reported as one.
-    #[serde(skip)]
-    pub text_only: bool,
-}
-
-impl SyncReport {
-    /// True when only the text shows it.
-    #[must_use]
-    pub const fn is_for_the_text(&self) -> bool {
-        self.text_only
-    }
 }
 
 /// Errors that did not end a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToleratedErrors {
-    /// How many.
+    /// Number of tolerated errors.
     pub total_err: u64,
-    /// Errno of the first.
+    /// errno of the first tolerated error.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
     pub first_error: i32,
 }
 
-/// What the latency target asked for and where the depth settled; fio prints it without a target as well.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+/// The latency target, and the depth at which the search for it arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetReport {
-    /// Queue depth found, or `iodepth`.
+    /// Queue depth that the search for `latency_target` arrived at, or `iodepth`.
+    #[schemars(range(min = 1))]
     pub latency_depth: u32,
-    /// Target in ns.
+    /// `latency_target`, ns.
+    #[serde(default)]
     pub latency_target: u64,
-    /// Target in ns.
+    /// `latency_target`, ns. fio has this key since 3.42.
+    #[serde(default)]
     pub latency_target_ns: u64,
-    /// Share of I/Os that must meet it, percent.
+    /// Share of I/Os that must meet the target, percent.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100))]
     pub latency_percentile: f64,
-    /// Window in µs.
+    /// `latency_window`, µs.
+    #[serde(default)]
     pub latency_window: u64,
-    /// Window in µs.
+    /// `latency_window`, µs. fio has this key since 3.42.
+    #[serde(default)]
     pub latency_window_us: u64,
 }
 
 /// What became of the blocks of jobs that trim (`block_error_percentiles`).
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct BlockReport {
-    /// Trims that failed blocks had survived.
+    /// Number of trims that blocks had survived when they failed, by percentile.
     pub percentiles: Percentiles,
-    /// Blocks by what was last done to them.
-    pub states: Pairs<&'static str, u64>,
+    /// Blocks by the last operation on them.
+    #[schemars(schema_with = "maps::block_states")]
+    pub states: Pairs<String, u64>,
 }
 
-impl BlockReport {
-    /// True when no block was followed: jobs that do not trim have none, and only the text says so.
-    #[must_use]
-    pub fn is_empty(block: &Option<BlockReport>) -> bool {
-        block.as_ref().is_none_or(|block| block.states.0.iter().all(|&(_, blocks)| blocks == 0))
-    }
+/// Activity of one disk while the jobs ran. The slaves of a stacked device have entries of their own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(transform = rules::together::<SlaveMeans>)]
+pub struct DiskReport {
+    /// Name in /sys/block.
+    pub name: String,
+    /// Completed reads.
+    pub read_ios: u64,
+    /// Completed writes.
+    pub write_ios: u64,
+    /// Sectors of 512 bytes read.
+    pub read_sectors: u64,
+    /// Sectors of 512 bytes written.
+    pub write_sectors: u64,
+    /// Merged reads.
+    pub read_merges: u64,
+    /// Merged writes.
+    pub write_merges: u64,
+    /// Time of all reads, ms.
+    pub read_ticks: u64,
+    /// Time of all writes, ms.
+    pub write_ticks: u64,
+    /// Time of all requests, ms: the busy time weighted by the length of the queue.
+    pub in_queue: u64,
+    /// Time in which the disk was busy, percent.
+    #[schemars(range(min = 0, max = 100))]
+    pub util: f64,
+    /// Means over the slaves of a stacked device.
+    #[serde(flatten)]
+    pub slaves: Option<SlaveMeans>,
+}
+
+/// Integer means over the slaves of a stacked device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlaveMeans {
+    /// Completed reads, mean over the slaves.
+    pub aggr_read_ios: u64,
+    /// Completed writes, mean over the slaves.
+    #[serde(default)]
+    pub aggr_write_ios: u64,
+    /// Sectors of 512 bytes read, mean over the slaves.
+    #[serde(default)]
+    pub aggr_read_sectors: u64,
+    /// Sectors of 512 bytes written, mean over the slaves.
+    #[serde(default)]
+    pub aggr_write_sectors: u64,
+    /// Merged reads, mean over the slaves.
+    #[serde(default)]
+    pub aggr_read_merges: u64,
+    /// Merged writes, mean over the slaves. fio's key is singular.
+    #[serde(default, rename = "aggr_write_merge")]
+    pub aggr_write_merges: u64,
+    /// Time of all reads, ms, mean over the slaves.
+    #[serde(default)]
+    pub aggr_read_ticks: u64,
+    /// Time of all writes, ms, mean over the slaves.
+    #[serde(default)]
+    pub aggr_write_ticks: u64,
+    /// Time of all requests, ms, mean over the slaves.
+    #[serde(default)]
+    pub aggr_in_queue: u64,
+    /// Time in which the busiest slave was busy, percent.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100))]
+    pub aggr_util: f64,
 }
 
 /// How idle the CPUs were (`--idle-prof`).
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(transform = rules::idle_cpus)]
 pub struct CpuIdleness {
     /// Mean of all CPUs, percent.
+    #[schemars(range(min = 0, max = 100))]
     pub system: f64,
-    /// Each CPU as (`cpu-0`, percent), if CPUs are shown one by one.
+    /// Each CPU as (`cpu-0`, percent), with `--idle-prof=percpu`.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub cpus: Pairs<String, f64>,
-    /// What a unit of work took, mean of all CPUs, µs.
+    /// Time of a unit of work, mean of all CPUs, µs.
+    #[schemars(range(min = 0))]
     pub unit_mean: f64,
-    /// Deviation of the CPUs' means, µs.
+    /// Standard deviation of the CPUs' means, µs.
+    #[schemars(range(min = 0))]
     pub unit_stddev: f64,
 }
 
@@ -364,9 +377,9 @@ pub struct GroupReport {
     pub id: u32,
     /// How numbers are printed: those of the group's last entry.
     pub units: Units,
-    /// Read, write, trim; `None` for a direction nothing moved in.
+    /// Read, write, trim; `None` for a direction that moved nothing.
     pub directions: [Option<GroupDirection>; 3],
-    /// All directions of those entries that sum them up.
+    /// All directions of the entries that report them as one.
     pub mixed: Option<GroupDirection>,
 }
 

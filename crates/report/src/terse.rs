@@ -105,18 +105,14 @@ fn directions<'a>(
     group: Option<&GroupReport>,
     version: TerseVersion,
 ) -> Vec<(&'a DirectionReport, Option<GroupDirection>)> {
-    let mut shown = Vec::with_capacity(4);
-    if !job.directions.replaced {
-        let trims = version != TerseVersion::V3;
-        let named = job.directions.named().into_iter().take(if trims { 3 } else { 2 });
-        shown.extend(
-            named
-                .enumerate()
-                .map(|(index, (_, direction))| (direction, group.and_then(|group| group.directions[index]))),
-        );
-    }
-    let group =
-        group.and_then(|group| if job.directions.replaced { group.mixed } else { group.directions[0] });
+    let trims = version != TerseVersion::V3;
+    let named = [&job.read, &job.write, &job.trim].into_iter().take(if trims { 3 } else { 2 }).enumerate();
+    let mut shown: Vec<_> = named
+        .filter_map(|(index, direction)| {
+            Some((direction.as_ref()?, group.and_then(|group| group.directions[index])))
+        })
+        .collect();
+    let group = group.and_then(|group| if job.read.is_none() { group.mixed } else { group.directions[0] });
     shown.extend(job.mixed.as_ref().map(|mixed| (mixed, group)));
     shown
 }

@@ -10,7 +10,7 @@ use ferrio_runner::UnitWork;
 
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
-    Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport,
+    Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
 };
 use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
 
@@ -55,10 +55,11 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     write_latency_shares(out, "nsec", &job.latency_ns)?;
     write_latency_shares(out, "usec", &job.latency_us)?;
     write_latency_shares(out, "msec", &job.latency_ms)?;
-    if job.sync.lat_ns.samples > 0 {
+    let syncs = job.syncs();
+    if let Some(syncs) = syncs.filter(|syncs| syncs.lat_ns.samples > 0) {
         writeln!(out, "  fsync/fdatasync/sync_file_range/syncfs:")?;
-        latency::write_summary(out, "sync", &job.sync.lat_ns)?;
-        latency::write_percentiles(out, "sync", &job.sync.percentiles, text.percentile_precision)?;
+        latency::write_summary(out, "sync", &syncs.lat_ns)?;
+        latency::write_percentiles(out, "sync", &text.sync_percentiles, text.percentile_precision)?;
     }
     writeln!(
         out,
@@ -78,7 +79,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
         read.total_ios,
         write.total_ios,
         trim.total_ios,
-        job.sync.total_ios,
+        syncs.map_or(0, |syncs| syncs.total_ios),
         read.short_ios,
         write.short_ios,
         trim.short_ios,
@@ -98,11 +99,11 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     if let Some(target) = &job.target {
         write_target(out, target)?;
     }
-    if let Some(block) = &job.block {
+    if let Some(block) = job.blocks() {
         write_blocks(out, block, text.percentile_precision)?;
     }
     if let Some(steady) = &job.steadystate {
-        write_steady(out, steady, &job.text.units)?;
+        write_steady(out, steady, text)?;
     }
     Ok(())
 }
@@ -227,8 +228,9 @@ fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Re
 }
 
 /// What came out of a steady state. The first bandwidth is scaled from whole KiB (kB), as fio does.
-fn write_steady(out: &mut String, steady: &SteadyReport, units: &Units) -> fmt::Result {
+fn write_steady(out: &mut String, steady: &SteadyReport, text: &TextFigures) -> fmt::Result {
     let SteadyData { bw_mean, iops_mean, latency, .. } = &steady.data;
+    let units = &text.units;
     let (unit, figures) = (rate_unit(units), units.significant_figures);
     let prefixes = Prefixes::of_kb_base(units.kb_base);
     let kilo = bw_mean / u64::from(units.kb_base.max(1));
@@ -248,7 +250,7 @@ fn write_steady(out: &mut String, steady: &SteadyReport, units: &Units) -> fmt::
         };
         write!(out, ", lat={ns}{unit}")?;
     }
-    writeln!(out, ", {}", steady.text)
+    writeln!(out, ", {}", text.steady_criterion)
 }
 
 const fn rate_unit(units: &Units) -> Unit {

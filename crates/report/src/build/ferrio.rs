@@ -11,8 +11,8 @@ use ferrio_stats::{ClockSource, quantile_error};
 use super::finite;
 use crate::ReportOptions;
 use crate::model::{
-    ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, ResponseReport,
-    RunFacts, TestedPlace,
+    ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
+    ResponseReport, RunEnd, RunFacts, TargetPlace,
 };
 use crate::num::whole_ms;
 
@@ -34,8 +34,8 @@ pub(super) fn ferrio_report(
         targets: (0..setting.places.len()).map(|place| target(plan, options, place)).collect(),
         clock: ClockReport {
             source: match result.clock {
-                ClockSource::Tsc => "tsc",
-                ClockSource::Monotonic => "monotonic",
+                ClockSource::Tsc => ClockName::Tsc,
+                ClockSource::Monotonic => ClockName::Monotonic,
             },
             invariant: setting.counter_is_invariant,
         },
@@ -56,11 +56,11 @@ fn host(host: &Host) -> HostReport {
     HostReport { name, kernel, arch, cpu_model, cpus_online, memory_bytes }
 }
 
-fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TestedPlace {
+fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
     let setting = &options.setting;
     let Place { mount_point, file_system, device } = &setting.places[at];
     let users = (0..plan.jobs.len()).filter(|&job| setting.of_job(job).contains(&at));
-    TestedPlace {
+    TargetPlace {
         mount_point: mount_point.as_deref().map(text),
         file_system: file_system.clone(),
         device: device.as_ref().map(device_report),
@@ -109,10 +109,10 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     RunFacts {
         end: match result.signal {
-            _ if result.progress.is_some() => "running",
-            Some(_) => "signal",
-            None if failed_jobs > 0 => "errors",
-            None => "completed",
+            _ if result.progress.is_some() => RunEnd::Running,
+            Some(_) => RunEnd::Signal,
+            None if failed_jobs > 0 => RunEnd::Errors,
+            None => RunEnd::Completed,
         },
         signal: result.signal,
         started_ms: whole_ms(started),
@@ -130,15 +130,14 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
 
 /// The response times that stand in the directions of an entry; `None` without any.
 fn response(job: &JobReport) -> Option<ResponseReport> {
-    let of = |direction: &DirectionReport| direction.response_ns.clone();
-    let shown = |direction: &DirectionReport| of(direction).filter(|_| !job.directions.replaced);
+    let of = |direction: &Option<DirectionReport>| direction.as_ref()?.response_ns.clone();
     let report = ResponseReport {
         jobname: job.jobname.clone(),
         groupid: job.groupid,
-        read: shown(&job.directions.read),
-        write: shown(&job.directions.write),
-        trim: shown(&job.directions.trim),
-        mixed: job.mixed.as_ref().and_then(of),
+        read: of(&job.read),
+        write: of(&job.write),
+        trim: of(&job.trim),
+        mixed: of(&job.mixed),
     };
     let any = [&report.read, &report.write, &report.trim, &report.mixed].into_iter().any(Option::is_some);
     any.then_some(report)

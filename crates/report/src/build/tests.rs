@@ -59,7 +59,7 @@ fn grouped(name: &str, group: u32) -> JobSpec {
 #[test]
 fn rates_are_rounded_down() {
     let report = report_of(vec![(JobSpec::bare("a"), done(reading(100, 7)))], 7);
-    let read = &report.jobs[0].directions.read;
+    let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.io_bytes, read.io_kbytes, read.bw_bytes, read.bw), (409_600, 400, 58_514_285, 57_142));
     assert!((read.iops - 100_000.0 / 7.0).abs() < 1e-9);
 }
@@ -82,8 +82,8 @@ fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
         report.jobs.iter().map(|job| (job.jobname.as_str(), job.groupid, job.text.jobs)).collect();
     assert_eq!(names, [("first", 0, 2), ("other", 1, 1), ("alone", 0, 1)]);
     let merged = &report.jobs[0];
-    assert_eq!((merged.error, merged.job_runtime, merged.directions.read.total_ios), (5, 50, 150));
-    assert_eq!(merged.directions.read.runtime, 30);
+    assert_eq!((merged.error, merged.job_runtime, merged.read.as_ref().unwrap().total_ios), (5, 50, 150));
+    assert_eq!(merged.read.as_ref().unwrap().runtime, 30);
     assert_eq!(merged.job_options.0, [("size".to_owned(), "second".to_owned())]);
     assert!(
         merged.text.error_message.as_ref().unwrap().ends_with("func=io_u error, error=Input/output error")
@@ -94,11 +94,11 @@ fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
 fn nothing_is_sampled_of_a_job_in_its_ramp() {
     let ramping = || JobResult { in_ramp: true, ..done(reading(10, 20)) };
     let report = report_of(vec![(JobSpec::bare("a"), ramping())], 20);
-    let read = &report.jobs[0].directions.read;
+    let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.total_ios, read.io_bytes, read.runtime, read.clat_ns.samples), (10, 40960, 20, 0));
     let jobs = vec![(grouped("a", 0), done(reading(5, 20))), (grouped("b", 0), ramping())];
     let report = report_of(jobs, 20);
-    let read = &report.jobs[0].directions.read;
+    let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.total_ios, read.clat_ns.samples), (15, 5));
 }
 
@@ -165,7 +165,7 @@ fn a_job_that_never_started_is_all_zeros() {
     assert_eq!((job.job_start, job.eta, job.elapsed, job.usr_cpu), (0, ETA_UNKNOWN, 0, 0.0));
     assert_eq!(job.target, None);
     let levels: f64 = job.iodepth_level.0.iter().map(|(_, share)| share).sum();
-    assert_eq!((job.directions.read.iops, levels), (0.0, 0.0));
+    assert_eq!((job.read.as_ref().unwrap().iops, levels), (0.0, 0.0));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn clat_by(options: &ReportOptions) -> (LatencyReport, [u64; 3]) {
     let result = run_result(vec![done(reading(1000, 5))], 5);
     let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
     let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, options);
-    let read = &report.jobs[0].directions.read;
+    let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.lat_ns.samples, read.lat_ns.percentile.is_empty()), (1000, true));
     let clat = read.clat_ns.clone();
     let at = |percent| clat.percentile.0.iter().find(|p| p.0 == percent).unwrap().1;
@@ -214,23 +214,23 @@ fn fios_buckets_are_used_where_they_are_asked_for_or_listed() {
 fn small_shares_are_never_shown_as_nothing() {
     assert_eq!(
         shares(&["1", "2", "4"], &[999_999, 1, 0], 1_000_000, 0.1).0,
-        [("1", 99.9999), ("2", 0.1), ("4", 0.0)]
+        [("1".into(), 99.9999), ("2".into(), 0.1), ("4".into(), 0.0)]
     );
-    assert_eq!(shares(&["1"], &[0], 0, 0.1).0, [("1", 0.0)]);
+    assert_eq!(shares(&["1"], &[0], 0, 0.1).0, [("1".into(), 0.0)]);
 }
 
 #[test]
 fn nothing_is_sampled_in_a_ramp_and_everything_counted() {
     let ramping = || JobResult { in_ramp: true, ..done(reading(20, 5)) };
     let report = report_of(vec![(JobSpec::bare("a"), ramping())], 5);
-    let (job, read) = (&report.jobs[0], &report.jobs[0].directions.read);
+    let (job, read) = (&report.jobs[0], report.jobs[0].read.as_ref().unwrap());
     assert_eq!((read.total_ios, read.io_bytes, read.runtime), (20, 81_920, 5));
     assert_eq!((read.clat_ns.samples, read.lat_ns.samples), (0, 0));
     assert!(job.latency_us.0.iter().all(|&(_, share)| share == 0.0));
-    assert_eq!(job.iodepth_level.0[0], ("1", 100.0));
+    assert_eq!(job.iodepth_level.0[0], ("1".into(), 100.0));
 
     let jobs = vec![(grouped("a", 0), done(reading(10, 5))), (grouped("b", 0), ramping())];
-    let read = report_of(jobs, 5).jobs[0].directions.read.clone();
+    let read = report_of(jobs, 5).jobs[0].read.clone().unwrap();
     assert_eq!((read.total_ios, read.clat_ns.samples, read.lat_ns.samples), (30, 10, 10));
 }
 
@@ -240,7 +240,7 @@ fn syncs_push_the_depth_percentages_above_100() {
     stats.depth.record(1, 15);
     stats.sync.ios = 15;
     let report = report_of(vec![(JobSpec::bare("a"), done(stats))], 5);
-    assert_eq!(report.jobs[0].iodepth_level.0[0], ("1", 193.75));
+    assert_eq!(report.jobs[0].iodepth_level.0[0], ("1".into(), 193.75));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn rates_are_those_that_fio_printed_for_the_same_work() {
     ];
     for ((bytes, runtime, ios), (kbytes, bw_bytes, bw, iops)) in printed {
         let report = report_of(vec![(JobSpec::bare("a"), done(moved(bytes, ios, runtime, &[])))], runtime);
-        let write = &report.jobs[0].directions.write;
+        let write = report.jobs[0].write.as_ref().unwrap();
         assert_eq!((write.io_kbytes, write.bw_bytes, write.bw), (kbytes, bw_bytes, bw));
         assert_eq!(format!("{:.6}", write.iops), iops);
         assert_eq!((write.bw_agg, write.bw_samples), (0.0, 0));
@@ -357,7 +357,7 @@ fn shares_of_the_group_are_those_that_fio_printed() {
     let jobs = [(501, [2000, 2004]), (500, [1996, 2004]), (501, [2004, 2004]), (500, [2000, 2004])];
     let ran = jobs.map(|(ios, bw)| (JobSpec::bare("w"), done(moved(ios * 4096, ios, 1001, &bw))));
     let report = report_of(ran.into(), 1001);
-    let shares = report.jobs.iter().map(|job| format!("{:.6}", job.directions.write.bw_agg));
+    let shares = report.jobs.iter().map(|job| format!("{:.6}", job.write.as_ref().unwrap().bw_agg));
     assert_eq!(shares.collect::<Vec<_>>(), ["25.025000", "25.000000", "25.050000", "25.025000"]);
     let group = report.groups[0].directions[1].unwrap();
     assert_eq!(
@@ -367,7 +367,7 @@ fn shares_of_the_group_are_those_that_fio_printed() {
     // Half a KiB/s of the mean does not count: 7986 of 7995.99 KiB/s.
     let report =
         report_of(vec![(JobSpec::bare("a"), done(moved(8_196_096, 2001, 1001, &[7986, 7987])))], 1001);
-    assert_eq!(format!("{:.6}", report.jobs[0].directions.write.bw_agg), "99.874889");
+    assert_eq!(format!("{:.6}", report.jobs[0].write.as_ref().unwrap().bw_agg), "99.874889");
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn samples_of_a_groups_jobs_are_added_as_fio_does() {
     let jobs = ["a", "b"].map(|name| grouped(name, 0));
     let stats = [&[10u64, 20, 30][..], &[5, 7]].map(|bw| done(moved(1 << 20, 256, 1000, bw)));
     let report = report_of(jobs.into_iter().zip(stats).collect(), 1000);
-    let write = &report.jobs[0].directions.write;
+    let write = report.jobs[0].write.as_ref().unwrap();
     assert_eq!((write.bw_min, write.bw_max, write.bw_mean, write.bw_samples), (15, 37, 26.0, 5));
     assert!((write.bw_dev - (202.0f64 / 4.0).sqrt()).abs() < 1e-9, "{}", write.bw_dev);
 }
@@ -396,7 +396,7 @@ fn a_job_without_statistics_has_no_entry_and_its_group_is_empty() {
     jobs[1].measure.reported = false;
     let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
     assert_eq!(
-        (report.jobs.len(), report.jobs[0].text.jobs, report.jobs[0].directions.read.total_ios),
+        (report.jobs.len(), report.jobs[0].text.jobs, report.jobs[0].read.as_ref().unwrap().total_ios),
         (1, 2, 20)
     );
 }

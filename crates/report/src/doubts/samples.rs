@@ -63,9 +63,8 @@ fn thin(entry: &JobReport) -> Option<Thin> {
         let (samples, percent) = shown(direction)?;
         Some(Thin { samples, what: name, percent })
     });
-    let sync = &entry.sync;
-    let syncs = highest(&sync.percentiles).map(|percent| Thin {
-        samples: sync.lat_ns.samples,
+    let syncs = highest(&entry.text.sync_percentiles).zip(entry.syncs()).map(|(percent, syncs)| Thin {
+        samples: syncs.lat_ns.samples,
         what: "sync",
         percent,
     });

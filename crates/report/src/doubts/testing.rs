@@ -87,7 +87,7 @@ impl Case {
             cpu: self.cpu,
             ..ReportOptions::new(Formats::default(), TerseVersion::default(), "")
         };
-        RunReport::new(&self.plan, &self.result, &options).ferrio.warnings
+        RunReport::new(&self.plan, &self.result, &options).warnings().to_vec()
     }
 
     /// The warnings with this code.

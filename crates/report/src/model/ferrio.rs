@@ -1,148 +1,216 @@
-//! The `ferrio` object: what is no part of fio's tree. docs/json.md describes every key.
+//! The `ferrio` object: what fio's tree does not have. docs/json.md describes every key.
 //!
-//! What is not known is left out; there is no `null`. A key that changes its meaning makes a new [`FORMAT`], a new key does not.
+//! Unknown facts are left out; there is no `null`. A key that changes its meaning makes a new [`FORMAT`], a new key does not.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::LatencyReport;
+use super::rules;
 
 /// Version of the object.
 pub const FORMAT: u32 = 1;
 
-/// The `ferrio` object.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+/// What fio does not report, described in docs/json.md. Unknown facts are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct FerrioReport {
-    /// [`FORMAT`].
+    /// Version of this object.
+    #[schemars(extend("const" = FORMAT))]
     pub format: u32,
-    /// Version of this program.
+    /// Version of ferrio.
     pub version: String,
     /// The machine.
     pub host: HostReport,
-    /// File systems and devices under the files of the jobs.
-    pub targets: Vec<TestedPlace>,
-    /// What times were measured with.
+    /// File systems and devices below the files of the jobs, each once.
+    pub targets: Vec<TargetPlace>,
+    /// The clock that measured times.
     pub clock: ClockReport,
-    /// A percentile differs from the sample of its rank by at most this part of it.
+    /// Largest relative error of a percentile: it differs from the sample of its rank by at most this fraction of the sample.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub quantile_error: f64,
     /// How the run went.
     pub run: RunFacts,
-    /// Response times of the entries that have rates.
+    /// Response times of the entries whose jobs have rates, as in their directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
-    /// Why figures may mean something else than they seem to.
+    /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
 }
 
 /// The machine.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct HostReport {
-    /// Network name.
+    /// Host name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Release of the kernel.
+    /// Kernel release, as printed by `uname -r`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Architecture in the kernel's words.
+    /// Architecture, as printed by `uname -m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arch: Option<String>,
-    /// Model of the first processor.
+    /// Model of the first CPU; not every architecture reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
-    /// Processors in service.
+    /// Number of CPUs online.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub cpus_online: Option<u64>,
-    /// Bytes of memory.
+    /// Memory, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }
 
 /// A file system, or a device that is used directly.
-#[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct TestedPlace {
-    /// Mount point; not of a device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("dependentRequired" = { "mount_point": ["file_system"], "file_system": ["mount_point"] }))]
+#[schemars(transform = rules::together::<DeviceReport>)]
+pub struct TargetPlace {
+    /// Mount point; absent for a device that is used directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mount_point: Option<String>,
-    /// Type of the file system; not of a device.
+    /// Type of the file system; absent for a device that is used directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,
-    /// What is known of the block device below.
+    /// The block device below.
     #[serde(flatten)]
     pub device: Option<DeviceReport>,
     /// Names of the jobs with files there, each once.
+    #[schemars(extend("uniqueItems" = true))]
     pub jobs: Vec<String>,
 }
 
 /// A block device.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReport {
-    /// Its node, perhaps of a partition.
+    /// Node of the block device below, possibly of a partition; absent, as are the other keys of the device, if there is none.
     pub device: String,
     /// Name of the whole disk, as in `disk_util`.
+    #[serde(default)]
     pub disk: String,
-    /// Vendor and model.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Vendor and model of the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Bytes.
+    /// Size of the device, bytes.
+    #[serde(default)]
     pub size_bytes: u64,
-    /// Smallest unit of direct I/O.
+    /// Smallest unit of direct I/O, bytes.
+    #[serde(default)]
     pub logical_block_bytes: u64,
-    /// Unit that is written without reading first.
+    /// Unit that the disk writes without reading first, bytes.
+    #[serde(default)]
     pub physical_block_bytes: u64,
-    /// The kernel takes it for a disk that turns.
+    /// The kernel considers the disk rotational; virtual disks often claim to be.
+    #[serde(default)]
     pub rotational: bool,
-    /// I/O scheduler in force at the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// I/O scheduler at the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
 }
 
-/// The clock.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+/// The clock that measured times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct ClockReport {
-    /// `tsc` or `monotonic`.
-    pub source: &'static str,
-    /// The machine has a time stamp counter that can be relied on.
+    /// The clock: `tsc` is the CPU's time stamp counter, `monotonic` is clock_gettime(CLOCK_MONOTONIC).
+    pub source: ClockName,
+    /// The machine has a reliable time stamp counter, whether it is used or not.
     pub invariant: bool,
 }
 
+/// A clock by its name in reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "comments on variants would split the list of words in the schema")]
+pub enum ClockName {
+    Tsc,
+    #[default]
+    Monotonic,
+}
+
+impl ClockName {
+    /// The word that documents have.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            ClockName::Tsc => "tsc",
+            ClockName::Monotonic => "monotonic",
+        }
+    }
+}
+
 /// How the run went.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("dependentRequired" = {
+    "cpus_busy": ["cpus_others", "cpus_stolen"], "cpus_others": ["cpus_busy"], "cpus_stolen": ["cpus_busy"]
+}))]
+#[schemars(extend("if" = { "properties": { "end": { "const": "signal" } } }, "then" = { "required": ["signal"] }))]
 pub struct RunFacts {
-    /// `running`, `completed`, `errors` or `signal`.
-    pub end: &'static str,
-    /// Number of the signal that ended it.
+    /// How the run ended: `running` if it goes on, `completed`, `errors` if a job ended with an error, `signal` if a signal ended it.
+    pub end: RunEnd,
+    /// Number of the signal that ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub signal: Option<i32>,
     /// When the first job started, ms since 1970.
     pub started_ms: u64,
-    /// From then to the end, ms.
+    /// Time from then to the end, or to this report, ms.
     pub elapsed_ms: u64,
-    /// Jobs of the run.
+    /// Number of jobs, including clones.
     pub jobs: u64,
-    /// Those that ended with an error.
+    /// Number of jobs that ended with an error.
     pub failed_jobs: u64,
-    /// Errors that jobs tolerated.
+    /// Number of errors that did not end their job.
     pub tolerated_errors: u64,
     /// User time of all workers, ms.
     pub workers_user_ms: u64,
     /// System time of all workers, ms.
     pub workers_system_ms: u64,
-    /// Work of all processors during the run, in percent of what they could have worked.
+    /// Busy time of all CPUs during the run, percent of what they could have worked; absent where the kernel does not report it and
+    /// for runs too short for its clock.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 100))]
     pub cpus_busy: Option<f64>,
-    /// The part of it that was not this program's.
+    /// The part of `cpus_busy` that was not ferrio's, including the kernel's own work for the I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 100))]
     pub cpus_others: Option<f64>,
-    /// What the hypervisor gave to other machines although there was work, in the same percent.
+    /// Time that the hypervisor gave to other machines although there was work, in the same percent; not part of `cpus_busy`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 100))]
     pub cpus_stolen: Option<f64>,
 }
 
+/// How a run ended, in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "comments on variants would split the list of words in the schema")]
+pub enum RunEnd {
+    Running,
+    #[default]
+    Completed,
+    Errors,
+    Signal,
+}
+
 /// Response times of one entry of `jobs`.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("minProperties" = 3))]
 pub struct ResponseReport {
-    /// Name of the entry.
+    /// `jobname` of the entry.
     pub jobname: String,
-    /// Its group.
+    /// `groupid` of the entry.
     pub groupid: u32,
-    /// Reads, if they have a rate.
+    /// Reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<LatencyReport>,
     /// Writes.
@@ -156,17 +224,20 @@ pub struct ResponseReport {
     pub mixed: Option<LatencyReport>,
 }
 
-/// Why figures may mean something else than they seem to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+/// A reason why figures may mislead.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Warning {
-    /// Stable name of the doubt, one of docs/messages.md.
-    pub code: &'static str,
-    /// Names of the jobs concerned, each once; empty for the whole run.
+    /// Stable name, one of docs/messages.md.
+    #[schemars(regex(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"))]
+    pub code: Cow<'static, str>,
+    /// Names of the jobs concerned, each once; empty if the warning is about the whole run.
+    #[schemars(extend("uniqueItems" = true))]
     pub jobs: Vec<String>,
-    /// How many jobs are concerned, clones counted.
+    /// Number of jobs concerned, including clones.
     pub count: u64,
-    /// What is the matter, with the figures.
+    /// What is wrong, with the figures.
     pub message: String,
-    /// What to do.
+    /// What to do about it.
     pub help: String,
 }

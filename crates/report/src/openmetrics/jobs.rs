@@ -139,21 +139,21 @@ pub const FAMILIES: &[Family<JobReport>] = &[
         kind: Kind::Counter,
         unit: "",
         help: "Calls of fsync, fdatasync and sync_file_range",
-        points: |job| one(job.sync.total_ios),
+        points: |job| maybe(job.syncs().map(|syncs| syncs.total_ios)),
     },
     Family {
         name: "ferrio_sync_lat_seconds",
         kind: Kind::Summary,
         unit: "seconds",
         help: "Latency of those calls",
-        points: |job| latency(&job.sync.lat_ns),
+        points: |job| job.syncs().map_or_else(Vec::new, |syncs| latency(&syncs.lat_ns)),
     },
     Family {
         name: "ferrio_sync_lat_stddev_seconds",
         kind: Kind::Gauge,
         unit: "seconds",
         help: "Standard deviation of the latency of those calls",
-        points: |job| latency_stddev(&job.sync.lat_ns),
+        points: |job| job.syncs().map_or_else(Vec::new, |syncs| latency_stddev(&syncs.lat_ns)),
     },
 ];
 
@@ -168,17 +168,17 @@ pub fn labels(at: usize, job: &JobReport) -> Labels {
 }
 
 fn shares(label: &'static str, shares: &Shares) -> Vec<Point> {
-    each(label, shares.0.iter().map(|&(word, percent)| (word, ratio(percent))))
+    each(label, shares.0.iter().map(|(word, percent)| (word, ratio(*percent))))
 }
 
 /// The three tables of the report as one, with bounds in seconds.
 fn latency_shares(job: &JobReport) -> Vec<Point> {
     let tables = [(&job.latency_ns, 1e9), (&job.latency_us, 1e6), (&job.latency_ms, 1e3)];
     let shares = tables.into_iter().flat_map(|(table, per_second)| {
-        table.0.iter().map(move |&(word, percent)| {
+        table.0.iter().map(move |(word, percent)| {
             let bound =
                 word.parse::<f64>().map_or_else(|_| "+Inf".to_owned(), |n| (n / per_second).to_string());
-            (bound, Value::Real(ratio(percent)))
+            (bound, Value::Real(ratio(*percent)))
         })
     });
     each("below", shares)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Family, Kind, Labels, Point, each, jobs, one, seconds_of_ms};
+use super::{Family, Kind, Labels, Point, each, jobs, maybe, one, seconds_of_ms};
 use crate::model::{GroupDirection, GroupReport, HostReport, RunFacts, RunReport};
 
 /// About the run.
@@ -19,14 +19,14 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         kind: Kind::Gauge,
         unit: "seconds",
         help: "When the first job started, since 1970",
-        points: |report| one(seconds_of_ms(report.ferrio.run.started_ms)),
+        points: |report| maybe(facts(report).map(|run| seconds_of_ms(run.started_ms))),
     },
     Family {
         name: "ferrio_run_elapsed_seconds",
         kind: Kind::Gauge,
         unit: "seconds",
         help: "Time from then to the end",
-        points: |report| one(seconds_of_ms(report.ferrio.run.elapsed_ms)),
+        points: |report| maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms))),
     },
     Family {
         name: "ferrio_run_jobs",
@@ -34,8 +34,10 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         unit: "",
         help: "Jobs of the run by how they ended",
         points: |report| {
-            let RunFacts { jobs, failed_jobs, .. } = report.ferrio.run;
-            each("end", [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)])
+            let ends = facts(report).map(|&RunFacts { jobs, failed_jobs, .. }| {
+                [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)]
+            });
+            each("end", ends.into_iter().flatten())
         },
     },
     Family {
@@ -43,7 +45,7 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         kind: Kind::Gauge,
         unit: "",
         help: "Number of the signal that ended the run, 0 if it ended by itself",
-        points: |report| one(f64::from(report.ferrio.run.signal.unwrap_or(0))),
+        points: |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0)))),
     },
     Family {
         name: "ferrio_run_warnings",
@@ -52,7 +54,7 @@ pub const FAMILIES: &[Family<RunReport>] = &[
         help: "Reasons to doubt the figures by kind",
         points: |report| {
             let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-            report.ferrio.warnings.iter().for_each(|warning| *kinds.entry(warning.code).or_default() += 1);
+            report.warnings().iter().for_each(|warning| *kinds.entry(&*warning.code).or_default() += 1);
             each("code", kinds)
         },
     },
@@ -109,17 +111,23 @@ fn directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
     sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
 }
 
-/// What a label says of something that is not known is nothing, which is the same as no label.
+/// How the run went; unknown of a run of fio.
+fn facts(report: &RunReport) -> Option<&RunFacts> {
+    report.ferrio.as_ref().map(|ferrio| &ferrio.run)
+}
+
+/// The label of an unknown fact is empty, which is the same as no label.
 fn about(report: &RunReport) -> Vec<Point> {
-    let HostReport { name, kernel, arch, cpu_model, .. } = report.ferrio.host.clone();
+    let Some(ferrio) = &report.ferrio else { return Vec::new() };
+    let HostReport { name, kernel, arch, cpu_model, .. } = ferrio.host.clone();
     let labels = vec![
-        ("version", report.ferrio.version.clone()),
+        ("version", ferrio.version.clone()),
         ("fio_version", report.version.clone()),
         ("host", name.unwrap_or_default()),
         ("kernel", kernel.unwrap_or_default()),
         ("arch", arch.unwrap_or_default()),
         ("cpu_model", cpu_model.unwrap_or_default()),
-        ("clock", report.ferrio.clock.source.to_owned()),
+        ("clock", ferrio.clock.source.word().to_owned()),
     ];
     vec![Point { labels, value: 1_u64.into() }]
 }

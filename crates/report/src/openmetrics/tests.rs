@@ -24,9 +24,10 @@ fn families() -> Vec<Description> {
 fn report() -> RunReport {
     let (plan, result) = run();
     let mut report = RunReport::new(&plan, &result, &options(false));
-    report.ferrio.host =
+    let ferrio = report.ferrio.as_mut().unwrap();
+    ferrio.host =
         HostReport { name: Some("lab".into()), kernel: Some("6.1.0".into()), ..HostReport::default() };
-    report.ferrio.warnings = vec![Warning { code: "short-run", ..Warning::default() }];
+    ferrio.warnings = vec![Warning { code: "short-run".into(), ..Warning::default() }];
     report
 }
 
@@ -125,8 +126,8 @@ fn clones_of_a_job_are_told_apart() {
 #[test]
 fn directions_are_those_that_the_report_shows() {
     let mut report = report();
-    report.jobs[0].mixed = Some(report.jobs[0].directions.read.clone());
-    report.jobs[0].directions.replaced = true;
+    let job = &mut report.jobs[0];
+    (job.mixed, job.read, job.write, job.trim) = (job.read.take(), None, None, None);
     let text = to_openmetrics(&report);
     let of_mix: Vec<&str> =
         samples(&text, "ferrio_ios_total").into_iter().filter(|l| l.contains("mix")).collect();

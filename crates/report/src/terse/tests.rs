@@ -27,9 +27,10 @@ fn unified_directions_are_one_or_one_more() {
     let mut report = report();
     report.disk_util.clear();
     let job = &mut report.jobs[1];
-    job.mixed = Some(job.directions.write.clone());
+    job.mixed = job.write.clone();
     assert_eq!(fields(&report, TerseVersion::V3)[1], 162);
-    report.jobs[1].directions.replaced = true;
+    let job = &mut report.jobs[1];
+    (job.read, job.write, job.trim) = (None, None, None);
     assert_eq!(fields(&report, TerseVersion::V3)[1], 80);
 }
 
@@ -51,7 +52,8 @@ fn what_version_2_leaves_out_and_where_its_description_stands() {
 #[test]
 fn percentiles_are_those_of_the_total_latency_where_they_are_on() {
     let report = report();
-    let (read, lat) = (&report.jobs[0].directions.read, &report.jobs[0].directions.read.lat_ns);
+    let read = report.jobs[0].read.as_ref().unwrap();
+    let lat = &read.lat_ns;
     let text = to_terse(&report, TerseVersion::V3);
     let first: Vec<&str> = text.split(';').collect();
     let half = lat.percentile.0.iter().position(|&(percent, _)| percent == 50.0).unwrap();

@@ -238,7 +238,7 @@ fn large_bandwidth_samples_are_shown_in_mebibytes() {
 #[test]
 fn buckets_come_five_to_a_line() {
     let mut out = String::new();
-    let buckets = ["2", "4", "10", "20", "50", "100", "250"].map(|label| (label, 12.5)).to_vec();
+    let buckets = ["2", "4", "10", "20", "50", "100", "250"].map(|label| (label.to_owned(), 12.5)).to_vec();
     write_latency_shares(&mut out, "usec", &crate::model::Pairs(buckets)).unwrap();
     assert_eq!(
         out,

@@ -1,0 +1,126 @@
+//! One direction of an entry, and latencies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::maps::{self, Pairs, Percentiles};
+use super::rules;
+
+/// Figures of one direction; all 0 if it did nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DirectionReport {
+    /// Bytes transferred.
+    pub io_bytes: u64,
+    /// KiB transferred, rounded down.
+    pub io_kbytes: u64,
+    /// Bytes per second, rounded down.
+    pub bw_bytes: u64,
+    /// KiB per second, rounded down.
+    pub bw: u64,
+    /// I/Os per second.
+    #[schemars(range(min = 0))]
+    pub iops: f64,
+    /// Time in which I/O was done, ms, rounded up; the longest of several jobs.
+    pub runtime: u64,
+    /// I/Os issued, including failed ones; the rest of a short transfer counts again.
+    pub total_ios: u64,
+    /// Transfers that moved fewer bytes than requested.
+    pub short_ios: u64,
+    /// Always 0: fio has the key and never counts here.
+    #[schemars(extend("const" = 0))]
+    pub drop_ios: u64,
+    /// Submission latency: from the start of an I/O until it is handed to the kernel. Asynchronous engines only.
+    pub slat_ns: LatencyReport,
+    /// Completion latency: from the submission of an I/O to its completion.
+    pub clat_ns: LatencyReport,
+    /// Total latency: from the start of an I/O to its completion.
+    pub lat_ns: LatencyReport,
+    /// Latencies by priority, if I/Os had two or more priorities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2))]
+    pub prios: Vec<PriorityReport>,
+    /// Response time: from the moment an I/O was due by its rate to its completion. Only for a direction with a rate. fio does not
+    /// have this key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_ns: Option<LatencyReport>,
+    /// Smallest bandwidth sample, KiB/s.
+    pub bw_min: u64,
+    /// Largest bandwidth sample, KiB/s.
+    pub bw_max: u64,
+    /// Mean bandwidth in percent of the group's, at most 100.
+    #[schemars(range(min = 0, max = 100))]
+    pub bw_agg: f64,
+    /// Mean of the bandwidth samples, KiB/s.
+    #[schemars(range(min = 0))]
+    pub bw_mean: f64,
+    /// Standard deviation of the bandwidth samples, KiB/s.
+    #[schemars(range(min = 0))]
+    pub bw_dev: f64,
+    /// Number of bandwidth samples.
+    pub bw_samples: u64,
+    /// Smallest IOPS sample.
+    pub iops_min: u64,
+    /// Largest IOPS sample.
+    pub iops_max: u64,
+    /// Mean of the IOPS samples.
+    #[schemars(range(min = 0))]
+    pub iops_mean: f64,
+    /// Standard deviation of the IOPS samples.
+    #[schemars(range(min = 0))]
+    pub iops_stddev: f64,
+    /// Number of IOPS samples.
+    pub iops_samples: u64,
+}
+
+/// The I/Os of one direction that have one priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(transform = rules::clat_or_lat)]
+pub struct PriorityReport {
+    /// Class: 0 none, 1 real time, 2 best effort, 3 idle.
+    #[schemars(range(max = 7))]
+    pub prioclass: u8,
+    /// Level in the class, 0 to 7; 0 is served first.
+    #[schemars(range(max = 7))]
+    pub prio: u8,
+    /// Hint to the device, 0 to 1023.
+    #[schemars(range(max = 1023))]
+    pub priohint: u16,
+    /// Completion latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clat_ns: Option<LatencyReport>,
+    /// Total latency, instead of the completion latency, with `lat_percentiles=1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lat_ns: Option<LatencyReport>,
+}
+
+/// One latency of one direction, ns; all 0 without samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("dependentRequired" = { "bins": ["percentile"] }))]
+pub struct LatencyReport {
+    /// Smallest sample, ns.
+    pub min: u64,
+    /// Largest sample, ns.
+    pub max: u64,
+    /// Mean, ns.
+    #[schemars(range(min = 0))]
+    pub mean: f64,
+    /// Sample standard deviation, ns.
+    #[schemars(range(min = 0))]
+    pub stddev: f64,
+    /// Number of samples.
+    #[serde(rename = "N")]
+    pub samples: u64,
+    /// ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are switched on
+    /// and there are samples.
+    #[serde(skip_serializing_if = "Percentiles::is_empty")]
+    #[schemars(extend("minProperties" = 1))]
+    pub percentile: Percentiles,
+    /// Number of samples by the value in ns that stands for their histogram bucket, ascending, without empty buckets. Only in the
+    /// format json+, beside percentiles.
+    #[serde(skip_serializing_if = "Pairs::is_empty")]
+    #[schemars(schema_with = "maps::bins")]
+    pub bins: Pairs<u64, u64>,
+}
