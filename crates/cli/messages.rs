@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, codes};
 use ferrio_jobfile::{Problems, Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
@@ -97,8 +97,12 @@ impl Messages {
     fn doubted(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
-                let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).code(warning.code);
-                Diagnostic { jobs: warning.jobs.clone(), ..diagnostic.help(&warning.help) }
+                let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).help(&warning.help);
+                let diagnostic = Diagnostic { jobs: warning.jobs.clone(), ..diagnostic };
+                match codes::find(&warning.code) {
+                    Some(code) => diagnostic.code(code.name),
+                    None => diagnostic,
+                }
             };
             let diagnostics: Vec<Diagnostic> = warnings.iter().map(diagnostic).collect();
             return diagnostics_json(&diagnostics, &Sources::default());
@@ -308,8 +312,8 @@ mod tests {
 
     #[test]
     fn doubts_are_one_block_for_people_and_an_object_each_for_programs() {
-        let warning = |message: &str, code| Warning {
-            code,
+        let warning = |message: &str, code: &'static str| Warning {
+            code: code.into(),
             jobs: vec!["a".to_owned()],
             count: 1,
             message: message.to_owned(),
@@ -330,8 +334,7 @@ mod tests {
 
     #[test]
     fn every_doubt_is_in_the_table_of_codes() {
-        let unknown: Vec<&str> =
-            ferrio_report::doubt_codes().filter(|code| !ferrio_job::codes::is_known(code)).collect();
+        let unknown: Vec<&str> = ferrio_report::doubt_codes().filter(|code| !codes::is_known(code)).collect();
         assert_eq!(unknown, [""; 0]);
     }
 

@@ -8,11 +8,11 @@ use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use crate::schemas::Schema;
-use crate::support::{Place, at_once, document_within, number, text};
+use crate::support::{Place, at_once, document_within, number, same, text};
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::of("report.schema.json"));
 
-/// The document of a run that ends with this status; it is as the schema says.
+/// The document of a run that ends with this status; it is as the schema says, and reads back into the tree it was printed from.
 #[track_caller]
 fn document(place: &Place, words: &[&str], status: i32) -> Value {
     let format = if words.iter().any(|word| word.starts_with("--output-format")) {
@@ -24,6 +24,9 @@ fn document(place: &Place, words: &[&str], status: i32) -> Value {
     let run = place.ferrio(&words).run().ended_with(status);
     let document = run.json();
     assert_eq!(SCHEMA.mistakes(&document), [""; 0], "{words:?}\n{document:#}");
+    let tree = ferrio_report::read(&run.stdout).unwrap_or_else(|error| panic!("{error}\n{}", run.stdout));
+    same!("read": tree.to_json(), "written": run.stdout, "{words:?}");
+    assert!(ferrio_report::read(&tree.to_json()) == Ok(tree), "{words:?}");
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(keys.last().unwrap().as_str(), "ferrio", "it is the last key");
     document

@@ -47,9 +47,42 @@ fn report(job: &str, format: &str, fio: bool) -> String {
         return place.ferrio(&words).run().succeeded().stdout;
     }
     let output = place.fio(&words).run().succeeded().stdout;
-    output
+    let document = output
         .find("{\n")
-        .map_or_else(|| panic!("fio reports nothing on\n{job}"), |start| output[start..].to_owned())
+        .map_or_else(|| panic!("fio reports nothing on\n{job}"), |start| output[start..].to_owned());
+    assert_is_read(&output, &document);
+    document
+}
+
+/// What fio wrote is read into ferrio's tree with its notes, and printed again it has every key and every value that fio's document has.
+#[track_caller]
+fn assert_is_read(output: &str, document: &str) {
+    let tree = ferrio_report::read(output).unwrap_or_else(|error| panic!("{error}\n{output}"));
+    let printed = places(&tree.to_json());
+    let written = places(document);
+    // ferrio leaves `job options` out where there are none.
+    let is_empty = |path: &str| {
+        path.ends_with("/job options")
+            && !written.iter().any(|(other, _)| other.starts_with(&format!("{path}/")))
+    };
+    let lost = written.iter().filter(|place| !printed.contains(place));
+    let lost: Vec<_> = lost.filter(|(path, _)| !is_empty(path)).collect();
+    assert!(lost.is_empty(), "not in the tree: {lost:#?}");
+}
+
+#[test]
+fn documents_of_failed_jobs_and_of_runs_without_disks_are_read() {
+    let place = Place::new();
+    let job = "[bad]\nfilename=/dev/full\nrw=write\nsize=64k\n[good]\nioengine=null\nsize=64k\nrw=randrw\ngtod_reduce=1\n";
+    let words = ["--output-format=json+".to_owned(), place.job(job)];
+    let output = place.fio(&words).run().ended_with(1).stdout;
+    assert_is_read(&output, &output[output.find("{\n").unwrap()..]);
+    let report = ferrio_report::read(&output).unwrap();
+    let [bad, good] = report.jobs.as_slice() else { panic!("{output}") };
+    assert_eq!((bad.jobname.as_str(), bad.error, good.jobname.as_str(), good.error), ("bad", 28, "good", 0));
+    let [read, write] = [&good.read, &good.write].map(|direction| direction.as_ref().unwrap());
+    assert_eq!((read.total_ios + write.total_ios, read.clat_ns.samples), (16, 0));
+    assert!(report.disk_util.is_empty() && report.ferrio.is_none());
 }
 
 #[test]

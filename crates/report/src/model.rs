@@ -139,13 +139,13 @@ pub struct JobReport {
     #[schemars(schema_with = "maps::batch_shares")]
     pub iodepth_complete: Shares,
     /// Percent of I/Os that completed in less than 1 µs: the label is the upper bound of its range in ns.
-    #[schemars(schema_with = "maps::short_latency_shares")]
+    #[schemars(schema_with = "maps::ns_shares")]
     pub latency_ns: Shares,
     /// Percent of I/Os that completed in 1 µs to 1 ms: the label is the upper bound of its range in µs.
-    #[schemars(schema_with = "maps::short_latency_shares")]
+    #[schemars(schema_with = "maps::us_shares")]
     pub latency_us: Shares,
     /// Percent of I/Os that completed in 1 ms or more: the label is the upper bound of its range in ms.
-    #[schemars(schema_with = "maps::long_latency_shares")]
+    #[schemars(schema_with = "maps::ms_shares")]
     pub latency_ms: Shares,
     /// Tolerated errors, with `continue_on_error`.
     #[serde(flatten)]

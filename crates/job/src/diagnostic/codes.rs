@@ -251,10 +251,16 @@ subjects! {
     }
 }
 
+/// The row of a code.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Code> {
+    SUBJECTS.iter().flat_map(|subject| subject.codes).find(|code| code.name == name)
+}
+
 /// Whether a code is in the table.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    SUBJECTS.iter().flat_map(|subject| subject.codes).any(|code| code.name == name)
+    find(name).is_some()
 }
 
 #[cfg(test)]
