@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use ferrio_job::ArgOrigin;
 use ferrio_jobfile::{Kind, Opt, Scope, canonical_engine, nearest, pool};
 
+use crate::options::{ProgramOption, Takes};
+
 /// One thing on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
@@ -31,30 +33,6 @@ pub enum Item {
     },
     /// A job file; `-` is standard input.
     File(String),
-}
-
-/// Whether an option takes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Never.
-    Nothing,
-    /// Only behind `=`.
-    Optional,
-    /// Behind `=` or as the next argument.
-    Value,
-}
-
-/// An option of the program as the scanner needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramOption {
-    /// Long name.
-    pub name: String,
-    /// Single letter.
-    pub letter: Option<char>,
-    /// Whether it takes a value.
-    pub takes: Takes,
-    /// What follows it does not count.
-    pub ends_scan: bool,
 }
 
 /// Why an argument cannot be used.
@@ -133,23 +111,19 @@ pub struct Misread {
 }
 
 /// Takes the program's `arguments` (without its name) apart; the first of them is argument number `first`, which is above 1 behind
-/// the word of a command.
+/// the name of a sub-command.
 ///
 /// # Errors
 /// All arguments that make no sense.
-pub fn read(
-    arguments: impl Iterator<Item = OsString>,
-    first: u32,
-    program: &[ProgramOption],
-) -> Result<Vec<Item>, Misread> {
+pub fn read(arguments: &[OsString], first: u32, program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
     let mut garbled = Vec::new();
-    let text = |(index, argument): (u32, OsString)| {
-        argument.into_string().unwrap_or_else(|bytes| {
-            let text = bytes.to_string_lossy().into_owned();
+    let text = |(index, argument): (u32, &OsString)| {
+        let text = argument.to_string_lossy().into_owned();
+        if argument.to_str().is_none() {
             let error = ArgumentError::NotUtf8 { index, text: text.clone() };
             garbled.push(Mistake { error, origin: ArgOrigin { index, text: text.clone() } });
-            text
-        })
+        }
+        text
     };
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
     match scan(&texts, first, program) {
@@ -309,8 +283,8 @@ impl<'a> Scanner<'a> {
                 _ => argument.to_owned(),
             };
             let origin = ArgOrigin { index, text };
-            self.items.push(Item::Program { name: option.name.clone(), value, origin });
-            if option.ends_scan {
+            self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
+            if option.ends_scan() {
                 return Ok(true);
             }
             if option.takes != Takes::Nothing {
@@ -344,8 +318,8 @@ impl<'a> Scanner<'a> {
         let origin = ArgOrigin { index, text };
         match meaning {
             Meaning::Program(option) => {
-                self.items.push(Item::Program { name: option.name.clone(), value, origin });
-                Ok(option.ends_scan)
+                self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
+                Ok(option.ends_scan())
             }
             Meaning::Job(name, _) => {
                 if takes == Takes::Value && value.as_deref() == Some("") {
@@ -387,7 +361,7 @@ impl<'a> Scanner<'a> {
             }
         }
         let full = |meaning: &Meaning<'_>| match meaning {
-            Meaning::Program(option) => option.name.clone(),
+            Meaning::Program(option) => option.name.to_owned(),
             Meaning::Job(full, _) => (*full).to_owned(),
         };
         match found.len() {
@@ -410,7 +384,7 @@ impl<'a> Scanner<'a> {
         if !owners.is_empty() {
             return ArgumentError::OtherEngine { text, engine: self.engines.current().to_owned(), owners };
         }
-        let known = self.program.iter().map(|option| option.name.as_str());
+        let known = self.program.iter().map(|option| option.name);
         let near = nearest(name, known.chain(pool(self.engines.current()).map(|name| -> &str { name })));
         let near = near.map(str::to_owned);
         // Options to the right may be right once this one is.
@@ -422,5 +396,4 @@ impl<'a> Scanner<'a> {
 }
 
 #[cfg(test)]
-#[path = "arguments_tests.rs"]
 mod tests;

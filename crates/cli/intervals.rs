@@ -14,8 +14,9 @@ use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
 
-use crate::exit::Stop;
-use crate::program::{Intervals, IntervalsTo, Program};
+use crate::error::Error;
+use crate::option_values::{Intervals, IntervalsTo};
+use crate::settings::Settings;
 
 /// The interval report and its stream.
 pub struct IntervalStream {
@@ -34,12 +35,12 @@ pub struct LostIntervals {
     error: io::Error,
 }
 
-impl Program {
+impl Settings {
     /// [`Intervals::have_a_place`] beside the report, if they are wanted.
     ///
     /// # Errors
     /// As there.
-    pub fn intervals_have_a_place(&self) -> Result<(), Stop> {
+    pub fn intervals_have_a_place(&self) -> Result<(), Error> {
         let report = self.output.as_deref().unwrap_or("/dev/stdout");
         self.interval_report.as_ref().map_or(Ok(()), |intervals| intervals.have_a_place(report))
     }
@@ -51,14 +52,14 @@ impl Intervals {
     ///
     /// # Errors
     /// They would go where the report goes, there is no directory for their file, or it is a directory.
-    pub fn have_a_place(&self, report: &str) -> Result<(), Stop> {
+    pub fn have_a_place(&self, report: &str) -> Result<(), Error> {
         let name = match &self.to {
             IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
-                return Err(Stop::IntervalsInReport(report.to_owned()));
+                return Err(Error::IntervalsInReport(report.to_owned()));
             }
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => return Ok(()),
             IntervalsTo::File(name) if are_the_same(name, report) => {
-                return Err(Stop::IntervalsInReport(name.clone()));
+                return Err(Error::IntervalsInReport(name.clone()));
             }
             IntervalsTo::File(name) => name,
         };
@@ -70,7 +71,7 @@ impl Intervals {
             Some(Ok(parent)) if !parent.is_dir() => io::Error::from_raw_os_error(Errno::ENOTDIR as i32),
             _ => return Ok(()),
         };
-        Err(Stop::OpenIntervals { name: name.clone(), error })
+        Err(Error::OpenIntervals { name: name.clone(), error })
     }
 }
 
@@ -79,13 +80,13 @@ impl IntervalStream {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn open(wanted: &Intervals) -> Result<Self, Stop> {
+    pub fn open(wanted: &Intervals) -> Result<Self, Error> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
             IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
             IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
             IntervalsTo::File(name) => {
                 let file =
-                    File::create(name).map_err(|error| Stop::OpenIntervals { name: name.clone(), error })?;
+                    File::create(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
                 (name, Box::new(file))
             }
         };

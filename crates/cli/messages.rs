@@ -1,18 +1,13 @@
-//! What is said beside the report: errors, warnings and notes, on standard error, for people or (with
-//! `--message-format=json`) for programs, one JSON object per line.
-//!
-//! Mistakes on the command line become the same diagnostics as mistakes in job files.
+//! Errors, warnings and notes on standard error: text for people or, with `--message-format=json`, one JSON object per line for programs.
 
-use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Diagnostic, Origin, codes};
-use ferrio_jobfile::{Problems, Sources, diagnostics_json, diagnostics_render};
+use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
-use crate::arguments::{ArgumentError, Item, Mistake};
-use crate::program::{MESSAGE_FORMAT, Program, ProgramError, QUIET};
+use crate::arguments::Item;
+use crate::options::{MESSAGE_FORMAT, QUIET};
 
 /// Says things on standard error. That it may be closed is nobody's business.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,133 +132,6 @@ pub fn colour(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !unwanted
 }
 
-/// Problems that no job file is to blame for.
-#[must_use]
-pub fn problems(diagnostics: Vec<Diagnostic>) -> Problems {
-    Problems { diagnostics, sources: Sources::default() }
-}
-
-/// What is wrong with an argument.
-#[must_use]
-pub fn argument(mistake: &Mistake) -> Diagnostic {
-    let Mistake { error, origin } = mistake;
-    let message = error.to_string();
-    let name = || Diagnostic::error(message.clone(), origin.name_origin());
-    match error {
-        ArgumentError::Unknown { near: None, .. } => name().code("unknown-option").label("no such option"),
-        ArgumentError::Unknown { near: Some(near), .. } => name()
-            .code("unknown-option")
-            .label(format!("did you mean `--{near}`?"))
-            .suggest(format!("--{near}")),
-        ArgumentError::OtherEngine { engine, owners, .. } => name()
-            .code("option-of-other-engine")
-            .label(format!("an option of {}; the engine here is {engine}", owners.join(", ")))
-            .help(format!("write it behind --ioengine={}", owners.first().unwrap_or(&""))),
-        ArgumentError::Ambiguous { possible, .. } => {
-            let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
-            name()
-                .code("ambiguous-option")
-                .label("begins several options")
-                .help(format!("possibilities are {}", names.join(", ")))
-        }
-        ArgumentError::Missing { .. } => name().code("missing-value").label("a value is expected behind it"),
-        ArgumentError::Empty { .. } => name().code("empty-value").label("a value is expected behind the `=`"),
-        ArgumentError::Unwanted { text } => {
-            let value = origin.text.split_once('=').map_or("", |(_, value)| value);
-            Diagnostic::error(message, origin.value_origin(value))
-                .code("unwanted-value")
-                .label("takes no value")
-                .suggest(text.clone())
-        }
-        ArgumentError::NotUtf8 { .. } => Diagnostic::error(message, origin.origin()).code("not-utf-8"),
-    }
-}
-
-/// Everything wrong with the program options among `items`, of which `error` was met first.
-#[must_use]
-pub fn program(error: &ProgramError, items: &[Item]) -> Problems {
-    // By themselves the options show which of them are wrong, and all of those that are.
-    let wrong = items.iter().filter_map(|item| match item {
-        Item::Program { value, origin, .. } => {
-            let error = Program::read_each(std::slice::from_ref(item)).err()?;
-            let place = match value.as_deref() {
-                // No value would make it better.
-                _ if matches!(error, ProgramError::Refused(..)) => origin.name_origin(),
-                Some(value) if !value.is_empty() => origin.value_origin(value),
-                _ => origin.origin(),
-            };
-            Some(option(&error, place))
-        }
-        _ => None,
-    });
-    let mut diagnostics: Vec<Diagnostic> = wrong.collect();
-    if diagnostics.is_empty() {
-        // Each for itself is right.
-        let place = error.blames().and_then(|blamed| {
-            items.iter().rev().find_map(|item| match item {
-                Item::Program { name, value: Some(value), origin } if name == blamed => {
-                    Some(origin.value_origin(value))
-                }
-                _ => None,
-            })
-        });
-        diagnostics.push(option(error, place.unwrap_or(Origin::Builtin)));
-    }
-    problems(diagnostics)
-}
-
-/// What is wrong with one program option, or with its value at `place`.
-fn option(error: &ProgramError, place: Origin) -> Diagnostic {
-    match error {
-        ProgramError::Clap(error) => value(error, place),
-        ProgramError::Refused(..) | ProgramError::NoProfile(_) => {
-            Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
-        }
-        _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
-    }
-}
-
-/// clap's own errors.
-fn value(error: &clap::Error, place: Origin) -> Diagnostic {
-    let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(", "),
-        _ => String::new(),
-    };
-    let name = context(ContextKind::InvalidArg);
-    let name = name.split([' ', '=']).next().unwrap_or(&name);
-    let given = context(ContextKind::InvalidValue);
-    let message = match given.as_str() {
-        "" => format!("option `{name}` has an empty value"),
-        given => format!("invalid value `{given}` for option `{name}`"),
-    };
-    let choices = context(ContextKind::ValidValue);
-    match error.kind() {
-        ErrorKind::ValueValidation => {
-            let label = error.source().map(ToString::to_string).unwrap_or_default();
-            let code = if given.is_empty() { "empty-value" } else { "invalid-value" };
-            Diagnostic::error(message, place).code(code).label(label)
-        }
-        ErrorKind::InvalidValue if given.is_empty() => {
-            Diagnostic::error(message, place).code("empty-value").label("a value is expected")
-        }
-        ErrorKind::InvalidValue => {
-            let near = ferrio_jobfile::nearest(&given, choices.split(", "));
-            let label =
-                near.map_or("not one of the choices".to_owned(), |near| format!("did you mean `{near}`?"));
-            let diagnostic = Diagnostic::error(message, place).code("not-a-choice").label(label);
-            let suggestion = near.map(str::to_owned);
-            Diagnostic { suggestion, ..diagnostic }.help(format!("choices are {choices}"))
-        }
-        _ => {
-            let text = error.render().to_string();
-            let first = text.lines().next().unwrap_or_default();
-            let message = first.strip_prefix("error: ").unwrap_or(first);
-            Diagnostic::error(message, place).code("invalid-program-option")
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,12 +141,7 @@ mod tests {
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        arguments::scan(&words, 1, &options::options()).unwrap()
-    }
-
-    fn wrong(words: &[&str]) -> Vec<Diagnostic> {
-        let items = items(words);
-        program(&Program::read(&items).unwrap_err(), &items).diagnostics
+        arguments::scan(&words, 1, options::OPTIONS).unwrap()
     }
 
     #[test]
@@ -295,19 +158,6 @@ mod tests {
         let quiet = Messages::of(&items(&["--quiet", "--message-format=json"]));
         assert_eq!(quiet, Messages { quiet: true, ..JSON });
         assert!(!quiet.advises());
-    }
-
-    #[test]
-    fn all_wrong_program_options_are_told() {
-        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--aux-path=x"]);
-        let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
-        let want = [
-            ("not-a-choice", "did you mean `never`?"),
-            ("invalid-value", "too short, the least is 250ms"),
-            ("unimplemented-program-option", ""),
-        ];
-        assert_eq!(told, want);
-        assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
     }
 
     #[test]
@@ -336,13 +186,6 @@ mod tests {
     fn every_doubt_is_in_the_table_of_codes() {
         let unknown: Vec<&str> = ferrio_report::doubt_codes().filter(|code| !codes::is_known(code)).collect();
         assert_eq!(unknown, [""; 0]);
-    }
-
-    #[test]
-    fn options_that_exclude_each_other_are_told_with_the_place_of_one() {
-        let wrong = wrong(&["--readonly", "--interval-report=1s:-"]);
-        assert_eq!((wrong.len(), wrong[0].code), (1, "invalid-program-option"));
-        assert!(matches!(wrong[0].origin, Origin::Argument { .. }), "{:?}", wrong[0].origin);
     }
 
     #[test]

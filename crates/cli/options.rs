@@ -1,13 +1,16 @@
 //! The program's own options as one table: names, letters, values, help, and what has become of each.
 //!
-//! The scanner, clap, `--help`, the man page and the shell completions read it. What values mean stands in `program.rs`.
+//! The scanner, clap, `--help`, the man page and the shell completions read it. What the options mean is in `settings.rs`, how their values are read in `option_values.rs`.
 
-use crate::arguments::{ProgramOption, Takes};
-use crate::program::{MESSAGE_FORMAT, QUIET};
+/// The option for how messages are written; read before all others, see `messages.rs`.
+pub const MESSAGE_FORMAT: &str = "message-format";
+
+/// The option that leaves out warnings and notes; read together with the format.
+pub const QUIET: &str = "quiet";
 
 /// One option of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ProgramOption {
     /// Long name.
     pub name: &'static str,
     /// Single letter, if it has one.
@@ -22,6 +25,17 @@ pub struct Entry {
     pub help: &'static str,
     /// What this program makes of it.
     pub state: State,
+}
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Never.
+    Nothing,
+    /// Only after `=`.
+    Optional,
+    /// After `=` or as the next argument.
+    Value,
 }
 
 /// A heading of `--help`.
@@ -68,7 +82,13 @@ impl Group {
     }
 }
 
-impl Entry {
+impl ProgramOption {
+    /// True if what follows it on the command line does not count.
+    #[must_use]
+    pub fn ends_scan(&self) -> bool {
+        matches!(self.name, "help" | "version" | "cmdhelp" | "enghelp")
+    }
+
     /// Help with what else there is to know in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
@@ -80,24 +100,12 @@ impl Entry {
     }
 }
 
-/// All options for the scanner.
-#[must_use]
-pub fn options() -> Vec<ProgramOption> {
-    let option = |entry: &Entry| ProgramOption {
-        name: entry.name.to_owned(),
-        letter: entry.letter,
-        takes: entry.takes,
-        ends_scan: matches!(entry.name, "help" | "version" | "cmdhelp" | "enghelp"),
-    };
-    OPTIONS.iter().map(option).collect()
-}
-
 const POOL: &str = "memory is taken as it is needed";
 const ALONE: &str = "is not implemented yet: there is no client/server mode; run ferrio on each machine";
 
-const fn flag(name: &'static str, letter: char, group: Group, help: &'static str) -> Entry {
+const fn flag(name: &'static str, letter: char, group: Group, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
-    Entry { name, letter: Some(letter), takes, value: "", group, help, state: State::Works }
+    ProgramOption { name, letter: Some(letter), takes, value: "", group, help, state: State::Works }
 }
 
 const fn value(
@@ -106,36 +114,36 @@ const fn value(
     value: &'static str,
     group: Group,
     help: &'static str,
-) -> Entry {
-    Entry { takes: Takes::Value, value, ..flag(name, letter, group, help) }
+) -> ProgramOption {
+    ProgramOption { takes: Takes::Value, value, ..flag(name, letter, group, help) }
 }
 
 /// An option that fio does not have.
-const fn own(name: &'static str, value: &'static str, group: Group, help: &'static str) -> Entry {
-    Entry { name, letter: None, takes: Takes::Value, value, group, help, state: State::Works }
+const fn own(name: &'static str, value: &'static str, group: Group, help: &'static str) -> ProgramOption {
+    ProgramOption { name, letter: None, takes: Takes::Value, value, group, help, state: State::Works }
 }
 
 /// A flag that fio does not have.
-const fn own_flag(name: &'static str, group: Group, help: &'static str) -> Entry {
-    Entry { takes: Takes::Nothing, ..own(name, "", group, help) }
+pub const fn own_flag(name: &'static str, group: Group, help: &'static str) -> ProgramOption {
+    ProgramOption { takes: Takes::Nothing, ..own(name, "", group, help) }
 }
 
-impl Entry {
-    const fn optional(self) -> Entry {
-        Entry { takes: Takes::Optional, ..self }
+impl ProgramOption {
+    const fn optional(self) -> ProgramOption {
+        ProgramOption { takes: Takes::Optional, ..self }
     }
 
-    const fn refused(self, why: &'static str) -> Entry {
-        Entry { state: State::Refused(why), ..self }
+    const fn refused(self, why: &'static str) -> ProgramOption {
+        ProgramOption { state: State::Refused(why), ..self }
     }
 
-    const fn without_effect(self, why: &'static str) -> Entry {
-        Entry { state: State::NoEffect(why), ..self }
+    const fn without_effect(self, why: &'static str) -> ProgramOption {
+        ProgramOption { state: State::NoEffect(why), ..self }
     }
 }
 
 /// The table, in the order of `--help`.
-pub const OPTIONS: &[Entry] = &[
+pub const OPTIONS: &[ProgramOption] = &[
     value("output", 'o', "FILE", Group::Report, "Write the report to FILE instead of standard output"),
     value(
         "output-format",
@@ -267,10 +275,10 @@ mod tests {
 
     #[test]
     fn names_and_letters_are_unique() {
-        for (at, entry) in OPTIONS.iter().enumerate() {
+        for (at, option) in OPTIONS.iter().enumerate() {
             for other in &OPTIONS[..at] {
-                assert_ne!(entry.name, other.name);
-                assert!(entry.letter.is_none() || entry.letter != other.letter, "{}", entry.name);
+                assert_ne!(option.name, other.name);
+                assert!(option.letter.is_none() || option.letter != other.letter, "{}", option.name);
             }
         }
     }
@@ -284,19 +292,20 @@ mod tests {
             trigger:H trigger-remote:J aux-path:K server:S daemonize:D client:C remote-config:R";
         for pair in fio.split_whitespace() {
             let (name, letter) = pair.split_once(':').unwrap();
-            let entry = OPTIONS.iter().find(|entry| entry.name == name).unwrap_or_else(|| panic!("{name}"));
-            assert_eq!(entry.letter, letter.chars().next(), "{name}");
+            let option =
+                OPTIONS.iter().find(|option| option.name == name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(option.letter, letter.chars().next(), "{name}");
         }
     }
 
     #[test]
     fn help_is_one_line_and_values_have_a_name() {
-        for entry in OPTIONS {
-            assert!(!entry.help.is_empty() && !entry.full_help().contains('\n'), "{}", entry.name);
-            assert_eq!(entry.takes == Takes::Nothing, entry.value.is_empty(), "{}", entry.name);
+        for option in OPTIONS {
+            assert!(!option.help.is_empty() && !option.full_help().contains('\n'), "{}", option.name);
+            assert_eq!(option.takes == Takes::Nothing, option.value.is_empty(), "{}", option.name);
         }
         for group in Group::ALL {
-            assert!(OPTIONS.iter().any(|entry| entry.group == group), "{}", group.heading());
+            assert!(OPTIONS.iter().any(|option| option.group == group), "{}", group.heading());
         }
     }
 }

@@ -12,10 +12,11 @@ use ferrio_report::{
 };
 use ferrio_runner::{Event, RunResult};
 
-use crate::exit::Stop;
+use crate::error::Error;
 use crate::intervals::IntervalStream;
 use crate::messages::Messages;
-use crate::program::{Eta, IntervalsTo, Program};
+use crate::option_values::{Eta, IntervalsTo};
+use crate::settings::Settings;
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
@@ -42,34 +43,34 @@ impl Output {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn open(program: &Program, messages: Messages) -> Result<Self, Stop> {
-        let to_stdout = program.output.is_none();
-        let stream: Box<dyn Write> = match &program.output {
+    pub fn open(settings: &Settings, messages: Messages) -> Result<Self, Error> {
+        let to_stdout = settings.output.is_none();
+        let stream: Box<dyn Write> = match &settings.output {
             None => Box::new(io::stdout()),
             Some(name) => {
                 let file =
-                    File::create(name).map_err(|error| Stop::OpenOutput { name: name.clone(), error })?;
+                    File::create(name).map_err(|error| Error::OpenOutput { name: name.clone(), error })?;
                 Box::new(file)
             }
         };
-        let wanted = match program.eta {
+        let wanted = match settings.eta {
             Eta::Always => true,
             Eta::Never => false,
             Eta::Auto => io::stdout().is_terminal(),
         };
-        let intervals = program.interval_report.as_ref();
+        let intervals = settings.interval_report.as_ref();
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A document on standard output must not be torn by a live line.
-        let live = wanted && (program.formats.normal || !to_stdout) && !intervals_to_stdout;
+        let live = wanted && (settings.formats.normal || !to_stdout) && !intervals_to_stdout;
         Ok(Output {
             messages,
-            name: program.output.clone().unwrap_or_else(|| "standard output".to_owned()),
+            name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
             writes_to_stdout: to_stdout,
-            options: program.report_options(),
+            options: settings.report_options(),
             setting: Setting::default(),
-            announces: program.formats.normal,
-            live: live.then(|| LiveLine::new(program.eta_interval, program.eta_newline)),
+            announces: settings.formats.normal,
+            live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
             shown: 0,
             error: None,
@@ -80,8 +81,8 @@ impl Output {
     ///
     /// # Errors
     /// Its file cannot be created.
-    pub fn open_intervals(&mut self, program: &Program) -> Result<(), Stop> {
-        self.intervals = program.interval_report.as_ref().map(IntervalStream::open).transpose()?;
+    pub fn open_intervals(&mut self, settings: &Settings) -> Result<(), Error> {
+        self.intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         Ok(())
     }
 
@@ -190,12 +191,12 @@ impl Output {
     ///
     /// # Errors
     /// The first error of any write to the report.
-    pub fn close(mut self) -> Result<(), Stop> {
+    pub fn close(mut self) -> Result<(), Error> {
         self.clear_live_line();
         let flushed = self.stream.flush();
         self.remember(flushed);
         match self.error {
-            Some(error) => Err(Stop::WriteOutput { name: self.name, error }),
+            Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }
     }
@@ -243,13 +244,13 @@ pub fn status_file() -> PathBuf {
 mod tests {
     use super::*;
 
-    fn program(words: &[&str]) -> Program {
+    fn settings(words: &[&str]) -> Settings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Program::read(&crate::arguments::scan(&words, 1, &crate::options::options()).unwrap()).unwrap()
+        Settings::read(&crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap()).unwrap()
     }
 
-    fn opened(words: &[&str]) -> Result<Output, Stop> {
-        Output::open(&program(words), Messages::default())
+    fn opened(words: &[&str]) -> Result<Output, Error> {
+        Output::open(&settings(words), Messages::default())
     }
 
     fn printed(format: &str) -> String {

@@ -1,39 +1,24 @@
-//! A whole command line: one argument per line. Goes through the program's own scanner.
+//! A whole command line: one argument per line, read as the program reads it.
 
 #![no_main]
 
-#[path = "../../../crates/cli/arguments.rs"]
-#[allow(dead_code)]
-mod arguments;
-#[path = "../../../crates/cli/options.rs"]
-#[allow(dead_code)]
-mod options;
-#[path = "../../../crates/cli/program.rs"]
-#[allow(dead_code)]
-mod program;
 mod shared;
-#[path = "../../../crates/cli/values.rs"]
-#[allow(dead_code)]
-mod values;
 
-use arguments::Item;
-use ferrio_jobfile::Builder;
+use std::ffi::OsString;
+use std::path::Path;
+
+use ferrio::Error;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
-    let words: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let Ok(items) = arguments::scan(&words, 1, &options::options()) else { return };
-    let _ = program::Program::read(&items);
-    let mut builder = Builder::new(shared::environment(&[]));
-    for item in &items {
-        match item {
-            Item::Job { name, value, origin } => {
-                builder.command_option(name, value.as_deref(), origin.clone());
-            }
-            Item::File(name) => builder.file(name, b"[f]\nbs=8k\n"),
-            Item::Program { .. } => {}
-        }
+    // Standard input is libFuzzer's.
+    let words: Vec<OsString> = text.split('\n').filter(|&word| word != "-").map(OsString::from).collect();
+    let mut environment = shared::environment(&[]);
+    environment.read_file = Box::new(|_: &Path| Ok(b"[f]\nbs=8k\n".to_vec()));
+    match ferrio::read_jobs(&words, environment) {
+        Ok(set) => drop(shared::look_at(Ok(set))),
+        Err(Error::Problems(problems)) => drop(shared::look_at(Err(problems))),
+        Err(error) => assert!(matches!(error, Error::Help), "{error}"),
     }
-    shared::finish(builder);
 });

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use ferrio_jobfile::{Builder, Environment, JobSet, diagnostics_json, diagnostics_render, rows, showcmd};
+use ferrio_jobfile::{
+    Builder, Environment, JobSet, Problems, diagnostics_json, diagnostics_render, rows, showcmd,
+};
 
 /// A machine whose files are the texts between NUL bytes: `0` is the first, `d/0` the same one in a directory.
 pub fn environment(files: &[&[u8]]) -> Environment {
@@ -23,9 +25,15 @@ pub fn environment(files: &[&[u8]]) -> Environment {
     }
 }
 
-/// Finishes the jobs and looks at all of them, or shows what is wrong both ways.
+/// Finishes the jobs, see [`look_at`].
+#[allow(dead_code)]
 pub fn finish(builder: Builder) -> Option<JobSet> {
-    match builder.finish() {
+    look_at(builder.finish())
+}
+
+/// Looks at all jobs, or shows what is wrong both ways.
+pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
+    match jobs {
         Ok(set) => {
             let shown = showcmd(&set);
             assert!(shown.is_empty() || shown.ends_with('\n'));

@@ -20,42 +20,32 @@ pub enum Paragraph {
 
 use Paragraph::{Example, Item, Text};
 
-/// Before the options.
-pub const FRONT: &[Chapter] = &[
-    Chapter {
-        heading: "NAME",
-        paragraphs: &[Text("ferrio - measure disks and file systems with fio's job files")],
-    },
-    Chapter {
-        heading: "SYNOPSIS",
-        paragraphs: &[Example(
-            "ferrio [options] [job options] [job files]\nferrio check [options] [job options] [job files]\nferrio completions bash|zsh|fish\nferrio man",
-        )],
-    },
-    Chapter {
-        heading: "DESCRIPTION",
-        paragraphs: &[
-            Text(
-                "ferrio reads fio's job files and command line, does the same I/O and prints the same reports. What it does not \
+/// What the program is.
+pub const NAME: Chapter = Chapter {
+    heading: "NAME",
+    paragraphs: &[Text("ferrio - measure disks and file systems with fio's job files")],
+};
+
+/// How it is used.
+pub const DESCRIPTION: Chapter = Chapter {
+    heading: "DESCRIPTION",
+    paragraphs: &[
+        Text(
+            "ferrio reads fio's job files and command line, does the same I/O and prints the same reports. What it does not \
                  understand completely it refuses, with the place and a suggestion; no option is ignored.",
-            ),
-            Text(
-                "Jobs stand in job files, or on the command line: --name=NAME begins a job, the options behind it are its own. \
+        ),
+        Text(
+            "Jobs stand in job files, or on the command line: --name=NAME begins a job, the options behind it are its own. \
                  Options before the first --name hold for all jobs of the command line and of the first job file. Command-line \
                  options count strictly from left to right.",
-            ),
-            Text(
-                "Options begin with one dash or two and may be cut short while they stay unambiguous. A value follows behind an \
+        ),
+        Text(
+            "Options begin with one dash or two and may be cut short while they stay unambiguous. A value follows behind an \
                  equals sign or as the next argument; options whose value is optional take it behind an equals sign only. -- ends \
-                 the options. A job file named - is standard input. A job file called check, man or completions is given as ./check.",
-            ),
-            Text(
-                "ferrio check takes the arguments of a run and says what the run would do, and what speaks against it, without \
-                 doing it. ferrio completions prints a script that completes options in a shell, ferrio man this page.",
-            ),
-        ],
-    },
-];
+                 the options. A job file named - is standard input.",
+        ),
+    ],
+};
 
 /// Between the program's options and those of jobs.
 pub const JOB_FILES: &[Chapter] = &[Chapter {

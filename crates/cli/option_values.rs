@@ -6,7 +6,49 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_jobfile::{Reading, nearest};
 use ferrio_report::{Formats, TerseVersion};
 
-use crate::program::{Eta, IdleProf, Intervals, IntervalsTo, MESSAGE_FORMAT};
+use crate::options::MESSAGE_FORMAT;
+
+/// When the live line is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eta {
+    /// Also when nobody looks.
+    Always,
+    /// Never.
+    Never,
+    /// When standard output is a terminal.
+    Auto,
+}
+
+/// The words of `--idle-prof`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProf {
+    /// All CPUs together.
+    System,
+    /// Each CPU as well.
+    EachCpu,
+    /// Only what a unit of work takes, without a run.
+    Calibrate,
+}
+
+/// `--interval-report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intervals {
+    /// Length of an interval.
+    pub every: Duration,
+    /// Where the lines go.
+    pub to: IntervalsTo,
+}
+
+/// Where the lines of the interval report go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IntervalsTo {
+    /// Standard output; the report is somewhere else then.
+    StandardOutput,
+    /// Standard error.
+    StandardError,
+    /// A file of this name.
+    File(String),
+}
 
 /// How the value of the option called `name` is read; text as it stands for most.
 pub fn parser(name: &str) -> ValueParser {

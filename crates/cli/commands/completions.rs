@@ -1,8 +1,14 @@
-//! `ferrio completions SHELL`: scripts made from the tables of options.
+//! `ferrio completions SHELL`: scripts made from the tables of options and sub-commands.
 
 use clap_complete::Shell;
 
-use crate::job_arguments::whole_command;
+use super::command::{Command, Invocation, Operand, nothing_follows};
+use super::full_command::full_command;
+use crate::error::Error;
+use crate::stdout;
+
+/// The shells that there are scripts for.
+pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 
 /// Where the script for bash learns what stands before the word to complete.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
@@ -30,25 +36,38 @@ const BEHIND_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
     fi
 ";
 
-/// The script that teaches `shell` the options of this program.
-#[must_use]
-pub fn script(shell: Shell) -> String {
+/// Prints the script for the shell that the argument names.
+///
+/// # Errors
+/// No shell is named, one without a script, or standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let (word, rest) = invocation.arguments.split_first().ok_or(Error::UnknownShell { word: None })?;
+    let word = word.to_string_lossy();
+    let shell = SHELLS.contains(&&*word).then(|| word.parse::<Shell>().ok()).flatten();
+    let shell = shell.ok_or_else(|| Error::UnknownShell { word: Some(word.into_owned()) })?;
+    nothing_follows("completions", rest)?;
+    let script = script(shell, invocation.commands);
+    stdout::print(|out| out.write_all(script.as_bytes()).map(|()| true))
+}
+
+/// The script that teaches `shell` the options and sub-commands of this program.
+fn script(shell: Shell, commands: &[Command]) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut whole_command(), "ferrio", &mut script);
+    clap_complete::generate(shell, &mut full_command(commands), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
         Shell::Bash => script
             .replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1)
             .replacen(FIRST, BEGUN, 1)
             .replacen(CHECK, "", 1),
-        Shell::Fish => fish(&script),
+        Shell::Fish => fish(&script, commands),
         _ => script,
     }
 }
 
 /// For fish options are offered only while there is no command, and an option still without its value makes the test for that
 /// fail. Commands come first or not at all here, so options need no such test; and the words behind commands are missing.
-fn fish(script: &str) -> String {
+fn fish(script: &str, commands: &[Command]) -> String {
     let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
         option
             if option.starts_with("complete -c ferrio -s ")
@@ -59,23 +78,31 @@ fn fish(script: &str) -> String {
         _ => line.to_owned(),
     };
     let lines: Vec<String> = script.lines().map(untested).collect();
-    let shells = "complete -c ferrio -n \"__fish_seen_subcommand_from completions\" -f -a \"bash zsh fish\"";
-    format!("{}\n{shells}\n", lines.join("\n"))
+    let words = commands.iter().filter_map(|command| match command.operand {
+        Operand::OneOf { words, .. } => Some(format!(
+            "complete -c ferrio -n \"__fish_seen_subcommand_from {}\" -f -a \"{}\"\n",
+            command.name,
+            words.join(" ")
+        )),
+        _ => None,
+    });
+    format!("{}\n{}", lines.join("\n"), words.collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::COMMANDS;
 
     #[test]
     fn the_script_for_bash_looks_behind_equals_signs_and_offers_files_first() {
-        let script = script(Shell::Bash);
+        let script = script(Shell::Bash, COMMANDS);
         assert!(script.contains(BEHIND_EQUALS) && script.contains(BEGUN) && !script.contains(CHECK));
     }
 
     #[test]
     fn the_script_for_fish_offers_values_behind_blanks_and_shells() {
-        let script = script(Shell::Fish);
+        let script = script(Shell::Fish, COMMANDS);
         assert!(script.contains("complete -c ferrio -l rw -l readwrite "));
         assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));
         assert!(script.ends_with("-a \"bash zsh fish\"\n"));
@@ -84,7 +111,7 @@ mod tests {
     #[test]
     fn every_script_knows_program_and_job_options() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let script = script(shell);
+            let script = script(shell, COMMANDS);
             for word in
                 ["output-format", "iodepth_batch_complete_min", "randtrimwrite", "blocksize", "completions"]
             {

@@ -1,26 +1,34 @@
-//! Feeds the command line and job files to the job file reader.
+//! The jobs of a command line: job options and job files go to the job file reader.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin, reason};
-use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems, Reading};
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_plan::Machine;
 
 use crate::arguments::Item;
-use crate::exit::Stop;
+use crate::error::Error;
 use crate::options::OPTIONS;
+use crate::settings::Settings;
 
-/// The jobs of a command line and the files it names, with values read as `reading` says; `sections` keeps only jobs of
-/// these names.
+/// The jobs of a command line and the files it names, as far as the settings choose them. Files are read by `environment`.
 ///
 /// # Errors
 /// Files that cannot be read, and everything wrong in those that were.
-pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<JobSet, Stop> {
-    let mut builder = Builder::new(environment());
-    builder.reading(reading);
-    builder.sections(sections.to_vec());
+pub fn read(items: &[Item], settings: &Settings, environment: Environment) -> Result<JobSet, Error> {
+    let files: Vec<(&String, io::Result<Vec<u8>>)> = items
+        .iter()
+        .filter_map(|item| match item {
+            Item::File(name) if name == STDIN => Some((name, limited(io::stdin().lock()))),
+            Item::File(name) => Some((name, (environment.read_file)(Path::new(name)))),
+            _ => None,
+        })
+        .collect();
+    let mut builder = Builder::new(environment);
+    builder.reading(settings.strict);
+    builder.sections(settings.sections.clone());
     for item in items {
         match item {
             Item::Job { name, value: Some(job), origin } if name == "name" => {
@@ -32,37 +40,61 @@ pub fn read(items: &[Item], sections: &[String], reading: Reading) -> Result<Job
             Item::Program { .. } | Item::File(_) => {}
         }
     }
-    for item in items {
-        if let Item::File(name) = item {
-            match content(name) {
-                Ok(text) => builder.file(name, &text),
-                Err(error) => {
-                    let message = format!("unable to open '{name}' job file: {}", reason(&error));
-                    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
-                    // Nobody's job file is called `rw=read`.
-                    let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
-                    let help = option.then(|| format!("options begin with dashes: --{name}"));
-                    builder.problem(Diagnostic { help, ..diagnostic });
-                }
-            }
+    let reads_stdin = files.iter().any(|(name, _)| *name == STDIN);
+    for (name, content) in files {
+        match content {
+            Ok(text) => builder.file(name, &text),
+            Err(error) => builder.problem(unreadable(name, &error)),
         }
     }
-    let set = builder.finish().map_err(|problems| Stop::Problems(with_program_options(problems)))?;
-    let reads_stdin = items.iter().any(|item| matches!(item, Item::File(name) if name == STDIN));
-    let rivals: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(rival).collect();
-    if rivals.is_empty() {
+    let set = builder.finish().map_err(|problems| Error::Problems(with_program_options(problems)))?;
+    let again: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(stdin_again).collect();
+    if again.is_empty() {
         Ok(set)
     } else {
-        Err(Stop::Problems(Problems { diagnostics: rivals, sources: set.sources }))
+        Err(Error::Problems(Problems { diagnostics: again, sources: set.sources }))
     }
+}
+
+/// There is nothing to run in the job files among `items`, or nothing in the wanted `sections`.
+#[must_use]
+pub fn no_jobs(items: &[Item], sections: &[String]) -> Error {
+    let files = items.iter().filter_map(|item| match item {
+        Item::File(name) => Some(format!("`{name}`")),
+        _ => None,
+    });
+    let files: Vec<String> = files.collect();
+    match (sections, &files[..]) {
+        ([], []) => Error::NoJobs,
+        ([], files) => Error::NoJobsIn(format!(
+            "a job is a section with a name other than global: there is none in {}",
+            files.join(", ")
+        )),
+        (sections, _) => {
+            let sections: Vec<String> = sections.iter().map(|name| format!("`{name}`")).collect();
+            Error::NoJobsIn(format!("--section asks for {}: no job has that name", sections.join(" or ")))
+        }
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
+    let message = format!("unable to open '{name}' job file: {}", reason(error));
+    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
+    // Nobody's job file is called `rw=read`.
+    let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
+    let help = option.then(|| format!("options begin with dashes: --{name}"));
+    Diagnostic { help, ..diagnostic }
 }
 
 /// Says of unknown options of job files that they are options of the program, where they are.
 fn with_program_options(mut problems: Problems) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
+        let Origin::File { source, line, column, length } = wrong.origin else { continue };
+        let line = problems.sources.line(source, line).chars();
+        let name: String = line.skip(column.saturating_sub(1) as usize).take(length as usize).collect();
         // Options of jobs have underscores, and a name with dashes is easily written like them.
-        let name = wrong.message.split('`').nth(1).unwrap_or_default().replace('_', "-");
-        if OPTIONS.iter().any(|entry| entry.name == name) {
+        let name = name.replace('_', "-");
+        if OPTIONS.iter().any(|option| option.name == name) {
             wrong.label = "an option of the command line".to_owned();
             wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
             wrong.suggestion = None;
@@ -74,8 +106,8 @@ fn with_program_options(mut problems: Problems) -> Problems {
 /// The name of standard input.
 const STDIN: &str = "-";
 
-/// A job whose iolog would come from standard input, as its job file did.
-fn rival(job: &Job) -> Option<Diagnostic> {
+/// Refuses a job whose iolog would come from standard input, as its job file did.
+fn stdin_again(job: &Job) -> Option<Diagnostic> {
     let given = job.options.given(Opt::ReadIolog)?;
     let first = given.text.split(':').next().unwrap_or_default();
     (first == STDIN).then(|| {
@@ -87,10 +119,6 @@ fn rival(job: &Job) -> Option<Diagnostic> {
         .label("standard input was the job file")
         .help("write the iolog into a file")
     })
-}
-
-fn content(name: &str) -> io::Result<Vec<u8>> {
-    if name == STDIN { limited(io::stdin().lock()) } else { read_file(Path::new(name)) }
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
@@ -111,7 +139,7 @@ fn limited(file: impl Read) -> io::Result<Vec<u8>> {
 const MOST: u64 = 256 << 20;
 
 /// What job files may ask of this machine.
-fn environment() -> Environment {
+pub fn environment() -> Environment {
     let machine = Machine::ask();
     Environment {
         var: Box::new(|name| std::env::var(name).ok()),
@@ -127,12 +155,12 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{arguments, options};
+    use crate::arguments;
 
-    fn jobs(words: &[&str]) -> Result<JobSet, Stop> {
+    fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, &options::options())?;
-        read(&items, &[], Reading::Ferrio)
+        let items = arguments::scan(&words, 1, OPTIONS).unwrap();
+        read(&items, &Settings::read(&items).unwrap(), environment())
     }
 
     #[test]
@@ -148,9 +176,9 @@ mod tests {
 
     #[test]
     fn a_missing_job_file_is_named() {
-        let stop = jobs(&["/nonexistent/j.fio"]).unwrap_err();
+        let error = jobs(&["/nonexistent/j.fio"]).unwrap_err();
         let want = "error: unable to open '/nonexistent/j.fio' job file: No such file or directory\n\n";
-        assert_eq!(stop.to_string(), want);
+        assert_eq!(error.to_string(), want);
     }
 
     #[test]
@@ -174,11 +202,9 @@ mod tests {
 
     #[test]
     fn an_odd_value_means_what_fio_makes_of_it_if_asked() {
-        let words = ["--name=a".to_owned(), "--runtime=10sec".to_owned()];
-        let items = arguments::scan(&words, 1, &options::options()).unwrap();
-        let stop = read(&items, &[], Reading::Ferrio).unwrap_err().to_string();
-        assert!(stop.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{stop}");
-        let set = read(&items, &[], Reading::Fio).unwrap();
+        let refused = jobs(&["--name=a", "--runtime=10sec"]).unwrap_err().to_string();
+        assert!(refused.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{refused}");
+        let set = jobs(&["--name=a", "--runtime=10sec", "--strict=fio"]).unwrap();
         assert_eq!(set.jobs[0].options.time_us(Opt::Runtime), Some(10));
     }
 
@@ -190,7 +216,16 @@ mod tests {
 
     #[test]
     fn a_wrong_value_points_at_its_argument() {
-        let stop = jobs(&["--name=a", "--iodepth=0"]).unwrap_err();
-        assert!(stop.to_string().contains("--iodepth=0"), "{stop}");
+        let error = jobs(&["--name=a", "--iodepth=0"]).unwrap_err();
+        assert!(error.to_string().contains("--iodepth=0"), "{error}");
+    }
+
+    #[test]
+    fn who_named_files_or_sections_is_told_what_they_lack() {
+        let help = |items: &[Item], sections: &[String]| no_jobs(items, sections).help().unwrap();
+        let files = [Item::File("a.fio".to_owned()), Item::File("-".to_owned())];
+        assert!(help(&[], &[]).starts_with("name a job file"));
+        assert!(help(&files, &[]).ends_with("there is none in `a.fio`, `-`"));
+        assert_eq!(help(&files, &["x".to_owned()]), "--section asks for `x`: no job has that name");
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
 
-fn read(words: &[&str]) -> Result<Program, ProgramError> {
+fn read(words: &[&str]) -> Result<Settings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    Program::read(&crate::arguments::scan(&words, 1, &crate::options::options()).unwrap())
+    Settings::read(&crate::arguments::scan(&words, 1, OPTIONS).unwrap())
 }
 
 fn refusal(words: &[&str]) -> String {
@@ -17,7 +17,7 @@ fn clap_agrees_with_the_table() {
 #[test]
 fn nothing_given_is_fios_default() {
     let program = read(&[]).unwrap();
-    assert_eq!(program.formats, Formats { normal: true, ..values::NO_FORMAT });
+    assert_eq!(program.formats, Formats { normal: true, ..option_values::NO_FORMAT });
     assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
     assert_eq!(program.eta_interval, Duration::from_secs(1));
 }
@@ -31,12 +31,12 @@ fn the_last_of_repeated_options_counts() {
 #[test]
 fn formats_replace_each_other_and_terse_lines_are_added() {
     let formats = |words: &[&str]| read(words).unwrap().formats;
-    let terse = Formats { terse: true, ..values::NO_FORMAT };
+    let terse = Formats { terse: true, ..option_values::NO_FORMAT };
     assert_eq!(formats(&["--output-format=json", "--minimal"]), terse);
-    assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..values::NO_FORMAT });
+    assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..option_values::NO_FORMAT });
     assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
     assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
-    assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..values::NO_FORMAT });
+    assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..option_values::NO_FORMAT });
     assert_eq!(formats(&["-F", "openmetrics", "--minimal"]), terse);
     assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
 }
@@ -56,11 +56,11 @@ fn nothing_goes_together_with_openmetrics() {
     for words in
         [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
     {
-        let Err(error @ ProgramError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
+        let Err(error @ SettingsError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
         assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
     }
     let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
-    assert!(matches!(interim, Err(ProgramError::OneReportOnly)), "{interim:?}");
+    assert!(matches!(interim, Err(SettingsError::OneReportOnly)), "{interim:?}");
 }
 
 #[test]
@@ -135,33 +135,33 @@ fn debug_lists_add_up_and_silence_the_live_line() {
     assert_eq!(program.debug.said().len(), 3);
     assert_eq!(program.eta, Eta::Never);
     assert_eq!(read(&["--debug=io", "--eta=always"]).unwrap().eta, Eta::Always);
-    assert_eq!(read(&["--debug=io,help"]).unwrap().question, Some(Question::DebugClasses));
-    assert_eq!(read(&["-d?"]).unwrap().question, Some(Question::DebugClasses));
+    assert_eq!(read(&["--debug=io,help"]).unwrap().action, Action::Answer(Query::DebugClasses));
+    assert_eq!(read(&["-d?"]).unwrap().action, Action::Answer(Query::DebugClasses));
 }
 
 #[test]
 fn questions_are_recognised() {
-    let question = |words: &[&str]| read(words).unwrap().question;
-    assert_eq!(question(&["-v"]), Some(Question::Version));
-    assert_eq!(question(&["--cmdhelp"]), Some(Question::Options(None)));
-    assert_eq!(question(&["--cmdhelp=rw"]), Some(Question::Options(Some("rw".to_owned()))));
+    let question = |words: &[&str]| match read(words).unwrap().action {
+        Action::Answer(query) => Some(query),
+        _ => None,
+    };
+    assert_eq!(question(&["-v"]), Some(Query::Version));
+    assert_eq!(question(&["--cmdhelp"]), Some(Query::Options(None)));
+    assert_eq!(question(&["--cmdhelp=rw"]), Some(Query::Options(Some("rw".to_owned()))));
     assert_eq!(
         question(&["--enghelp=libaio,nowait"]),
-        Some(Question::Engines(Some("libaio,nowait".to_owned())))
+        Some(Query::Engines(Some("libaio,nowait".to_owned())))
     );
-    assert_eq!(question(&["--crctest"]), Some(Question::Checksums(None)));
-    assert_eq!(question(&["--memcpytest=memcpy"]), Some(Question::Copies(Some("memcpy".to_owned()))));
-    assert_eq!(question(&["-T"]), Some(Question::Clocks));
-    assert_eq!(question(&["--minimal", "--version"]), Some(Question::Version));
+    assert_eq!(question(&["--crctest"]), Some(Query::Checksums(None)));
+    assert_eq!(question(&["--memcpytest=memcpy"]), Some(Query::Copies(Some("memcpy".to_owned()))));
+    assert_eq!(question(&["-T"]), Some(Query::Clocks));
+    assert_eq!(question(&["--minimal", "--version"]), Some(Query::Version));
     assert_eq!(question(&["--readonly"]), None);
 }
 
 #[test]
 fn help_wins_over_whatever_stands_behind_it() {
-    let Err(ProgramError::Clap(error)) = read(&["--help", "--nonsense"]) else {
-        panic!("help was asked for")
-    };
-    assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp);
+    assert!(matches!(read(&["--help", "--nonsense"]), Err(SettingsError::Help)));
 }
 
 #[test]

@@ -1,26 +1,23 @@
-//! What the program was asked to do besides jobs: its own options, read. Their table is `options.rs`, their values are `values.rs`.
+//! What a command line says besides jobs: the program's own options, read. Their table is `options.rs`, their values are read in
+//! `option_values.rs`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::Diagnostic;
 use ferrio_jobfile::Reading;
+use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
-use crate::arguments::{Item, Takes};
-use crate::options::{Entry, OPTIONS, State};
-use crate::values;
+use crate::arguments::Item;
+use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
+use crate::options::{OPTIONS, ProgramOption, State, Takes};
 
 /// The fio version whose behaviour and formats are followed.
 pub const FIO_VERSION: &str = "fio-3.42";
-
-/// Whether messages are for people or for programs; read before all others, see `messages.rs`.
-pub const MESSAGE_FORMAT: &str = "message-format";
-
-/// Whether warnings and notes that only give advice are left out; read together with the format.
-pub const QUIET: &str = "quiet";
 
 /// Options that may be given several times, each adding to the others; of all others the last counts.
 const REPEATED: [&str; 2] = ["debug", "section"];
@@ -31,21 +28,9 @@ const COLUMNS: usize = 80;
 /// fio's built-in profiles.
 const PROFILES: [&str; 2] = ["act", "tiobench"];
 
-/// What `--help` ends with.
-const AFTER_HELP: &str = "\
-Job options are written --option=value; those before the first --name hold for
-all jobs. --cmdhelp lists them. Options may be cut short while they stay
-unambiguous, and written with one dash. A job file named - is standard input.
-
-Commands, where they are the first word:
-  check              Say what a run of the same arguments would do, and run nothing
-  completions SHELL  Print shell completions: bash, zsh or fish
-  man                Print the manual page
-A job file of such a name is given as ./man.";
-
-/// What the program was asked to do besides the jobs.
+/// What a command line says besides jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct Settings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
     /// Formats of the report.
@@ -70,73 +55,40 @@ pub struct Program {
     pub status_interval: Option<Duration>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
-    /// Read everything, run nothing.
-    pub parse_only: bool,
-    /// Print job files as command lines.
-    pub showcmd: bool,
     /// Sections to run; all if empty.
     pub sections: Vec<String>,
     /// Odd jobs are refused.
     pub warnings_fatal: bool,
     /// How values of job options are read.
     pub strict: Reading,
-    /// Make the jobs and run none.
-    pub merge_blktrace_only: bool,
     /// What else ends the run.
     pub trigger: Option<Trigger>,
     /// What to tell about the program's own work.
     pub debug: DebugOptions,
     /// What is to be known about the options.
     pub notes: Vec<Diagnostic>,
-    /// A question to answer instead of running anything.
-    pub question: Option<Question>,
+    /// What to do with the jobs.
+    pub action: Action,
 }
 
-/// When the live line is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eta {
-    /// Also when nobody looks.
-    Always,
-    /// Never.
-    Never,
-    /// When standard output is a terminal.
-    Auto,
-}
-
-/// The words of `--idle-prof`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleProf {
-    /// All CPUs together.
-    System,
-    /// Each CPU as well.
-    EachCpu,
-    /// Only what a unit of work takes, without a run.
-    Calibrate,
-}
-
-/// `--interval-report`.
+/// What to do with the jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Intervals {
-    /// Length of an interval.
-    pub every: Duration,
-    /// Where the lines go.
-    pub to: IntervalsTo,
-}
-
-/// Where the lines of the interval report go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IntervalsTo {
-    /// Standard output; the report is somewhere else then.
-    StandardOutput,
-    /// Standard error.
-    StandardError,
-    /// A file of this name.
-    File(String),
+pub enum Action {
+    /// Run them.
+    Run,
+    /// Read them and run none.
+    Parse,
+    /// Print them as command lines.
+    ShowCommands,
+    /// Plan them, merging traces, and run none.
+    MergeTraces,
+    /// Answer a question about the program; there are no jobs.
+    Answer(Query),
 }
 
 /// A question about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum Query {
     /// `--version`
     Version,
     /// `--cmdhelp`, perhaps of one option.
@@ -159,10 +111,13 @@ pub enum Question {
 
 /// Why the program's own options cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// A value is wrong, or `--help` was asked for: clap's own text.
+pub enum SettingsError {
+    /// `--help`
+    #[error("help is asked for")]
+    Help,
+    /// A value is wrong.
     #[error("{0}")]
-    Clap(Box<clap::Error>),
+    Value(Box<clap::Error>),
     /// Known and refused.
     #[error("option --{0} {1}")]
     Refused(&'static str, &'static str),
@@ -191,7 +146,7 @@ pub enum ProgramError {
     GlobalSection,
 }
 
-impl ProgramError {
+impl SettingsError {
     /// Of options that exclude each other, the one to point at.
     pub fn blames(&self) -> Option<&'static str> {
         match self {
@@ -203,30 +158,30 @@ impl ProgramError {
     }
 }
 
-impl Program {
+impl Settings {
     /// Reads the program options among `items`, in order.
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
-    pub fn read(items: &[Item]) -> Result<Self, ProgramError> {
+    pub fn read(items: &[Item]) -> Result<Self, SettingsError> {
         let program = Self::read_each(items)?;
         program.agrees().map(|()| program)
     }
 
     /// The options may exclude each other.
-    fn agrees(&self) -> Result<(), ProgramError> {
-        if self.question == Some(Question::Version) {
+    fn agrees(&self) -> Result<(), SettingsError> {
+        if self.action == Action::Answer(Query::Version) {
             return Ok(());
         }
         let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
         if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
-            return Err(ProgramError::IntervalsInReport);
+            return Err(SettingsError::IntervalsInReport);
         }
         if !self.formats.fit_together() {
-            return Err(ProgramError::OneFormatOnly);
+            return Err(SettingsError::OneFormatOnly);
         }
         if self.status_interval.is_some() && !self.formats.may_repeat() {
-            return Err(ProgramError::OneReportOnly);
+            return Err(SettingsError::OneReportOnly);
         }
         Ok(())
     }
@@ -235,22 +190,24 @@ impl Program {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item]) -> Result<Self, ProgramError> {
+    pub fn read_each(items: &[Item]) -> Result<Self, SettingsError> {
         let typed = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None, .. } => Some(format!("--{name}")),
             _ => None,
         });
         let arguments = std::iter::once("ferrio".to_owned()).chain(typed);
-        let matches =
-            command().try_get_matches_from(arguments).map_err(|e| ProgramError::Clap(Box::new(e)))?;
-        let question = question(&matches);
-        if question != Some(Question::Version) {
+        let matches = command().try_get_matches_from(arguments).map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp => SettingsError::Help,
+            _ => SettingsError::Value(Box::new(error)),
+        })?;
+        let action = action(&matches);
+        if action != Action::Answer(Query::Version) {
             refuse(&matches)?;
         }
         let sections = words(&matches, "section");
         if sections.iter().any(|name| name == "global") {
-            return Err(ProgramError::GlobalSection);
+            return Err(SettingsError::GlobalSection);
         }
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.said().is_empty();
@@ -261,7 +218,7 @@ impl Program {
         if debugging {
             notes.extend(without_effect(&matches));
         }
-        Ok(Program {
+        Ok(Settings {
             output: matches.get_one("output").cloned(),
             formats: formats(items),
             fio_bins: matches.get_flag("fio-bins"),
@@ -274,21 +231,24 @@ impl Program {
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
             readonly: matches.get_flag("readonly"),
-            parse_only: matches.get_flag("parse-only"),
-            showcmd: matches.get_flag("showcmd"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
             strict: matches.get_one("strict").copied().unwrap_or_default(),
-            merge_blktrace_only: matches.get_flag("merge-blktrace-only"),
             trigger,
             debug,
             notes,
-            question,
+            action,
         })
     }
 }
 
-impl Program {
+impl Settings {
+    /// How jobs are planned.
+    #[must_use]
+    pub fn plan_options(&self) -> PlanOptions {
+        PlanOptions { readonly: self.readonly, warnings_fatal: self.warnings_fatal }
+    }
+
     /// What a report made now is to look like.
     #[must_use]
     pub fn report_options(&self) -> ReportOptions {
@@ -305,18 +265,14 @@ impl Program {
 fn formats(items: &[Item]) -> Formats {
     items.iter().fold(Formats::default(), |chosen, item| match item {
         Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
-            values::formats(value).unwrap_or(chosen)
+            option_values::formats(value).unwrap_or(chosen)
         }
-        Item::Program { name, .. } if *name == "minimal" => Formats { terse: true, ..values::NO_FORMAT },
+        Item::Program { name, .. } if *name == "minimal" => {
+            Formats { terse: true, ..option_values::NO_FORMAT }
+        }
         Item::Program { name, .. } if *name == "append-terse" => Formats { terse: true, ..chosen },
         _ => chosen,
     })
-}
-
-/// The usage text, for those who gave no job.
-#[must_use]
-pub fn usage() -> String {
-    command().render_help().to_string()
 }
 
 /// The program as clap sees it: its own options, nothing about jobs.
@@ -328,27 +284,26 @@ pub fn command() -> Command {
             "ferrio [OPTIONS] [JOB OPTIONS] [JOB FILES]...\n       ",
             "ferrio COMMAND [ARGUMENTS]..."
         ))
-        .after_help(AFTER_HELP)
         .disable_help_flag(true)
         .term_width(COLUMNS)
         .args_override_self(true)
         .args(OPTIONS.iter().map(argument))
 }
 
-fn argument(entry: &Entry) -> Arg {
-    let argument = Arg::new(entry.name).long(entry.name).help(entry.full_help());
-    let argument = argument.help_heading(entry.group.heading());
-    let argument = match entry.letter {
+fn argument(option: &ProgramOption) -> Arg {
+    let argument = Arg::new(option.name).long(option.name).help(option.full_help());
+    let argument = argument.help_heading(option.group.heading());
+    let argument = match option.letter {
         Some(letter) => argument.short(letter),
         None => argument,
     };
-    match (entry.name, entry.takes) {
+    match (option.name, option.takes) {
         ("help", _) => argument.action(ArgAction::Help),
         (_, Takes::Nothing) => argument.action(ArgAction::SetTrue),
         (name, takes) => {
             let argument = argument
-                .value_name(entry.value)
-                .value_parser(values::parser(name))
+                .value_name(option.value)
+                .value_parser(option_values::parser(name))
                 .hide_possible_values(true);
             let argument =
                 if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
@@ -369,14 +324,14 @@ fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
 }
 
 /// Refuses what is not there. Values were read before, so that a wrong one has been told as such.
-fn refuse(matches: &ArgMatches) -> Result<(), ProgramError> {
-    for entry in OPTIONS.iter().filter(|entry| given(matches, entry.name)) {
-        if let State::Refused(why) = entry.state {
+fn refuse(matches: &ArgMatches) -> Result<(), SettingsError> {
+    for option in OPTIONS.iter().filter(|option| given(matches, option.name)) {
+        if let State::Refused(why) = option.state {
             let word = matches.try_get_one::<String>("profile").ok().flatten();
             return Err(
-                match word.filter(|word| entry.name == "profile" && !PROFILES.contains(&word.as_str())) {
-                    Some(word) => ProgramError::NoProfile(word.clone()),
-                    None => ProgramError::Refused(entry.name, why),
+                match word.filter(|word| option.name == "profile" && !PROFILES.contains(&word.as_str())) {
+                    Some(word) => SettingsError::NoProfile(word.clone()),
+                    None => SettingsError::Refused(option.name, why),
                 },
             );
         }
@@ -385,9 +340,9 @@ fn refuse(matches: &ArgMatches) -> Result<(), ProgramError> {
 }
 
 fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
-    OPTIONS.iter().filter(|entry| given(matches, entry.name)).filter_map(|entry| match entry.state {
+    OPTIONS.iter().filter(|option| given(matches, option.name)).filter_map(|option| match option.state {
         State::NoEffect(why) => {
-            let message = format!("--{} has no effect: {why}", entry.name);
+            let message = format!("--{} has no effect: {why}", option.name);
             Some(Diagnostic::note(message).code("no-effect"))
         }
         _ => None,
@@ -415,35 +370,48 @@ fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<Diagnostic>) {
     (Some(Trigger { file, timeout, command }), None)
 }
 
-fn question(matches: &ArgMatches) -> Option<Question> {
+fn action(matches: &ArgMatches) -> Action {
+    if let Some(query) = query(matches) {
+        Action::Answer(query)
+    } else if matches.get_flag("showcmd") {
+        Action::ShowCommands
+    } else if matches.get_flag("parse-only") {
+        Action::Parse
+    } else if matches.get_flag("merge-blktrace-only") {
+        Action::MergeTraces
+    } else {
+        Action::Run
+    }
+}
+
+fn query(matches: &ArgMatches) -> Option<Query> {
     let text = |name: &str| matches.get_one::<String>(name).filter(|text| !text.is_empty()).cloned();
     if matches.get_flag("version") {
-        Some(Question::Version)
+        Some(Query::Version)
     } else if given(matches, "cmdhelp") {
-        Some(Question::Options(text("cmdhelp")))
+        Some(Query::Options(text("cmdhelp")))
     } else if given(matches, "enghelp") {
-        Some(Question::Engines(text("enghelp")))
+        Some(Query::Engines(text("enghelp")))
     } else if words(matches, "debug")
         .iter()
         .flat_map(|list| list.split(','))
         .any(|word| word == "help" || word == "?")
     {
-        Some(Question::DebugClasses)
+        Some(Query::DebugClasses)
     } else if let Some(file) = matches.get_one::<String>("inflate-log") {
-        Some(Question::Log(PathBuf::from(file)))
+        Some(Query::Log(PathBuf::from(file)))
     } else if given(matches, "crctest") {
-        Some(Question::Checksums(text("crctest")))
+        Some(Query::Checksums(text("crctest")))
     } else if given(matches, "memcpytest") {
-        Some(Question::Copies(text("memcpytest")))
+        Some(Query::Copies(text("memcpytest")))
     } else if matches.get_flag("cpuclock-test") {
-        Some(Question::Clocks)
+        Some(Query::Clocks)
     } else if matches.get_one("idle-prof") == Some(&IdleProf::Calibrate) {
-        Some(Question::UnitWork)
+        Some(Query::UnitWork)
     } else {
         None
     }
 }
 
 #[cfg(test)]
-#[path = "program/tests.rs"]
 mod tests;

@@ -9,21 +9,36 @@ use ferrio_job::Word;
 use ferrio_jobfile::{Row, Scope, Status, is_listed, range_text, rows, type_text, unit_text};
 use roff::{Inline, Roff, bold, italic, roman};
 
-use crate::job_arguments::value_name;
-use crate::program;
+use super::command::{Command, Invocation, Operand, nothing_follows};
+use super::full_command::value_name;
+use crate::error::Error;
+use crate::{settings, stdout};
 use chapters::Chapter;
+
+/// Prints the manual page.
+///
+/// # Errors
+/// There is an argument, or standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    nothing_follows("man", invocation.arguments)?;
+    stdout::print(|out| write(out, invocation.commands).map(|()| true))
+}
 
 /// Writes the page as roff source.
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn write(out: &mut dyn Write) -> io::Result<()> {
+fn write(out: &mut dyn Write, commands: &[Command]) -> io::Result<()> {
+    let commands: Vec<&Command> = commands.iter().filter(|command| !command.hidden).collect();
     let version = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
     let program =
-        Man::new(program::command()).title("FERRIO").section("1").source(version).manual("User Commands");
+        Man::new(settings::command()).title("FERRIO").section("1").source(version).manual("User Commands");
     program.render_title(out)?;
     let mut front = Roff::new();
-    chapters::FRONT.iter().for_each(|chapter| write_chapter(chapter, &mut front));
+    write_chapter(&chapters::NAME, &mut front);
+    write_synopsis(&commands, &mut front);
+    write_chapter(&chapters::DESCRIPTION, &mut front);
+    write_commands(&commands, &mut front);
     front.to_writer(out)?;
     program.render_options_section(out)?;
     let mut rest = Roff::new();
@@ -32,6 +47,40 @@ pub fn write(out: &mut dyn Write) -> io::Result<()> {
     write_engine_options(&mut rest);
     chapters::BACK.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
     rest.to_writer(out)
+}
+
+fn write_synopsis(commands: &[&Command], page: &mut Roff) {
+    let run = "[options] [job options] [job files]";
+    let commands = commands.iter().map(|command| match command.operand {
+        Operand::None => format!("ferrio {}", command.name),
+        Operand::Jobs => format!("ferrio {} {run}", command.name),
+        Operand::OneOf { words, .. } => format!("ferrio {} {}", command.name, words.join("|")),
+    });
+    page.control("SH", ["SYNOPSIS"]);
+    write_example(std::iter::once(format!("ferrio {run}")).chain(commands), page);
+}
+
+fn write_commands(commands: &[&Command], page: &mut Roff) {
+    page.control("SH", ["COMMANDS"]);
+    for command in commands {
+        page.control("TP", []);
+        page.text([bold(command.name)]);
+        page.text([roman(format!("{}.", command.help))]);
+    }
+    page.control("PP", []);
+    page.text([roman("A job file with the name of a command is given with its directory: ./man.")]);
+}
+
+/// Lines as they are typed.
+fn write_example(lines: impl Iterator<Item = impl Into<String>>, page: &mut Roff) {
+    page.control("PP", []);
+    page.control("nf", []);
+    page.control("RS", []);
+    lines.for_each(|line| {
+        page.text([roman(line)]);
+    });
+    page.control("RE", []);
+    page.control("fi", []);
 }
 
 fn write_chapter(chapter: &Chapter, page: &mut Roff) {
@@ -47,16 +96,7 @@ fn write_chapter(chapter: &Chapter, page: &mut Roff) {
                 page.text([bold(*term)]);
                 page.text([roman(*text)]);
             }
-            chapters::Paragraph::Example(text) => {
-                page.control("PP", []);
-                page.control("nf", []);
-                page.control("RS", []);
-                text.lines().for_each(|line| {
-                    page.text([roman(line)]);
-                });
-                page.control("RE", []);
-                page.control("fi", []);
-            }
+            chapters::Paragraph::Example(text) => write_example(text.lines(), page),
         }
     }
 }
@@ -147,7 +187,7 @@ mod tests {
 
     fn page() -> String {
         let mut page = Vec::new();
-        write(&mut page).unwrap();
+        write(&mut page, crate::commands::COMMANDS).unwrap();
         String::from_utf8(page).unwrap()
     }
 
@@ -172,7 +212,7 @@ mod tests {
     #[test]
     fn the_usual_sections_are_there() {
         let page = page();
-        for heading in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "FILES", "EXAMPLES"] {
+        for heading in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "FILES", "EXAMPLES"] {
             assert!(
                 page.contains(&format!(".SH {heading}\n")) || page.contains(&format!(".SH \"{heading}\"\n")),
                 "{heading}"

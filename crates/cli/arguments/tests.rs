@@ -7,7 +7,7 @@ use crate::options;
 
 fn try_scan(words: &[&str]) -> Result<Vec<Item>, Misread> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    scan(&words, 1, &options::options())
+    scan(&words, 1, options::OPTIONS)
 }
 
 /// Items in a short form: `name=value` of jobs, `--name=value` of the program, `<file>`.
@@ -119,7 +119,7 @@ fn mistakes_are_told_in_one_go() {
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
     1: unrecognized option '--outpt=x'
-    2: option '--out=o2' is ambiguous; possibilities: '--output' '--output-format'
+    2: option '--out=o2' is ambiguous
     3: option rw requires an argument
     4: option name requires an argument
     5: option '--readonly' doesn't allow an argument
@@ -144,7 +144,8 @@ fn a_misspelt_engine_option_does_not_make_the_next_ones_wrong() {
 fn arguments_that_are_no_text_are_told_by_number() {
     use std::os::unix::ffi::OsStringExt;
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
-    let misread = read(words.into_iter().map(OsString::from_vec), 1, &options::options()).unwrap_err();
+    let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
+    let misread = read(&words, 1, options::OPTIONS).unwrap_err();
     let told: Vec<_> = misread.mistakes.iter().map(|mistake| mistake.error.to_string()).collect();
     let want =
         ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];

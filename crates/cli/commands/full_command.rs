@@ -1,4 +1,4 @@
-//! The whole command line as clap sees it, job options included, for shell completions. Nothing is ever read with it.
+//! The whole command line as clap sees it, with job options and sub-commands, for shell completions. Nothing is ever read with it.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,12 @@ use ferrio_jobfile::{Kind, Opt, Row, Scope, is_listed, rows};
 use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
-use crate::{program, values};
+use super::command::{self, Operand};
+use crate::{option_values, settings};
 
-/// Options of the program, job options as long options, commands.
-pub fn whole_command() -> Command {
-    let command = program::command()
+/// Options of the program, job options as long options, sub-commands.
+pub fn full_command(commands: &[command::Command]) -> Command {
+    let command = settings::command()
         .mut_args(offered)
         .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
     let mut taken: HashSet<String> =
@@ -21,22 +22,24 @@ pub fn whole_command() -> Command {
     // A name that several engines have stands for one option here.
     let rows = rows().iter().filter(|row| is_listed(row));
     let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
-    let files = Arg::new("jobs").num_args(0..).value_hint(ValueHint::FilePath);
-    let check = Command::new("check").about("Say what a run would do, and run nothing").arg(files);
-    let shell = Arg::new("shell").value_parser(["bash", "zsh", "fish"]);
-    command
-        .args(arguments)
-        .subcommand(check)
-        .subcommand(Command::new("completions").about("Print shell completions").arg(shell))
-        .subcommand(Command::new("man").about("Print the manual page"))
-        .disable_help_subcommand(true)
+    let commands = commands.iter().filter(|command| !command.hidden).map(subcommand);
+    command.args(arguments).subcommands(commands).disable_help_subcommand(true)
+}
+
+fn subcommand(command: &command::Command) -> Command {
+    let subcommand = Command::new(command.name).about(command.help);
+    match command.operand {
+        Operand::None => subcommand,
+        Operand::Jobs => subcommand.arg(Arg::new("jobs").num_args(0..).value_hint(ValueHint::FilePath)),
+        Operand::OneOf { name, words } => subcommand.arg(Arg::new(name).value_parser(words.to_vec())),
+    }
 }
 
 /// An option of the program with the words its value may have.
 fn offered(argument: Arg) -> Arg {
     let argument = argument.hide_possible_values(false);
     match argument.get_id().as_str() {
-        "output-format" => argument.value_parser(values::FORMATS),
+        "output-format" => argument.value_parser(option_values::FORMATS),
         "strict" => argument.value_parser(["ferrio", "fio"]),
         "debug" => argument.value_parser(DEBUG_CLASSES.map(|class| class.name)),
         "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),
@@ -133,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_name_and_alias_of_a_job_option_is_an_option_once() {
-        let command = whole_command();
+        let command = full_command(crate::commands::COMMANDS);
         command.clone().debug_assert();
         let names: Vec<String> = command
             .get_arguments()

@@ -1,0 +1,130 @@
+//! `ferrio check`: what a run of the same arguments would do, and what speaks against it. Nothing is run.
+
+use std::io;
+
+use ferrio_check::{Facts, Report, Status, Trigger};
+
+use super::command::Invocation;
+use crate::arguments::{self, Item};
+use crate::error::Error;
+use crate::messages::{Messages, colour};
+use crate::options::{Group, OPTIONS, ProgramOption, own_flag};
+use crate::output::Output;
+use crate::settings::{Action, Settings};
+use crate::{diagnose, job_files, stdout};
+
+/// Status when there are warnings and `--deny-warnings` was given.
+const DENIED: u8 = 2;
+/// Status when a run would refuse to start, or a job of it would fail at once.
+const WRONG: u8 = 1;
+/// The number of the argument after the word `check`.
+const FIRST: u32 = 2;
+/// The option that only `check` has.
+const DENY: &str = "deny-warnings";
+
+const HELP: &str = "\
+Says what a run would do, and what speaks against it; runs nothing
+
+Usage: ferrio check [OPTIONS] [JOB OPTIONS] [JOB FILES]...
+
+Takes the arguments of a run. Those that concern the check:
+      --output-format FORMATS  normal (text) or json
+      --output FILE            Write the answer to FILE instead of standard output
+      --section NAME           Check only the jobs of this section; may be repeated
+      --readonly               Refuse jobs that write or trim
+      --warnings-fatal         What a run would refuse with this option is an error
+      --deny-warnings          End with status 2 when there are warnings
+
+Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
+";
+
+/// Checks the jobs of the arguments.
+///
+/// # Errors
+/// Everything that would stop a run before its first job.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let scanned = arguments::read(invocation.arguments, FIRST, &all_options());
+    *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    let messages = *invocation.messages;
+    let mut items = scanned.map_err(|misread| diagnose::misread(&misread))?;
+    if items.iter().any(|item| is_program_option(item, "help")) {
+        return stdout::print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
+    }
+    let before = items.len();
+    items.retain(|item| !is_program_option(item, DENY));
+    let deny = items.len() < before;
+    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    if settings.action != Action::Run {
+        return Err(Error::NothingToCheck);
+    }
+    if !settings.formats.normal && !settings.formats.json {
+        return Err(Error::NoAnswerFormat);
+    }
+    let report = match examine(&items, &settings) {
+        Ok(report) => report,
+        Err(Error::Problems(problems)) => {
+            if settings.formats.json {
+                write(messages, &settings, &ferrio_check::refused(&problems), false)?;
+            }
+            return Err(Error::Problems(problems));
+        }
+        Err(other) => return Err(other),
+    };
+    settings.notes.iter().filter(|_| messages.advises()).for_each(|note| messages.note(note));
+    write(messages, &settings, &report, true)?;
+    Ok(match report.status {
+        Status::Errors => WRONG,
+        Status::Warnings if deny => DENIED,
+        Status::Warnings | Status::Clean => 0,
+    })
+}
+
+fn examine(items: &[Item], settings: &Settings) -> Result<Report, Error> {
+    let set = job_files::read(items, settings, job_files::environment())?;
+    if set.jobs.is_empty() {
+        return Err(job_files::no_jobs(items, &settings.sections));
+    }
+    let plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
+    settings.intervals_have_a_place()?;
+    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
+}
+
+fn trigger(trigger: &ferrio_runner::Trigger) -> Trigger {
+    Trigger {
+        file: trigger.file.clone(),
+        timeout_seconds: trigger.timeout.map(|timeout| timeout.as_secs_f64()),
+        command: trigger.command.clone(),
+    }
+}
+
+/// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
+fn write(messages: Messages, settings: &Settings, report: &Report, as_text: bool) -> Result<(), Error> {
+    let mut output = Output::open(settings, messages)?;
+    if settings.formats.normal && as_text {
+        output.write(&ferrio_check::text(report, settings.output.is_none() && colour(&io::stdout())));
+    }
+    if settings.formats.json {
+        output.write(&ferrio_check::json(report));
+    }
+    output.close()
+}
+
+fn all_options() -> Vec<ProgramOption> {
+    let deny = own_flag(DENY, Group::Jobs, "End with status 2 when there are warnings");
+    OPTIONS.iter().copied().chain([deny]).collect()
+}
+
+fn is_program_option(item: &Item, wanted: &str) -> bool {
+    matches!(item, Item::Program { name, .. } if name == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_option_that_only_check_has() {
+        assert!(HELP.contains(&format!("--{DENY}")));
+        assert!(OPTIONS.iter().all(|option| option.name != DENY));
+    }
+}

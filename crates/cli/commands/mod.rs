@@ -1,0 +1,75 @@
+//! Sub-commands: what the program does when its first argument is one of a few words instead of an option or a job file.
+//!
+//! A sub-command is one file and one row of [`COMMANDS`]. Help, manual page and completions read the table.
+
+mod check;
+mod command;
+mod completions;
+mod full_command;
+mod man;
+
+use std::ffi::OsString;
+
+use crate::error::Error;
+use crate::messages::Messages;
+pub use command::Command;
+use command::{Invocation, Operand};
+
+/// All sub-commands, in the order of help.
+pub const COMMANDS: &[Command] = &[
+    Command {
+        name: "check",
+        operand: Operand::Jobs,
+        help: "Say what a run of the same arguments would do, and run nothing",
+        hidden: false,
+        run: check::run,
+    },
+    Command {
+        name: "completions",
+        operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
+        help: "Print shell completions: bash, zsh or fish",
+        hidden: false,
+        run: completions::run,
+    },
+    Command {
+        name: "man",
+        operand: Operand::None,
+        help: "Print the manual page",
+        hidden: false,
+        run: man::run,
+    },
+];
+
+/// Runs the sub-command that `words` begin with; `None` if they begin with none.
+pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
+    let (name, arguments) = words.split_first()?;
+    let command = find(name)?;
+    Some((command.run)(Invocation { arguments, messages, commands: COMMANDS }))
+}
+
+fn find(name: &OsString) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| name == command.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_bare_word_is_a_sub_command() {
+        for command in COMMANDS {
+            assert!(find(&command.name.into()).is_some_and(|found| found.name == command.name));
+        }
+        for word in ["./man", "--bs=4k", "man.fio", "--", "Man", ""] {
+            assert!(find(&word.into()).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn names_and_help_fit_the_list_in_the_help_text() {
+        for (at, command) in COMMANDS.iter().enumerate() {
+            assert!(!command.help.contains('\n') && !command.help.is_empty(), "{}", command.name);
+            assert!(COMMANDS[..at].iter().all(|other| other.name != command.name), "{}", command.name);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Mistakes on a command line as diagnostics, with the place and what to write instead, like mistakes in job files.
+
+use std::error::Error as _;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Problems, Sources};
+
+use crate::arguments::{ArgumentError, Item, Misread, Mistake};
+use crate::error::Error;
+use crate::settings::{Settings, SettingsError};
+
+/// Arguments that make no sense.
+#[must_use]
+pub fn misread(misread: &Misread) -> Error {
+    problems(misread.mistakes.iter().map(argument).collect())
+}
+
+/// Everything wrong with the program options among `items`, of which `error` was met first.
+#[must_use]
+pub fn settings(error: SettingsError, items: &[Item]) -> Error {
+    if let SettingsError::Help = error {
+        return Error::Help;
+    }
+    // By themselves the options show which of them are wrong, and all of those that are.
+    let wrong = items.iter().filter_map(|item| match item {
+        Item::Program { name, value, origin } => {
+            let error = Settings::read_each(std::slice::from_ref(item)).err()?;
+            let place = match value.as_deref() {
+                // No value would make it better.
+                _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
+                Some(value) if !value.is_empty() => origin.value_origin(value),
+                _ => origin.origin(),
+            };
+            Some(option(&error, name, place))
+        }
+        _ => None,
+    });
+    let mut diagnostics: Vec<Diagnostic> = wrong.collect();
+    if diagnostics.is_empty() {
+        // Each for itself is right.
+        let blamed = error.blames().unwrap_or_default();
+        let place = items.iter().rev().find_map(|item| match item {
+            Item::Program { name, value: Some(value), origin } if name == blamed => {
+                Some(origin.value_origin(value))
+            }
+            _ => None,
+        });
+        diagnostics.push(option(&error, blamed, place.unwrap_or(Origin::Builtin)));
+    }
+    problems(diagnostics)
+}
+
+/// No job file is to blame.
+fn problems(diagnostics: Vec<Diagnostic>) -> Error {
+    Error::Problems(Problems { diagnostics, sources: Sources::default() })
+}
+
+fn argument(mistake: &Mistake) -> Diagnostic {
+    let Mistake { error, origin } = mistake;
+    let message = error.to_string();
+    let name = || Diagnostic::error(message.clone(), origin.name_origin());
+    match error {
+        ArgumentError::Unknown { near: None, .. } => name().code("unknown-option").label("no such option"),
+        ArgumentError::Unknown { near: Some(near), .. } => name()
+            .code("unknown-option")
+            .label(format!("did you mean `--{near}`?"))
+            .suggest(format!("--{near}")),
+        ArgumentError::OtherEngine { engine, owners, .. } => name()
+            .code("option-of-other-engine")
+            .label(format!("an option of {}; the engine here is {engine}", owners.join(", ")))
+            .help(format!("write it behind --ioengine={}", owners.first().unwrap_or(&""))),
+        ArgumentError::Ambiguous { possible, .. } => {
+            let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
+            name()
+                .code("ambiguous-option")
+                .label("begins several options")
+                .help(format!("possibilities are {}", names.join(", ")))
+        }
+        ArgumentError::Missing { .. } => name().code("missing-value").label("a value is expected behind it"),
+        ArgumentError::Empty { .. } => name().code("empty-value").label("a value is expected behind the `=`"),
+        ArgumentError::Unwanted { text } => {
+            let value = origin.text.split_once('=').map_or("", |(_, value)| value);
+            Diagnostic::error(message, origin.value_origin(value))
+                .code("unwanted-value")
+                .label("takes no value")
+                .suggest(text.clone())
+        }
+        ArgumentError::NotUtf8 { .. } => Diagnostic::error(message, origin.origin()).code("not-utf-8"),
+    }
+}
+
+/// What is wrong with the program option `name`, or with its value at `place`.
+fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
+    match error {
+        SettingsError::Value(error) => value(error, name, place),
+        SettingsError::Refused(..) | SettingsError::NoProfile(_) => {
+            Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
+        }
+        _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
+    }
+}
+
+/// clap's own errors.
+fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
+    let given = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let message = match given {
+        "" => format!("option `--{name}` has an empty value"),
+        given => format!("invalid value `{given}` for option `--{name}`"),
+    };
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let label = error.source().map(ToString::to_string).unwrap_or_default();
+            let code = if given.is_empty() { "empty-value" } else { "invalid-value" };
+            Diagnostic::error(message, place).code(code).label(label)
+        }
+        ErrorKind::InvalidValue if given.is_empty() => {
+            Diagnostic::error(message, place).code("empty-value").label("a value is expected")
+        }
+        ErrorKind::InvalidValue => {
+            let choices = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(words)) => words.as_slice(),
+                _ => &[],
+            };
+            let near = ferrio_jobfile::nearest(given, choices.iter().map(String::as_str));
+            let label =
+                near.map_or("not one of the choices".to_owned(), |near| format!("did you mean `{near}`?"));
+            let diagnostic = Diagnostic::error(message, place).code("not-a-choice").label(label);
+            let suggestion = near.map(str::to_owned);
+            Diagnostic { suggestion, ..diagnostic }.help(format!("choices are {}", choices.join(", ")))
+        }
+        kind => Diagnostic::error(format!("option `--{name}`: {kind}"), place).code("invalid-program-option"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arguments, options};
+
+    fn wrong(words: &[&str]) -> Vec<Diagnostic> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        let items = arguments::scan(&words, 1, options::OPTIONS).unwrap();
+        match settings(Settings::read(&items).unwrap_err(), &items) {
+            Error::Problems(problems) => problems.diagnostics,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn all_wrong_program_options_are_told() {
+        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--aux-path=x"]);
+        let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
+        let want = [
+            ("not-a-choice", "did you mean `never`?"),
+            ("invalid-value", "too short, the least is 250ms"),
+            ("unimplemented-program-option", ""),
+        ];
+        assert_eq!(told, want);
+        assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_told_with_the_place_of_one() {
+        let wrong = wrong(&["--readonly", "--interval-report=1s:-"]);
+        assert_eq!((wrong.len(), wrong[0].code), (1, "invalid-program-option"));
+        assert!(matches!(wrong[0].origin, Origin::Argument { .. }), "{:?}", wrong[0].origin);
+    }
+}

@@ -1,0 +1,70 @@
+//! The front end that takes fio's command line and job files.
+
+use std::ffi::OsString;
+
+use ferrio_jobfile::{Environment, JobSet, showcmd};
+use ferrio_report::start_debug;
+
+use crate::arguments::{self, Item};
+use crate::called_as::CalledAs;
+use crate::error::Error;
+use crate::execute::{announce, execute};
+use crate::messages::Messages;
+use crate::options::OPTIONS;
+use crate::output::Output;
+use crate::settings::{Action, Settings};
+use crate::{diagnose, exit, job_files, queries};
+
+/// Does what the arguments ask for; returns the exit status. `messages` takes the format that they ask for.
+///
+/// # Errors
+/// Nothing is run, or the report cannot be written.
+pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> Result<u8, Error> {
+    let scanned = arguments::read(words, 1, OPTIONS);
+    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    let messages = *messages;
+    let items = scanned.map_err(|misread| diagnose::misread(&misread))?;
+    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    if let Action::Answer(query) = &settings.action {
+        return queries::answer(query, called_as, messages);
+    }
+    settings.debug.said().iter().for_each(|line| messages.note(line));
+    start_debug(&settings.debug, messages.debug_form());
+    let set = job_files::read(&items, &settings, job_files::environment())?;
+    if messages.advises() {
+        messages.show(&set.warnings, &set.sources);
+        settings.notes.iter().for_each(|note| messages.note(note));
+    }
+    match settings.action {
+        Action::Parse => return show(&set, "", &settings, messages),
+        Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages),
+        Action::MergeTraces if set.jobs.is_empty() => return Ok(0),
+        _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
+        _ => {}
+    }
+    let plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
+    if settings.action == Action::MergeTraces {
+        return announce(&plan, &set.sources, &settings, messages).map(|()| 0);
+    }
+    execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
+}
+
+/// `--showcmd` and `--parse-only`: jobs as text, once their engines are known to exist.
+fn show(set: &JobSet, text: &str, settings: &Settings, messages: Messages) -> Result<u8, Error> {
+    ferrio_plan::check_engines(set).map_err(Error::Problems)?;
+    let mut output = Output::open(settings, messages)?;
+    output.write(text);
+    output.close().map(|()| 0)
+}
+
+/// The jobs that a command line (without the program's name) describes, read as the program reads them. Job files and variables come from
+/// `environment`.
+///
+/// # Errors
+/// Everything wrong with arguments and job files, or a request for help.
+pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
+    let items: Vec<Item> =
+        arguments::read(words, 1, OPTIONS).map_err(|misread| diagnose::misread(&misread))?;
+    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    job_files::read(&items, &settings, environment)
+}

@@ -1,0 +1,38 @@
+//! The text of `--help`: the program's options and its sub-commands.
+
+use std::io;
+
+use crate::commands::COMMANDS;
+use crate::settings;
+
+/// Between the options and the sub-commands.
+const ABOUT_ARGUMENTS: &str = "\
+Job options are written --option=value; those before the first --name hold for
+all jobs. --cmdhelp lists them. Options may be cut short while they stay
+unambiguous, and written with one dash. A job file named - is standard input.
+
+Commands, where they are the first word:
+";
+
+/// Prints the help text, with colours on a terminal.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print() -> io::Result<()> {
+    command().print_help()
+}
+
+/// The help text for those who gave no job.
+#[must_use]
+pub fn text() -> String {
+    command().render_help().to_string()
+}
+
+fn command() -> clap::Command {
+    let commands = || COMMANDS.iter().filter(|command| !command.hidden);
+    let width = commands().map(|command| command.synopsis().len()).max().unwrap_or_default();
+    let list: String =
+        commands().map(|command| format!("  {:width$}  {}\n", command.synopsis(), command.help)).collect();
+    settings::command()
+        .after_help(format!("{ABOUT_ARGUMENTS}{list}A job file of such a name is given as ./man."))
+}

@@ -1,0 +1,53 @@
+//! The program `ferrio` as a library: a command line in, a report out.
+//!
+//! [`main`] is the whole program. The first argument decides who continues:
+//!
+//! - a word of the table in `commands`: that sub-command, one file each;
+//! - anything else: `fio`, the front end that takes fio's command line and job files.
+//!
+//! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
+//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, `diagnose` words what is wrong with it;
+//! `messages` writes to standard error; `exit` turns the outcome into a status.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod called_as;
+mod commands;
+mod diagnose;
+mod error;
+mod execute;
+mod exit;
+mod fio;
+mod help;
+mod intervals;
+mod job_files;
+mod messages;
+mod option_values;
+mod options;
+mod output;
+mod queries;
+mod selftest;
+mod settings;
+mod stdout;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub use error::Error;
+pub use fio::read_jobs;
+
+use called_as::CalledAs;
+use messages::Messages;
+
+/// Runs the program with these arguments, of which the first is its own name. Returns the exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // A SIGUSR1 that comes before the run can answer it waits instead of ending the program.
+    ferrio_runner::hold_report_signal();
+    let mut arguments = arguments.into_iter();
+    let called_as = CalledAs::of(arguments.next().as_deref());
+    let words: Vec<OsString> = arguments.collect();
+    let mut messages = Messages::default();
+    let status =
+        commands::run(&words, &mut messages).unwrap_or_else(|| fio::run(&words, called_as, &mut messages));
+    exit::code(status, messages)
+}

@@ -1,0 +1,90 @@
+//! Questions that are answered without running a job: versions, help on options and engines, compressed logs, tests of the machine.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::{Help, cmdhelp, enghelp};
+use ferrio_plan::ENGINES;
+use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
+
+use crate::called_as::CalledAs;
+use crate::error::Error;
+use crate::messages::Messages;
+use crate::settings::{FIO_VERSION, Query};
+use crate::{selftest, stdout};
+
+/// Answers a question about the program.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<u8, Error> {
+    let help = match query {
+        Query::Version => Help::found(format!("{}\n", version(called_as))),
+        // As with fio, not finding an option is no failure; not finding an engine is.
+        Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref()) },
+        Query::Engines(what) => {
+            let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
+                Some(Some((engine, option))) => (Some(engine), Some(option)),
+                _ => (what.as_deref(), None),
+            };
+            enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
+        }
+        Query::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
+        Query::Log(file) => return inflate(file),
+        Query::Checksums(names) => {
+            return stdout::print(|out| selftest::checksums(names.as_deref(), out, messages));
+        }
+        Query::Copies(names) => {
+            return stdout::print(|out| selftest::copies(names.as_deref(), out, messages));
+        }
+        Query::Clocks => return stdout::print(selftest::clocks),
+        Query::UnitWork => match ferrio_runner::idle::calibrate() {
+            Ok(unit) => Help::found(idle_calibration(unit)),
+            Err(error) => {
+                let message = format!("CPU idleness cannot be measured: {error}");
+                messages.note(&Diagnostic::error(message, Origin::Builtin).code("no-cpu-idleness"));
+                return Ok(1);
+            }
+        },
+    };
+    help.complaints.iter().for_each(|complaint| messages.note(complaint));
+    stdout::print(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
+}
+
+/// Prints a compressed log.
+fn inflate(path: &Path) -> Result<u8, Error> {
+    let name = || path.display().to_string();
+    let file = File::open(path).map_err(|error| Error::OpenLog { name: name(), error })?;
+    match inflate_log(file, &mut io::stdout().lock()) {
+        Ok(()) => Ok(0),
+        // Whoever reads, `head` say, has seen enough.
+        Err(InflateError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(InflateError::Write(error)) => Err(Error::stdout(error)),
+        Err(InflateError::Read(error)) => Err(Error::OpenLog { name: name(), error }),
+        Err(error) => Err(Error::Log { name: name(), error }),
+    }
+}
+
+/// Scripts that call the program `fio` read fio's version line.
+fn version(called_as: CalledAs) -> String {
+    match called_as {
+        CalledAs::Fio => FIO_VERSION.to_owned(),
+        CalledAs::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_line_follows_the_name_the_program_is_called_by() {
+        assert_eq!(version(CalledAs::Fio), "fio-3.42");
+        assert_eq!(
+            version(CalledAs::Ferrio),
+            format!("ferrio {} (fio-3.42 compatible)", env!("CARGO_PKG_VERSION"))
+        );
+    }
+}
