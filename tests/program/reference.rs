@@ -1,8 +1,7 @@
-//! The option reference, `docs/options.md`, and the counts in the README are made from the option table,
-//! `docs/differences.md` from the tables of differences, `docs/messages.md` from the table of codes, the JSON Schemas from the types
-//! that are written.
+//! `docs/options.md` and the counts in the README are generated from the option table, `docs/differences.md` from the tables of
+//! differences, `docs/messages.md` from the table of codes, and the JSON Schemas from the types that are serialized.
 //!
-//! `FERRIO_BLESS=1 cargo test --test program reference` writes them anew.
+//! `FERRIO_BLESS=1 cargo test --test program reference` regenerates them.
 
 use std::fmt::Write;
 use std::fs;
@@ -22,7 +21,7 @@ fn in_repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Compares a file with what it should be, or makes it so.
+/// Compares a file with its wanted content, or writes it.
 fn check(name: &str, wanted: &str) {
     let path = in_repository(name);
     if std::env::var_os("FERRIO_BLESS").is_some() {
@@ -86,7 +85,7 @@ fn codes_in_the_sources_and_codes_in_the_table_are_the_same() {
     }
 }
 
-/// Appends all sources below a directory, the table of codes itself left out.
+/// Appends all sources below a directory, except the table of codes.
 fn read_sources(directory: &Path, texts: &mut String) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -100,25 +99,25 @@ fn read_sources(directory: &Path, texts: &mut String) {
 
 fn message_codes() -> String {
     let mut text = String::from(
-        "# Codes of messages\n\n\
-         Made from the table in `crates/job/src/diagnostic/codes.rs`; do not edit.\n\
-         To write it again: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
-         With `--message-format=json` every message is one JSON object on a line of standard error. Every object has all\n\
-         keys; those that do not apply are `null`:\n\n\
-         | Key | Value |\n|---|---|\n\
+        "# Message codes\n\n\
+         Generated from `crates/job/src/diagnostic/codes.rs` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
+         With `--message-format=json`, every message is one JSON object on a line of stderr. Every object has all keys; those that\n\
+         do not apply are `null`:\n\n\
+         | Key | Value |\n\
+         |---|---|\n\
          | `severity` | `error`, `warning` or `note` |\n\
          | `code` | the kind of message, from the tables below |\n\
-         | `message` | what there is to say |\n\
+         | `message` | the message itself |\n\
          | `jobs` | the names of the jobs it is about |\n\
          | `file`, `line` | the line of a job file that it is about; lines count from 1 |\n\
-         | `argument` | the number of the argument of the command line that it is about, from 1 |\n\
+         | `argument` | the number of the command-line argument that it is about, from 1 |\n\
          | `column`, `length` | the part of that line or argument, in characters; columns count from 1 |\n\
          | `text` | that line or argument |\n\
-         | `label` | what is the matter with that part |\n\
+         | `label` | what is wrong with that part |\n\
          | `help` | what to do |\n\
          | `suggestion` | what to write instead of that part |\n\
          | `rendered` | the message as text |\n\n\
-         Codes stay the same from version to version, messages may change. The codes of `ferrio check` are in\n\
+         Codes are stable: they stay the same when the wording of a message changes. The codes of `ferrio check` are in\n\
          [check.md](check.md).\n",
     );
     for subject in SUBJECTS {
@@ -133,12 +132,11 @@ fn message_codes() -> String {
 fn differences() -> String {
     let mut text = String::from(
         "# Differences from fio\n\n\
-         Made from the tables in `crates/jobfile/src/differences`; do not edit.\n\
-         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
+         Generated from `crates/jobfile/src/differences` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
          ## Values\n\n\
-         fio makes something of nearly every text. Where that cannot have been meant, the value is refused, and the\n\
-         message says how fio reads it and what to write; where only one meaning is possible, it is read that way.\n\
-         `--strict=fio` gives fio's reading of all of them.\n\n\
+         fio accepts nearly any text as a value. Where fio's reading cannot be what was meant, ferrio refuses the value, and\n\
+         the message says how fio reads it and what to write instead. Where only one meaning is possible, ferrio reads the\n\
+         value that way. With `--strict=fio`, ferrio reads all of them as fio does.\n\n\
          | Id | Written | fio reads | ferrio | Why |\n|---|---|---|---|---|\n",
     );
     for row in VALUES {
@@ -172,10 +170,13 @@ fn differences() -> String {
 fn reference() -> String {
     let mut text = String::from(
         "# Options of a job\n\n\
-         Made from the option table in `crates/jobfile/src/catalogue`; do not edit.\n\
-         To write it anew: `FERRIO_BLESS=1 cargo test --test program reference`.\n\n\
-         Status: **works**; **only** the values named, which change nothing; **no effect**: taken, and a note is printed;\n\
-         **not yet** and **not available**: refused with an error, never ignored.\n\n",
+         Generated from `crates/jobfile/src/catalogue` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
+         | Status | Meaning |\n|---|---|\n\
+         | works | the option is implemented |\n\
+         | only | only the values listed are accepted, which change nothing |\n\
+         | no effect | the option is accepted, and a note says that it has no effect |\n\
+         | not yet | the option is refused, because it is not implemented yet |\n\
+         | not available | the option is refused, for the reason given |\n\n",
     );
     text.push_str(&counts());
     text.push_str("\n| Option | Of | Status | Type | Default | Meaning |\n|---|---|---|---|---|---|\n");
@@ -192,7 +193,9 @@ fn reference() -> String {
             cell(row.help),
         );
     }
-    text.push_str("\n## Engines of fio that are not here\n\n| Engine | Why | Instead |\n|---|---|---|\n");
+    text.push_str(
+        "\n## Engines of fio that are not available\n\n| Engine | Why | Instead |\n|---|---|---|\n",
+    );
     for engine in absent_engines() {
         let reason = engine.reason.unwrap_or("not implemented yet");
         let _ = writeln!(text, "| {} | {} | {} |", code(engine.name), cell(reason), cell(engine.instead));
@@ -200,15 +203,15 @@ fn reference() -> String {
     text
 }
 
-/// How many options stand where.
+/// The number of options by status.
 fn counts() -> String {
     let count = |wanted: fn(&Status) -> bool| rows().iter().filter(|row| wanted(&row.status)).count();
     let lines = [
         ("work", count(|status| matches!(status, Status::Works))),
         ("accept only values that change nothing", count(|status| matches!(status, Status::OnlyOff(_)))),
-        ("have no effect here, and say so", count(|status| matches!(status, Status::NoEffect(_)))),
-        ("are not there yet", count(|status| matches!(status, Status::NotYet))),
-        ("cannot work here", count(|status| matches!(status, Status::Unavailable(_)))),
+        ("have no effect here, and a note says so", count(|status| matches!(status, Status::NoEffect(_)))),
+        ("are not implemented yet", count(|status| matches!(status, Status::NotYet))),
+        ("are not available here", count(|status| matches!(status, Status::Unavailable(_)))),
     ];
     let mut text = format!("Of {} options:\n\n", rows().len());
     for (what, number) in lines {
@@ -240,7 +243,7 @@ fn status(row: &Row) -> String {
     }
 }
 
-/// The type in words, with the choices where there are any; of engines those there are.
+/// The type in words, with the choices if there are any; for engines, the ones that exist.
 fn kind(row: &Row) -> String {
     let words = match row.kind {
         Kind::Flag => "flag",
@@ -257,7 +260,7 @@ fn kind(row: &Row) -> String {
         Kind::Str => "text",
         Kind::StrList => "texts",
         Kind::Enum => "one of",
-        Kind::EnumArg => "one of, perhaps with an argument",
+        Kind::EnumArg => "one of, possibly with an argument",
         Kind::EnumList | Kind::WordList => "any of",
         Kind::OptStr => "nothing or text",
         Kind::Bssplit | Kind::PrioBssplit => "sizes with percentages",
@@ -282,7 +285,7 @@ fn code(text: &str) -> String {
     if text.trim().is_empty() { "(empty)".to_owned() } else { format!("`{}`", cell(text)) }
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

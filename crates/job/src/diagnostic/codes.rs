@@ -1,13 +1,13 @@
-//! The kinds of mistakes and messages, as programs see them: one table for the whole program.
+//! The codes of all messages, in one table for the whole program.
 //!
-//! A code stays the same from version to version, whatever the message says. A new kind of mistake is a new row.
+//! A code is stable: it stays the same when the wording of its message changes. A new kind of message is a new row.
 
-/// One kind of mistake or message.
+/// The code of one kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code {
     /// Words joined by dashes.
     pub name: &'static str,
-    /// What is the matter, one line.
+    /// One line that says what the code means.
     pub meaning: &'static str,
 }
 
@@ -34,93 +34,93 @@ macro_rules! subjects {
 subjects! {
     "Reading job files" {
         "unreadable-job-file": "a job file cannot be read";
-        "not-utf-8": "text that is not UTF-8";
-        "nul-byte": "a NUL byte in a job file";
-        "byte-order-mark": "a job file begins with a byte order mark";
+        "not-utf-8": "text is not UTF-8";
+        "nul-byte": "a job file contains a NUL byte";
+        "byte-order-mark": "a job file starts with a byte order mark";
         "long-line": "a line is too long";
         "long-name": "the name of a section is too long";
-        "unclosed-section": "a section header without `]`";
-        "bracket-in-section": "a section name with a `]` in it";
-        "global-in-capitals": "a section is a job, but its name looks like that of the globals";
-        "text-after-section": "text behind the `]` of a section header";
-        "not-an-option": "a line that is no section header, option or comment";
-        "outside-section": "an option before the first section";
+        "unclosed-section": "a section header has no `]`";
+        "bracket-in-section": "a section name contains a `]`";
+        "global-in-capitals": "a section is a job, but its name looks like `global`";
+        "text-after-section": "text follows the `]` of a section header";
+        "not-an-option": "a line is not a section header, an option or a comment";
+        "outside-section": "an option precedes the first section";
         "unreadable-include": "an include file does not exist or cannot be read";
-        "circular-include": "an include file includes itself, perhaps by way of others";
+        "circular-include": "an include file includes itself, directly or through others";
         "deep-include": "include files are nested too deeply";
-        "endless-include": "include files have too many lines";
-        "section-in-include": "an include file has a section header";
-        "stdin-used-twice": "two job files or iologs are to be read from standard input";
+        "endless-include": "include files have too many lines in total";
+        "section-in-include": "an include file contains a section header";
+        "stdin-used-twice": "more than one job file or I/O log would be read from stdin";
     }
     "Options and values" {
-        "unknown-option": "there is no such option";
+        "unknown-option": "the option does not exist";
         "option-of-other-engine": "the option belongs to an engine that the job does not use";
-        "ambiguous-option": "a shortened option that may mean several";
-        "deprecated-option": "the option does nothing any more, as in fio";
+        "ambiguous-option": "an abbreviated option matches several options";
+        "deprecated-option": "the option no longer has an effect, as in fio";
         "removed-option": "the option is refused, as in fio";
         "missing-value": "an option that needs a value has none";
         "empty-value": "a value is empty";
         "unwanted-value": "an option that takes no value has one";
-        "invalid-value": "the value cannot be read";
+        "invalid-value": "the value cannot be parsed";
         "not-a-number": "a number is expected";
         "out-of-range": "a number is too small or too large";
-        "unknown-suffix": "letters behind a number that are no unit here";
-        "not-a-choice": "a word that the option does not know";
-        "invalid-verify-pattern": "the bytes of `verify_pattern` cannot be used";
-        "invalid-steadystate-limit": "the limit behind the colon of `steadystate` cannot be used";
+        "unknown-suffix": "the letters after a number are not a unit here";
+        "not-a-choice": "the option does not accept this word";
+        "invalid-verify-pattern": "the bytes of `verify_pattern` are invalid";
+        "invalid-steadystate-limit": "the limit after the colon of `steadystate` is invalid";
         "option-without-effect": "note: an option that changes nothing in the jobs it holds for";
         "argument-without-effect": "note: the text behind the colon of a value changes nothing";
-        "job-dropped": "note: which job the mistakes before belong to";
-        "too-many": "note: more mistakes than are shown";
+        "job-dropped": "note: the job that the preceding mistakes belong to";
+        "too-many": "note: there are more mistakes than shown";
     }
-    "What this program does not have" {
+    "Not available" {
         "unimplemented-option": "the option is not implemented yet";
         "unimplemented-value": "the option is not implemented yet with this value";
         "unimplemented-engine": "the engine is not implemented yet";
-        "unimplemented-program-option": "the option of the program is not implemented yet";
-        "unavailable-option": "the option cannot be had here, with the reason";
-        "unavailable-value": "the option cannot be had here with this value, with the reason";
-        "unavailable-engine": "the engine cannot be had here, with the reason";
-        "unknown-engine": "there is no such engine";
-        "engine-cannot-offload": "the engine cannot be used with io_submit_mode=offload";
+        "unimplemented-program-option": "the command-line option is not implemented yet";
+        "unavailable-option": "the option is not available, for the reason given";
+        "unavailable-value": "the option is not available with this value, for the reason given";
+        "unavailable-engine": "the engine is not available, for the reason given";
+        "unknown-engine": "the engine does not exist";
+        "engine-cannot-offload": "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
-        "not-a-directory": "`directory` or `opendir` names no directory";
+        "not-a-directory": "`directory` or `opendir` does not name a directory";
         "too-many-files": "a job has more files than are possible";
-        "mounted-device": "a job would write to a device that is mounted";
-        "write-in-read-only-mode": "a job writes or trims, and `--readonly` is given";
+        "mounted-device": "a job would write to a mounted device";
+        "write-in-read-only-mode": "a job writes or trims with `--readonly`";
         "size-below-block-size": "`size` is smaller than the smallest block";
-        "block-size-too-large": "a block is larger than one request can move";
-        "buffers-exceed-memory": "`iodepth` buffers of the largest block do not fit the memory of the machine";
-        "alignment-not-a-power-of-two": "`iomem_align` is no power of two";
-        "not-a-page-size": "`hugepage-size` is not the size of a page";
-        "bssplit-below-bsrange": "`bssplit` has blocks below the smallest of `bsrange`";
-        "bs-unaligned-with-verify": "`bs_unaligned` and `verify` exclude each other";
-        "engine-cannot-append": "`file_append` with an engine whose files cannot grow";
-        "engine-cannot-fill": "`fill_device` with an engine whose files cannot grow";
-        "fill-at-random-without-size": "`fill_device` of a job that writes at random, without `size`";
+        "block-size-too-large": "a block is larger than one request can transfer";
+        "buffers-exceed-memory": "`iodepth` buffers of the largest block do not fit in the machine's memory";
+        "alignment-not-a-power-of-two": "`iomem_align` is not a power of two";
+        "not-a-page-size": "`hugepage-size` is not a page size";
+        "bssplit-below-bsrange": "`bssplit` has blocks smaller than the lower bound of `bsrange`";
+        "bs-unaligned-with-verify": "`bs_unaligned` and `verify` cannot be combined";
+        "engine-cannot-append": "`file_append` is used with an engine whose files cannot grow";
+        "engine-cannot-fill": "`fill_device` is used with an engine whose files cannot grow";
+        "fill-at-random-without-size": "a job with `fill_device` writes at random offsets and has no `size`";
         "opendir-files": "note: how many files `opendir` found";
         "file-ignored": "note: nothing is left of a file to work on";
         "offset-with-append": "note: `offset` of a job that appends to its files";
         "append-without-effect": "note: `file_append` on what is no regular file";
         "append-makes-one-pass": "note: `loops` of a job that appends to its files";
         "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices take";
-        "block-errors-of-several-files": "`block_error_percentiles` and a job of several files";
+        "block-errors-of-several-files": "a job with `block_error_percentiles` has several files";
     }
     "Zones" {
-        "zonesize-without-zonemode": "`zonesize` is given, but no `zonemode`";
-        "zonemode-without-zonesize": "`zonemode=strided` without `zonesize`";
+        "zonesize-without-zonemode": "`zonesize` is used without `zonemode`";
+        "zonemode-without-zonesize": "`zonemode=strided` is used without `zonesize`";
         "zoneskip-not-in-bytes": "`zoneskip` of `zonemode=strided` is not in bytes";
-        "zones-laid-out-at-once": "`zonemode=zbd` with `create_serialize=0`";
+        "zones-laid-out-at-once": "`zonemode=zbd` is used with `create_serialize=0`";
         "zones-off": "note: zones are off because several files are open at once";
-        "zone-remainders-with-random-map": "`write_zone_remainder` with `norandommap=0`";
+        "zone-remainders-with-random-map": "`write_zone_remainder` is used with `norandommap=0`";
     }
     "Random offsets" {
-        "sprandom-without-random-writes": "`sprandom`, and the job does not write at random";
-        "sprandom-with-other-generator": "`sprandom` with a `random_generator` other than lfsr";
-        "sprandom-with-random-map": "`sprandom` with `norandommap=0`";
-        "permute-with-distribution": "random_generator=permute with a `random_distribution` that repeats blocks";
-        "permute-with-unequal-blocks": "random_generator=permute with block sizes or alignments that differ by direction";
+        "sprandom-without-random-writes": "a job with `sprandom` does not write at random offsets";
+        "sprandom-with-other-generator": "`sprandom` is used with a `random_generator` other than lfsr";
+        "sprandom-with-random-map": "`sprandom` is used with `norandommap=0`";
+        "permute-with-distribution": "random_generator=permute is used with a `random_distribution` that repeats blocks";
+        "permute-with-unequal-blocks": "random_generator=permute is used with block sizes or alignments that differ by direction";
         "permute-overlaps": "note: random_generator=permute with I/Os longer than the blocks it orders";
         "option-set-by-sprandom": "note: an option that `sprandom` sets";
         "random-map-off": "note: an alignment of its own turns the map of random blocks off";
@@ -130,13 +130,13 @@ subjects! {
         "offsets-beyond-file": "note: a distribution or a zone names offsets beyond the end of a file";
     }
     "Contents and verification" {
-        "dedupe-without-size": "`dedupe_mode=working_set` without `size`";
-        "dedupe-of-several-files": "`dedupe_mode=working_set` and a job of several files";
-        "dedupe-above-100-percent": "duplicates and working set make more than 100 percent";
-        "dedupe-exceeds-memory": "the table of the dedupe working set needs more memory than the machine can spare";
-        "dedupe-global-without-seed": "`dedupe_global` and a job whose seeds come from the system";
+        "dedupe-without-size": "`dedupe_mode=working_set` is used without `size`";
+        "dedupe-of-several-files": "a job with `dedupe_mode=working_set` has several files";
+        "dedupe-above-100-percent": "duplicates and working set add up to more than 100 percent";
+        "dedupe-exceeds-memory": "the table of the dedupe working set needs too much of the machine's memory";
+        "dedupe-global-without-seed": "`dedupe_global` is used while a job takes its seeds from the system";
         "verify-offset-beyond-interval": "`verify_offset` moves the header out of the verify interval";
-        "verify-offset-in-header": "`verify_offset` is inside the header itself";
+        "verify-offset-in-header": "`verify_offset` lies within the header itself";
         "verify-without-pattern": "the `verify` method needs `verify_pattern`";
         "verify-limited": "note: blocks of several sizes are verified without a map";
         "verify-shared-file": "note: several jobs write to a file and verify it";
@@ -145,95 +145,95 @@ subjects! {
         "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
     }
     "Trims, atomic writes and placement" {
-        "trimwrite-with-ranges": "`num_range` above 1 with `rw=trimwrite`";
-        "engine-without-ranges": "`num_range` above 1 with an engine that trims one range at a time";
-        "engine-without-atomic-writes": "`atomic` with an engine that has no atomic writes";
-        "fdp-with-other-placement": "`fdp` together with another `dataplacement`";
+        "trimwrite-with-ranges": "`num_range` above 1 is used with `rw=trimwrite`";
+        "engine-without-ranges": "`num_range` above 1 is used with an engine that trims one range at a time";
+        "engine-without-atomic-writes": "`atomic` is used with an engine without atomic writes";
+        "fdp-with-other-placement": "`fdp` is used together with another `dataplacement`";
     }
     "Rates and times" {
-        "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums";
-        "minimum-above-rate": "a minimum rate above the rate";
-        "poisson-without-rate": "`rate_process=poisson`, and a direction has no rate or less than a block a second";
-        "latency-limit-without-latencies": "`max_latency` or `latency_target`, and latencies are not measured";
-        "ramp-in-time-and-bytes": "`ramp_time` and `ramp_size`";
-        "ramp-size-differs-in-group": "jobs of one group with different `ramp_size`";
-        "steadystate-interval-too-short": "`steadystate_check_interval` below a second";
-        "steadystate-duration-not-of-intervals": "`steadystate_duration` is no multiple of the check interval, or not above it";
-        "steadystate-duration-too-long": "`steadystate_duration` has more checks than are kept";
-        "steadystate-interval-differs": "jobs with different `steadystate_check_interval`";
-        "steadystate-differs-in-group": "jobs of one group with different steady states";
-        "steadystate-without-latencies": "a steady state of latencies, which are not measured";
+        "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums, are set";
+        "minimum-above-rate": "a minimum rate is above the rate";
+        "poisson-without-rate": "a direction of a job with `rate_process=poisson` has no rate, or less than one block per second";
+        "latency-limit-without-latencies": "`max_latency` or `latency_target` is set, but latencies are not measured";
+        "ramp-in-time-and-bytes": "both `ramp_time` and `ramp_size` are set";
+        "ramp-size-differs-in-group": "jobs of one group have different values of `ramp_size`";
+        "steadystate-interval-too-short": "`steadystate_check_interval` is below one second";
+        "steadystate-duration-not-of-intervals": "`steadystate_duration` is not a multiple of the check interval, or not above it";
+        "steadystate-duration-too-long": "`steadystate_duration` covers more checks than are kept";
+        "steadystate-interval-differs": "jobs have different values of `steadystate_check_interval`";
+        "steadystate-differs-in-group": "jobs of one group have different steady states";
+        "steadystate-without-latencies": "a steady state depends on latencies, which are not measured";
         "time-based-without-runtime": "note: `time_based` without `runtime`";
-        "no-such-clock": "`log_alternate_epoch_clock_id` or `job_start_clock_id` is no clock of this machine";
+        "no-such-clock": "`log_alternate_epoch_clock_id` or `job_start_clock_id` is not a clock of this machine";
     }
-    "Jobs among each other, CPUs and memory" {
-        "too-many-jobs": "more jobs, clones included, than are possible";
+    "Relations between jobs, CPUs and memory" {
+        "too-many-jobs": "there are too many jobs, clones included";
         "waits-for-itself": "`wait_for` names the job itself";
-        "waits-for-unknown-job": "`wait_for` names no job defined before";
+        "waits-for-unknown-job": "`wait_for` names no earlier job";
         "waits-for-ambiguous-name": "`wait_for` names several jobs";
-        "percentiles-differ-in-group": "jobs that report as one differ in `lat_percentiles`";
+        "percentiles-differ-in-group": "jobs with a common report differ in `lat_percentiles`";
         "units-differ-in-group": "note: jobs that report as one differ in `kb_base` or `unit_base`";
         "percentiles-cut": "note: `percentile_list` has more percentiles than are reported";
         "empty-log": "note: a log stays empty, or counts nothing, for what is not measured";
         "histograms-stored-as-text": "note: `log_store_compressed` does not compress logs of histograms";
         "iodepth-sync-engine": "note: `iodepth` above 1 with an engine that has one I/O in flight";
         "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed`";
-        "issue-time-without-offsets": "`log_issue_time` without `write_lat_log` and `log_offset`";
-        "no-such-cpu": "`cpus_allowed` or `log_compression_cpus` names a CPU that is not there, or none";
-        "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that is not there, or none";
+        "issue-time-without-offsets": "`log_issue_time` is used without `write_lat_log` and `log_offset`";
+        "no-such-cpu": "`cpus_allowed` or `log_compression_cpus` names a CPU that does not exist, or none";
+        "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
     }
     "Command line" {
-        "no-jobs": "nothing to run";
-        "nothing-to-check": "`check` together with an option that asks for something else";
-        "invalid-command": "`man` or `completions` is not written as it should be";
-        "invalid-program-option": "an option of the program cannot be used like this";
-        "not-found": "a question about an option, engine or checksum that is not there";
+        "no-jobs": "there is nothing to run";
+        "nothing-to-check": "`check` is used with an option that requests something else";
+        "invalid-command": "the arguments of `man` or `completions` are invalid";
+        "invalid-program-option": "a command-line option is used incorrectly";
+        "not-found": "a question names an option, engine or checksum that does not exist";
         "output-error": "the report cannot be written";
-        "unreadable-log": "the log of `--inflate-log` cannot be read, is cut off or no compressed log";
-        "fatal-warning": "a warning, and `--warnings-fatal` is given";
+        "unreadable-log": "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
+        "fatal-warning": "there is a warning, and `--warnings-fatal` is set";
     }
-    "Figures that may mislead" {
+    "Misleading figures" {
         "short-run": "jobs ran for less than a second";
-        "few-ios": "a 99.9th or higher percentile rests on fewer than 1000 samples";
-        "cached-reads": "reads came from the page cache and not from the device";
+        "few-ios": "a percentile from the 99.9th up is based on fewer than 1000 samples";
+        "cached-reads": "reads came from the page cache instead of the device";
         "buffered-writes": "writes were still in memory when the run ended";
-        "sparse-reads": "reads were of holes and came from no device";
-        "memory-device": "the files lie in memory";
-        "cached-device": "a loop device keeps what it reads and writes in the page cache";
-        "worker-saturated": "a worker on a device used a processor nearly all the time";
+        "sparse-reads": "reads hit holes and did not reach a device";
+        "memory-device": "the files are in memory";
+        "cached-device": "a loop device caches its data in the page cache";
+        "worker-saturated": "a worker on a device kept a processor busy nearly all the time";
         "cpus-saturated": "the run kept all processors of the machine busy";
-        "clock-not-invariant": "there is no time stamp counter to rely on, times are taken by a call of the kernel";
-        "rate-not-held": "a job was slower than its `rate` or `rate_iops` by more than a percent";
-        "other-disk-load": "the disk moved clearly more data than the jobs did";
-        "other-cpu-load": "other programs or other machines used much of the processors' time";
+        "clock-not-invariant": "there is no reliable time stamp counter, so each time stamp takes a system call";
+        "rate-not-held": "a job was more than one percent slower than its `rate` or `rate_iops`";
+        "other-disk-load": "the disk transferred clearly more data than the jobs did";
+        "other-cpu-load": "other programs or other virtual machines used much of the processors' time";
     }
     "While jobs run" {
-        "note": "something to know";
-        "no-effect": "an option of the program that does nothing";
-        "signals-not-watched": "signals cannot be watched: Ctrl-C ends the run without a report";
+        "note": "general information";
+        "no-effect": "a command-line option has no effect";
+        "signals-not-watched": "signals cannot be watched, so Ctrl-C ends the run without a report";
         "no-cpu-idleness": "the idleness of the CPUs cannot be measured";
-        "no-interim-report": "a report of the run so far is wanted in a format of which there can be only one";
+        "no-interim-report": "a report of a running job is requested in a format that allows only one report";
         "trigger": "the trigger ends the run";
-        "trigger-failed": "the command of the trigger failed or cannot be run";
-        "verify-state-not-saved": "the trigger ends jobs that verify, and how far they had written is not saved";
+        "trigger-failed": "the trigger's command failed or cannot be run";
+        "verify-state-not-saved": "the trigger ends jobs that verify, and their progress is not saved";
         "job-not-set-up": "a job cannot be set up and does no I/O";
-        "invalid-workload": "no sequence of I/Os can be made for the job";
-        "invalid-verify": "the verify options of a job cannot be used";
+        "invalid-workload": "the job's I/O sequence cannot be generated";
+        "invalid-verify": "a job's verify options cannot be used";
         "file-not-laid-out": "a file of a job cannot be created or extended";
         "file-not-extended": "a file is too short for the job and may not be extended";
         "file-not-reserved": "the space of a file cannot be reserved (`fallocate`)";
         "file-too-short": "a file ends before an I/O of the job";
-        "file-not-synced": "a file cannot be made durable";
+        "file-not-synced": "a file cannot be synced to stable storage";
         "file-not-removed": "`unlink` cannot remove a file";
         "cache-not-dropped": "the page cache of a file cannot be dropped (`invalidate`)";
-        "advice-not-applied": "advice on the access pattern (`fadvise_hint`) is refused or not applied";
+        "advice-not-applied": "advice about the access pattern (`fadvise_hint`) is refused or not applied";
         "direct-io-refused": "a file system or device refuses direct I/O";
         "too-many-open-files": "a job opens more files than it may";
-        "engine-failed": "an engine cannot be set up or cannot use a file: what to do";
-        "engine-fallback": "an engine does its work by way of another one";
-        "private-mapping": "`thp` maps files privately: writes do not reach them";
-        "random-map-dropped": "there is no memory for the random map: blocks may be repeated";
-        "blocks-not-followed": "there is no memory to follow the blocks of `block_error_percentiles`";
+        "engine-failed": "an engine cannot be set up or cannot use a file; the help says what to do";
+        "engine-fallback": "an engine does its work through another one";
+        "private-mapping": "`thp` maps files privately, so writes do not reach them";
+        "random-map-dropped": "there is no memory for the random map, so blocks may repeat";
+        "blocks-not-followed": "there is no memory to track the blocks of `block_error_percentiles`";
         "priority-refused": "an I/O priority or nice value needs a privilege or a newer kernel";
         "command-output": "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed": "`exec_prerun` or `exec_postrun` failed or cannot be run";
@@ -243,11 +243,11 @@ subjects! {
         "latency-target-not-met": "`latency_target` is not met even at depth 1";
         "debug": "a line of `--debug`";
         "io-error": "an I/O failed";
-        "log-error": "a log cannot be created or not written to its end; the jobs go on";
-        "verify-mismatch": "a block is not what was written";
+        "log-error": "a log cannot be created or completed; the jobs continue";
+        "verify-mismatch": "a block does not contain what was written";
         "job-failed": "a job ended with an error";
         "terminating": "a signal ends the run";
-        "invalid-job": "a mistake without a code of its own";
+        "invalid-job": "a mistake without its own code";
     }
 }
 

@@ -1,4 +1,4 @@
-//! Differences of grammar, command line and course of a run, by subject.
+//! Differences in grammar, command line and behaviour, by subject.
 
 mod buffers;
 mod command_line;

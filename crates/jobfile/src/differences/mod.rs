@@ -1,7 +1,7 @@
-//! Where this program means to differ from fio: one table for values, one for everything else.
+//! The deliberate differences from fio: one table for values and one for everything else.
 //!
-//! `docs/differences.md` is made from both. Each row of values carries an example that the tests read both ways. To
-//! add a difference of grammar, command line or course of a run, add a row to the file of its subject in `behaviour`.
+//! `docs/differences.md` is generated from both. Each row of the value table has an example, which the tests read both ways. A
+//! difference in grammar, command line or behaviour is a row in the file of its subject in `behaviour`.
 
 mod behaviour;
 #[cfg(test)]
@@ -11,40 +11,40 @@ mod values;
 pub use behaviour::BEHAVIOUR;
 pub use values::VALUES;
 
-/// A value that fio reads in an odd way.
+/// A value that fio reads in an unexpected way.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueDifference {
-    /// Stays the same from version to version.
+    /// A stable identifier.
     pub id: &'static str,
-    /// Lines of a job, the last of which shows the difference: `option=value`.
+    /// Lines of a job, `option=value`; the last one shows the difference.
     pub example: &'static [&'static str],
-    /// What fio takes the value for: `10 us`; `nothing` if it skips it.
+    /// How fio reads the value: `10 us`, or `nothing` if it skips it.
     pub fio: &'static str,
-    /// What this program makes of it by default.
+    /// How ferrio reads it by default.
     pub ferrio: Outcome,
     /// Why.
     pub why: &'static str,
 }
 
-/// What becomes of a value that fio reads in an odd way.
+/// How ferrio treats a value that fio reads in an unexpected way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Read as fio does.
     Kept,
-    /// Refused; the help says how fio reads it.
+    /// Refused; the message says how fio reads it.
     Refused,
-    /// Read as it was meant, which is this.
+    /// Read as this, which is what was meant.
     Meant(&'static str),
 }
 
-/// A difference of grammar, command line or behaviour.
+/// A difference in grammar, command line or behaviour.
 #[derive(Debug, Clone, Copy)]
 pub struct BehaviourDifference {
-    /// Stays the same from version to version.
+    /// A stable identifier.
     pub id: &'static str,
     /// What fio does.
     pub fio: &'static str,
-    /// What this program does.
+    /// What ferrio does.
     pub ferrio: &'static str,
     /// Why.
     pub why: &'static str,

@@ -1,4 +1,4 @@
-//! Contents and memory of I/O buffers.
+//! The contents and memory of I/O buffers.
 
 use crate::differences::BehaviourDifference as Row;
 
@@ -6,38 +6,38 @@ use crate::differences::BehaviourDifference as Row;
 pub(super) const ROWS: &[Row] = &[
     Row {
         id: "iomem-align",
-        fio: "`iomem_align=A` moves the first buffer A bytes behind the beginning of a page; the others follow at block size",
-        ferrio: "every buffer begins at a multiple of A, which must be a power of two; with `direct=1` also at that of a page",
-        why: "that is what the name says, and what devices ask for",
+        fio: "`iomem_align=A` moves the first buffer A bytes past the start of a page; the others follow at intervals of the block size",
+        ferrio: "every buffer starts at a multiple of A, which must be a power of two, and with `direct=1` also at the start of a page",
+        why: "this is what the name says and what devices need",
     },
     Row {
         id: "mem-file-length",
-        fio: "`mem=mmap:FILE` cuts a longer file to the size of the buffers; `mem=mmapshared:FILE` with a new or short one crashes",
-        ferrio: "a file that is too short grows, a longer one is left as long as it is",
-        why: "a file that was there before is not ours to cut",
+        fio: "`mem=mmap:FILE` truncates a longer file to the size of the buffers; `mem=mmapshared:FILE` crashes with a new or short file",
+        ferrio: "a file that is too short grows, and a longer one keeps its length",
+        why: "a file that existed before must not lose data",
     },
     Row {
         id: "mmaphuge-file",
-        fio: "`mem=mmaphuge:FILE` maps any file, of ordinary pages where it is not on a hugetlbfs",
-        ferrio: "a file elsewhere is an error; on a hugetlbfs its page size counts",
-        why: "who asks for huge pages wants them or an answer",
+        fio: "`mem=mmaphuge:FILE` maps any file, with ordinary pages if it is not on a hugetlbfs",
+        ferrio: "a file that is not on a hugetlbfs is an error; on a hugetlbfs, its page size is used",
+        why: "a request for huge pages is either met or refused",
     },
     Row {
         id: "hugepage-size",
-        fio: "`hugepage-size` rounds the size of the buffers, the pages are of the system's default size",
+        fio: "`hugepage-size` rounds the size of the buffers, but the pages have the system's default size",
         ferrio: "the kernel is asked for pages of this size",
-        why: "a machine may have pages of 2 MiB and of 1 GiB",
+        why: "a machine can have both 2 MiB and 1 GiB pages",
     },
     Row {
         id: "dedupe-size-percent",
-        fio: "with `size` in percent the working set of `dedupe_mode=working_set` is one single block",
-        ferrio: "the set is a share of the size that this comes to",
-        why: "so few different blocks cannot have been meant",
+        fio: "with `size` as a percentage, the working set of `dedupe_mode=working_set` is a single block",
+        ferrio: "the set is a share of the resulting size",
+        why: "one distinct block cannot be what was meant",
     },
     Row {
         id: "dedupe-global-seeds",
-        fio: "`dedupe_global` takes part in the random seeds of jobs with `randrepeat=0`",
+        fio: "`dedupe_global` affects the random seeds of jobs with `randrepeat=0`",
         ferrio: "it is refused while another job of the run has `randrepeat=0` without `randseed`",
-        why: "plans do not depend on chance; a `randseed` does the same",
+        why: "plans do not depend on chance, and a `randseed` has the same effect",
     },
 ];
