@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
-use ferrio_plan::Machine;
+use ferrio_machine::Machine;
 
 use crate::arguments::Item;
 use crate::error::Error;

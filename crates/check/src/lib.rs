@@ -22,7 +22,7 @@ use ferrio_job::Plan;
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::{JobSet, Problems, Sources};
 
-pub use facts::{DirectIo, Facts, FileFacts};
+pub use facts::{Facts, FileFacts};
 pub use model::{Report, Severity, Status, Trigger};
 pub use risks::codes;
 pub use text::text;

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use ferrio_machine::{BlockDevice, Held, Resources};
 use serde::Serialize;
 
 /// Version of the JSON output.
@@ -27,9 +28,9 @@ pub struct Report {
     /// Sections of the job files and jobs of the command line, in order.
     pub jobs: Vec<Job>,
     /// File systems and devices that the jobs use.
-    pub places: Vec<Place>,
+    pub places: Vec<CheckedPlace>,
     /// What limits the run as a whole; `None` when there is no run.
-    pub machine: Option<Machine>,
+    pub machine: Option<Resources>,
     /// What planning changed or noticed.
     pub notes: Vec<String>,
     /// What may go wrong, or make figures doubtful; warnings first.
@@ -368,17 +369,20 @@ pub struct Span {
     pub unbounded_because: Option<String>,
 }
 
-/// A file system, or a device that is used directly.
+/// A file system, or a device that is used directly, and what the jobs need there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Place {
+pub struct CheckedPlace {
     /// Mount point; `None` for a device.
     pub mount_point: Option<PathBuf>,
     /// Type of the file system.
     pub file_system: Option<String>,
-    /// What is mounted there.
+    /// What is mounted there, or the path of the device.
     pub source: Option<String>,
     /// The device below.
-    pub device: Option<Device>,
+    pub device: Option<CheckedDevice>,
+    /// What is stored there is in memory.
+    #[serde(skip)]
+    pub in_memory: bool,
     /// It is mounted read-only, or the device is.
     pub read_only: bool,
     /// Bytes free for this user.
@@ -387,46 +391,14 @@ pub struct Place {
     pub needed_bytes: u64,
 }
 
-/// A block device.
+/// A block device with what is on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Device {
-    /// Its node.
-    pub path: PathBuf,
-    /// Node of the whole disk, for a partition another than its own.
-    pub disk: PathBuf,
-    /// Vendor and model, if it says.
-    pub model: Option<String>,
-    /// Bytes.
-    pub size_bytes: u64,
-    /// Smallest unit of direct I/O.
-    pub logical_block_bytes: u64,
-    /// Unit that is written without reading first.
-    pub physical_block_bytes: u64,
-    /// A disk that turns.
-    pub rotational: bool,
-    /// It takes trims.
-    pub trims: bool,
-    /// What is on it: mount points, partitions, signatures, devices built on it.
-    pub holds: Vec<String>,
-}
-
-/// What limits a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Machine {
-    /// CPUs this process may use.
-    pub cpus: usize,
-    /// Bytes of memory.
-    pub memory_bytes: u64,
-    /// Bytes of it that can be had now.
-    pub memory_available_bytes: u64,
-    /// Soft limit of open files; every job has a table of its own.
-    pub open_files: Option<u64>,
-    /// Soft limit of locked memory, `None` when there is none.
-    pub locked_memory_bytes: Option<u64>,
-    /// Soft limit of the size of a file, `None` when there is none.
-    pub file_size_bytes: Option<u64>,
-    /// Linux version.
-    pub kernel: [u32; 2],
+pub struct CheckedDevice {
+    /// The device itself.
+    #[serde(flatten)]
+    pub about: BlockDevice,
+    /// What would be lost if it were written to.
+    pub holds: Vec<Held>,
 }
 
 /// How much a risk weighs.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use ferrio_job::Plan;
 use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_machine::{BlockDevice, Held, Resources};
 use ferrio_plan::PlanOptions;
 
 use crate::facts::LogFacts;
-use crate::model::{Device, Machine, Place, Report, Risk};
+use crate::model::{CheckedDevice, CheckedPlace, Report, Risk};
 use crate::{Facts, FileFacts};
 
 /// Jobs and plan of one job file.
@@ -36,22 +37,24 @@ pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
 
 /// A machine of 4 CPUs and 8 GiB with one ext4 file system on an NVMe disk, 100 GiB free; all files of the plan are there.
 pub(crate) fn facts(plan: &Plan) -> Facts {
-    let device = Device {
+    let about = BlockDevice {
         path: PathBuf::from("/dev/nvme0n1"),
         disk: PathBuf::from("/dev/nvme0n1"),
         model: Some("Fast 9000".to_owned()),
         size_bytes: 1 << 40,
         logical_block_bytes: 512,
         physical_block_bytes: 4096,
-        rotational: false,
         trims: true,
-        holds: vec!["ext4 mounted at /data".to_owned()],
+        ..BlockDevice::default()
     };
-    let place = Place {
+    let holds = vec![Held::Mounted { file_system: "ext4".to_owned(), point: PathBuf::from("/data") }];
+    let device = CheckedDevice { about, holds };
+    let place = CheckedPlace {
         mount_point: Some(PathBuf::from("/data")),
         file_system: Some("ext4".to_owned()),
         source: Some("/dev/nvme0n1".to_owned()),
         device: Some(device),
+        in_memory: false,
         read_only: false,
         free_bytes: Some(100 << 30),
         needed_bytes: 0,
@@ -63,7 +66,7 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
                 (file.path.clone(), facts)
             },
         );
-    let machine = Machine {
+    let machine = Resources {
         cpus: 4,
         memory_bytes: 8 << 30,
         memory_available_bytes: 6 << 30,

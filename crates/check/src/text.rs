@@ -3,9 +3,10 @@
 mod job;
 
 use crate::model::{
-    Barrier, Certainty, Phase, Place, Problem, Report, Risk, Severity, Span, Spot, Totals, Trigger, Volume,
+    Barrier, Certainty, CheckedDevice, CheckedPlace, Phase, Problem, Report, Risk, Severity, Span, Spot,
+    Totals, Trigger, Volume,
 };
-use crate::units::{bytes, count, time};
+use crate::units::{bytes, count, listed, time};
 
 /// The report as text; with terminal colours if `colour`.
 #[must_use]
@@ -158,7 +159,7 @@ pub(crate) fn moves(volume: &Volume) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn place(place: &Place) -> [String; 2] {
+fn place(place: &CheckedPlace) -> [String; 2] {
     let name = job::place_name(place);
     let mut what: Vec<String> = Vec::new();
     match (&place.file_system, &place.source) {
@@ -168,16 +169,16 @@ fn place(place: &Place) -> [String; 2] {
         (Some(kind), _) => what.push(kind.clone()),
         _ => {}
     }
-    if let Some(device) = &place.device {
+    if let Some(CheckedDevice { about, holds }) = &place.device {
         // A disk without a name is a virtual one, and what such a disk says of rotation means nothing.
         let turns =
-            |model: &str| format!("{}{}", clean(model), if device.rotational { " (rotating)" } else { "" });
-        let model = device.model.as_deref().map(turns);
+            |model: &str| format!("{}{}", clean(model), if about.rotational { " (rotating)" } else { "" });
+        let model = about.model.as_deref().map(turns);
         let model = model.map(|model| format!("{model}, ")).unwrap_or_default();
-        let blocks = format!("{}/{} byte blocks", device.logical_block_bytes, device.physical_block_bytes);
-        what.push(format!("{model}{}, {blocks}", bytes(device.size_bytes)));
-        if place.mount_point.is_none() && !device.holds.is_empty() {
-            what.push(format!("holds {}", clean(&device.holds.join(", "))));
+        let blocks = format!("{}/{} byte blocks", about.logical_block_bytes, about.physical_block_bytes);
+        what.push(format!("{model}{}, {blocks}", bytes(about.size_bytes)));
+        if place.mount_point.is_none() && !holds.is_empty() {
+            what.push(format!("holds {}", clean(&listed(holds))));
         }
     }
     if let Some(free) = place.free_bytes {

@@ -35,6 +35,11 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Things one after the other: `swap in use, partition sda1`.
+pub(crate) fn listed(things: &[impl ToString]) -> String {
+    things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn scaled(value: u64, units: &[&str]) -> String {
     let mut scaled = value as f64;
     let mut unit = 0;

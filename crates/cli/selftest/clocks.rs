@@ -7,10 +7,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ferrio_machine::allowed_cpus;
 use ferrio_runner::run_on;
 use ferrio_stats::{Clock, ClockSource};
-use nix::sched::{CpuSet, sched_getaffinity};
-use nix::unistd::Pid;
 
 /// How long all CPUs read their clocks against each other.
 const SPAN: Duration = Duration::from_millis(200);
@@ -47,7 +46,7 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
     if !tsc {
         writeln!(out, "cs: CLOCK_MONOTONIC is used instead")?;
     }
-    let cpus = allowed_cpus();
+    let cpus = allowed_cpus().unwrap_or_default();
     writeln!(out, "cs: Testing {} CPUs", cpus.len())?;
     let mut faults = Vec::new();
     for (cpu, seen) in cpus.iter().zip(compare(clock, &cpus)) {
@@ -64,11 +63,6 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
     faults.iter().try_for_each(|fault| writeln!(out, "cs: {fault}"))?;
     writeln!(out, "cs: {}", if faults.is_empty() { "Pass!" } else { "Fail" })?;
     Ok(faults.is_empty())
-}
-
-fn allowed_cpus() -> Vec<usize> {
-    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-    (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect()
 }
 
 /// One thread per CPU, all reading at the same time and telling each other their latest reading.
@@ -133,7 +127,10 @@ mod tests {
         let mut out = Vec::new();
         let good = clocks(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.lines().filter(|line| line.contains("clocks seen")).count(), allowed_cpus().len());
+        assert_eq!(
+            text.lines().filter(|line| line.contains("clocks seen")).count(),
+            allowed_cpus().unwrap().len()
+        );
         assert!(text.ends_with(if good { "cs: Pass!\n" } else { "cs: Fail\n" }), "{text}");
     }
 

@@ -3,7 +3,9 @@
 use std::fs;
 
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::unistd::{SysconfVar, sysconf};
+use nix::unistd::SysconfVar;
+
+use crate::host::configured;
 
 /// CPU time since the machine or this process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +62,7 @@ impl CpuTime {
         };
         let (user, system) = own(UsageWho::RUSAGE_SELF).unwrap_or_default();
         let (child_user, child_system) = own(UsageWho::RUSAGE_CHILDREN).unwrap_or_default();
-        let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|ticks| u64::try_from(ticks).ok());
+        let ticks = configured(SysconfVar::CLK_TCK);
         let own_user_us = user + child_user;
         let own_us = own_user_us + system + child_system;
         CpuTime { machine, own_us, own_user_us, ticks: ticks.unwrap_or(100).max(1) }

@@ -1,10 +1,12 @@
-//! Block devices: what `/sys/dev/block` says of them.
+//! Block devices, as `/sys/dev/block` describes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use nix::sys::stat::{major, minor};
+use serde::Serialize;
+
+use crate::files::{sys_figure, sys_text};
 
 /// Major and minor number.
 pub type DeviceNumber = (u64, u64);
@@ -15,26 +17,19 @@ pub fn device_number(rdev: u64) -> DeviceNumber {
     (major(rdev), minor(rdev))
 }
 
-/// True for a device that cannot be written.
-#[must_use]
-pub fn is_read_only(device: DeviceNumber) -> bool {
-    sys_text(&sys_path(device).join("ro")).as_deref() == Some("1")
-}
-
-/// The directory below `/sys` of a device, by way of a link.
-#[must_use]
-pub fn sys_path(device: DeviceNumber) -> PathBuf {
-    Path::new("/sys/dev/block").join(format!("{}:{}", device.0, device.1))
-}
-
-/// A block device, perhaps a partition; what the queue says is that of the whole disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A block device, perhaps a partition; the figures of its queue are those of the whole disk. Serializes as a `device` object of
+/// `ferrio check`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BlockDevice {
+    /// Major and minor number.
+    #[serde(skip)]
+    pub number: DeviceNumber,
     /// Its node.
     pub path: PathBuf,
-    /// Node of the whole disk, for a partition another than its own.
+    /// Node of the whole disk, which for a partition differs from its own.
     pub disk: PathBuf,
     /// Name of the whole disk below `/sys/block`, as disk statistics have it.
+    #[serde(skip)]
     pub disk_name: String,
     /// Vendor and model, if it says.
     pub model: Option<String>,
@@ -44,37 +39,44 @@ pub struct BlockDevice {
     pub logical_block_bytes: u64,
     /// Unit that is written without reading first.
     pub physical_block_bytes: u64,
-    /// A disk that turns, as far as the kernel knows.
+    /// A rotating disk, as far as the kernel knows.
     pub rotational: bool,
     /// It takes trims.
     pub trims: bool,
+    /// It cannot be written.
+    #[serde(skip)]
+    pub read_only: bool,
     /// The I/O scheduler in force (`none`, `mq-deadline`).
+    #[serde(skip)]
     pub scheduler: Option<String>,
-    /// The file that a loop device keeps in the page cache: it was set up without direct I/O.
+    /// The file that a loop device without direct I/O keeps in the page cache.
+    #[serde(skip)]
     pub cached_file: Option<String>,
     /// The kernel does not count what the disk moves, or has not counted anything yet.
+    #[serde(skip)]
     pub uncounted: bool,
 }
 
 impl BlockDevice {
     /// Asks about a device; `None` for numbers that are no block device.
     #[must_use]
-    pub fn read(device: DeviceNumber) -> Option<Self> {
-        let here = fs::canonicalize(sys_path(device)).ok()?;
-        let is_part = here.join("partition").exists();
-        let disk = if is_part { here.parent()?.to_path_buf() } else { here.clone() };
-        let queue = |name: &str| figure(&disk.join("queue").join(name));
+    pub fn read(number: DeviceNumber) -> Option<Self> {
+        let here = sys_directory(number)?;
+        let disk = whole_disk(&here);
+        let queue = |name: &str| sys_figure(&disk.join("queue").join(name));
         let logical = queue("logical_block_size").filter(|&bytes| bytes > 0).unwrap_or(512);
         Some(BlockDevice {
+            number,
             path: device_node(&here)?,
             disk: device_node(&disk)?,
             disk_name: disk.file_name()?.to_string_lossy().into_owned(),
             model: model(&disk),
-            size_bytes: figure::<u64>(&here.join("size")).unwrap_or(0).saturating_mul(512),
+            size_bytes: sys_figure(&here.join("size")).unwrap_or(0).saturating_mul(512),
             logical_block_bytes: logical,
             physical_block_bytes: queue("physical_block_size").unwrap_or(logical),
             rotational: queue("rotational") == Some(1),
             trims: queue("discard_max_bytes").is_some_and(|bytes| bytes > 0),
+            read_only: sys_text(&here.join("ro")).as_deref() == Some("1"),
             scheduler: sys_text(&disk.join("queue/scheduler")).map(|text| chosen(&text).to_owned()),
             cached_file: cached_file(&disk),
             uncounted: uncounted(&disk),
@@ -82,9 +84,26 @@ impl BlockDevice {
     }
 }
 
+/// The directory of a device below `/sys`.
+pub(crate) fn sys_directory(device: DeviceNumber) -> Option<PathBuf> {
+    fs::canonicalize(format!("/sys/dev/block/{}:{}", device.0, device.1)).ok()
+}
+
+/// The directory of the disk that a partition belongs to, or that of the device itself.
+pub(crate) fn whole_disk(sys: &Path) -> PathBuf {
+    let parent = sys.parent().filter(|_| sys.join("partition").exists());
+    parent.unwrap_or(sys).to_path_buf()
+}
+
+/// The number of the device with this directory.
+pub(crate) fn number(sys: &Path) -> Option<DeviceNumber> {
+    let text = sys_text(&sys.join("dev"))?;
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 /// The node of a device by its directory below `/sys`: `dm-0` is known to people by its name below `/dev/mapper`.
-#[must_use]
-pub fn device_node(sys: &Path) -> Option<PathBuf> {
+pub(crate) fn device_node(sys: &Path) -> Option<PathBuf> {
     let mapped = sys_text(&sys.join("dm/name")).map(|name| Path::new("/dev/mapper").join(name));
     let name = sys.file_name()?.to_string_lossy().replace('!', "/");
     Some(mapped.unwrap_or_else(|| Path::new("/dev").join(name)))
@@ -116,19 +135,8 @@ fn uncounted(disk: &Path) -> bool {
 
 /// `none [mq-deadline] kyber` is mq-deadline; a single word is chosen as it is.
 fn chosen(schedulers: &str) -> &str {
-    let between = schedulers.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    between.map_or(schedulers, |(chosen, _)| chosen)
-}
-
-fn figure<T: FromStr>(path: &Path) -> Option<T> {
-    sys_text(path)?.parse().ok()
-}
-
-/// The text of a small file, without blanks around it; `None` for an empty one.
-#[must_use]
-pub fn sys_text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    let bracketed = schedulers.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(schedulers, |(chosen, _)| chosen)
 }
 
 #[cfg(test)]

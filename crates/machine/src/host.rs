@@ -1,11 +1,16 @@
-//! The host: its name, its kernel, its processors, its memory.
+//! The host as a whole: its name and kernel, its memory, its clock, and what this process may use of it.
 
 use std::fs;
+use std::path::Path;
 
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::utsname::uname;
 use nix::unistd::{SysconfVar, sysconf};
+use serde::Serialize;
 
-/// What a host says of itself; `None` is what it does not say.
+use crate::files::sys_text;
+
+/// What a host says about itself; `None` is what it does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// Network name.
@@ -16,7 +21,7 @@ pub struct Host {
     pub arch: Option<String>,
     /// Model of the first processor.
     pub cpu_model: Option<String>,
-    /// Processors in service.
+    /// Processors online.
     pub cpus_online: Option<u64>,
     /// Bytes of memory.
     pub memory_bytes: Option<u64>,
@@ -28,16 +33,97 @@ impl Host {
     pub fn ask() -> Self {
         let names = uname().ok();
         let text = |field: &std::ffi::OsStr| Some(field.to_string_lossy().into_owned());
-        let online = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten();
         Host {
             name: names.as_ref().and_then(|names| text(names.nodename())),
             kernel: names.as_ref().and_then(|names| text(names.release())),
             arch: names.as_ref().and_then(|names| text(names.machine())),
             cpu_model: cpu_model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
-            cpus_online: online.and_then(|cpus| u64::try_from(cpus).ok()),
-            memory_bytes: memory(&fs::read_to_string("/proc/meminfo").unwrap_or_default()),
+            cpus_online: configured(SysconfVar::_NPROCESSORS_ONLN),
+            memory_bytes: memory(&meminfo(), "MemTotal:"),
         }
     }
+}
+
+/// Sizes that job files may refer to (`$pagesize`, `$mb_memory`, `$ncpus`) and that options are checked against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Bytes per page.
+    pub page_size: u64,
+    /// MiB of memory.
+    pub memory_mib: u64,
+    /// Configured CPUs, online or not; at least 1.
+    pub cpus: u32,
+}
+
+impl Machine {
+    /// Asks the C library; what it does not know gets a common value.
+    #[must_use]
+    pub fn ask() -> Self {
+        let page_size = configured(SysconfVar::PAGE_SIZE).unwrap_or(4096);
+        let pages = configured(SysconfVar::_PHYS_PAGES).unwrap_or(0);
+        let cpus = configured(SysconfVar::_NPROCESSORS_CONF).and_then(|n| u32::try_from(n).ok());
+        Machine {
+            page_size,
+            memory_mib: pages.saturating_mul(page_size) >> 20,
+            cpus: cpus.unwrap_or(1).max(1),
+        }
+    }
+}
+
+/// What this process can use: CPUs, memory, and its own limits. Serializes as the `machine` object of `ferrio check`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Resources {
+    /// CPUs this process may use.
+    pub cpus: usize,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Bytes of memory that are available now.
+    pub memory_available_bytes: u64,
+    /// Hard limit of open files, `None` if there is none. A job with many files raises its own soft limit.
+    pub open_files: Option<u64>,
+    /// Soft limit of locked memory, `None` if there is none.
+    pub locked_memory_bytes: Option<u64>,
+    /// Soft limit of the size of a file, `None` if there is none.
+    pub file_size_bytes: Option<u64>,
+    /// Linux version, major and minor.
+    pub kernel: [u32; 2],
+}
+
+impl Resources {
+    /// Asks the kernel; what is not known is no limit.
+    #[must_use]
+    pub fn ask() -> Self {
+        let meminfo = meminfo();
+        let finite = |limit: u64| Some(limit).filter(|&limit| limit != RLIM_INFINITY);
+        let soft = |what| getrlimit(what).ok().and_then(|(soft, _)| finite(soft));
+        let kernel = sys_text(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default();
+        Resources {
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: memory(&meminfo, "MemTotal:").unwrap_or(u64::MAX),
+            memory_available_bytes: memory(&meminfo, "MemAvailable:").unwrap_or(u64::MAX),
+            open_files: open_file_limits().and_then(|(_, hard)| finite(hard)),
+            locked_memory_bytes: soft(Resource::RLIMIT_MEMLOCK),
+            file_size_bytes: soft(Resource::RLIMIT_FSIZE),
+            kernel: version(&kernel),
+        }
+    }
+}
+
+/// Soft and hard limit of the descriptors of this process; `None` if the kernel refuses to tell.
+#[must_use]
+pub fn open_file_limits() -> Option<(u64, u64)> {
+    getrlimit(Resource::RLIMIT_NOFILE).ok()
+}
+
+/// The clock source that the kernel has chosen (`tsc`), `None` if it does not say.
+#[must_use]
+pub fn clock_source() -> Option<String> {
+    sys_text(Path::new("/sys/devices/system/clocksource/clocksource0/current_clocksource"))
+}
+
+/// A figure that sysconf(3) knows.
+pub(crate) fn configured(what: SysconfVar) -> Option<u64> {
+    sysconf(what).ok().flatten().and_then(|figure| u64::try_from(figure).ok())
 }
 
 /// Not all architectures have such a line.
@@ -49,10 +135,20 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     cpuinfo.lines().find_map(value).filter(|model| !model.is_empty())
 }
 
+fn meminfo() -> String {
+    fs::read_to_string("/proc/meminfo").unwrap_or_default()
+}
+
 /// `MemTotal:  24000 kB` in bytes.
-fn memory(meminfo: &str) -> Option<u64> {
-    let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+fn memory(meminfo: &str, name: &str) -> Option<u64> {
+    let rest = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// `6.18.4-generic` is 6.18.
+fn version(release: &str) -> [u32; 2] {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    [parts.next().unwrap_or(0), parts.next().unwrap_or(0)]
 }
 
 #[cfg(test)]
@@ -67,15 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_in_bytes() {
-        assert_eq!(memory("MemTotal:       24684096 kB\nMemFree: 1 kB\n"), Some(25_276_514_304));
-        assert_eq!(memory("MemFree: 1 kB\n"), None);
+    fn memory_is_in_bytes_and_versions_are_numbers() {
+        let meminfo = "MemTotal:       24684096 kB\nMemFree: 1 kB\n";
+        assert_eq!(memory(meminfo, "MemTotal:"), Some(25_276_514_304));
+        assert_eq!(memory("MemFree: 1 kB\n", "MemTotal:"), None);
+        assert_eq!((version("6.18.44-fc"), version("5.4\n"), version("")), ([6, 18], [5, 4], [0, 0]));
     }
 
     #[test]
-    fn this_host_has_a_kernel_and_processors() {
-        let host = Host::ask();
+    fn this_host_has_a_kernel_processors_and_memory() {
+        let (host, machine, resources) = (Host::ask(), Machine::ask(), Resources::ask());
         assert!(host.kernel.is_some_and(|kernel| !kernel.is_empty()));
         assert!(host.cpus_online.is_some_and(|cpus| cpus > 0));
+        assert!(machine.page_size.is_power_of_two() && machine.memory_mib > 0);
+        assert!(resources.cpus > 0 && resources.memory_available_bytes <= resources.memory_bytes);
+        assert!(open_file_limits().is_some_and(|(soft, hard)| soft <= hard));
     }
 }

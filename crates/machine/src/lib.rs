@@ -1,16 +1,33 @@
-//! What a run happens on, as the kernel tells it: the host and its processors, mounted file systems, block devices.
+//! Every question to the kernel about the host: processors, memory and limits, mounted file systems, block devices.
 //!
-//! Only `stat`, `uname` and files below `/proc` and `/sys` are asked; no device and no file of a job is opened.
+//! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. No file of a
+//! job is opened; a block device is opened for reading to learn its size, and what is on it where udev does not say. Nothing here
+//! knows what a job is.
+//!
+//! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for what this process can use.
+//! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
+//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what is on a device ([`Held`]), what a [`Disk`] moves.
 #![forbid(unsafe_code)]
 
 mod cpu_time;
+mod cpus;
 mod devices;
+mod disks;
+mod files;
+mod held;
 mod host;
+mod huge_pages;
 mod mounts;
 mod places;
+mod signature;
 
 pub use cpu_time::{CpuTime, CpuUse};
-pub use devices::{BlockDevice, DeviceNumber, device_node, device_number, is_read_only, sys_path, sys_text};
-pub use host::Host;
-pub use mounts::{Mount, Mounts};
-pub use places::{Place, existing_parent};
+pub use cpus::{NumaNode, allowed_cpus, id_list};
+pub use devices::{BlockDevice, DeviceNumber, device_number};
+pub use disks::{Disk, DiskActivity, DiskCounters};
+pub use files::{DirectIo, block_device_bytes};
+pub use held::{Held, is_mounted};
+pub use host::{Host, Machine, Resources, clock_source, open_file_limits};
+pub use huge_pages::HugePagePool;
+pub use mounts::{Mount, Mounts, Room};
+pub use places::{Place, Places, storage_device};

@@ -1,10 +1,13 @@
-//! Mounted file systems, from `/proc/self/mountinfo` (proc(5)).
+//! Mounted file systems, from `/proc/self/mountinfo` (proc(5)), and their free space.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::{FsFlags, statvfs};
 
 use crate::devices::{DeviceNumber, device_number};
 
@@ -22,7 +25,12 @@ impl Mounts {
         Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
     }
 
-    /// The mount that a resolved path lies on.
+    /// All devices that something is mounted from: those that mounts have the number of and those that they name.
+    pub(crate) fn devices(&self) -> HashSet<DeviceNumber> {
+        self.0.iter().flat_map(|mount| [Some(mount.number), mount.source_device()]).flatten().collect()
+    }
+
+    /// The mount that a resolved path is on.
     #[must_use]
     pub fn of(&self, path: &Path) -> Option<&Mount> {
         // Of equally long ones the last counts, and that is what `max_by_key` returns.
@@ -42,21 +50,38 @@ pub struct Mount {
     pub file_system: String,
     /// What is mounted there.
     pub source: String,
-    device: DeviceNumber,
+    number: DeviceNumber,
 }
 
 impl Mount {
     /// The block device below; file systems with numbers of their own (btrfs) name it by path.
     #[must_use]
     pub fn device(&self) -> DeviceNumber {
-        if self.device.0 == 0
-            && self.source.starts_with('/')
-            && let Ok(node) = fs::metadata(&self.source)
-            && node.file_type().is_block_device()
-        {
-            return device_number(node.rdev());
-        }
-        self.device
+        if self.number.0 == 0 { self.source_device().unwrap_or(self.number) } else { self.number }
+    }
+
+    fn source_device(&self) -> Option<DeviceNumber> {
+        let node = self.source.starts_with('/').then(|| fs::metadata(&self.source).ok())??;
+        node.file_type().is_block_device().then(|| device_number(node.rdev()))
+    }
+}
+
+/// Room on a mounted file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes free for this user.
+    pub free_bytes: u64,
+    /// It is mounted read-only.
+    pub read_only: bool,
+}
+
+impl Room {
+    /// Asks about a mount point.
+    #[must_use]
+    pub fn at(mount_point: &Path) -> Option<Self> {
+        let found = statvfs(mount_point).ok()?;
+        let free_bytes = found.blocks_available().saturating_mul(found.fragment_size());
+        Some(Room { free_bytes, read_only: found.flags().contains(FsFlags::ST_RDONLY) })
     }
 }
 
@@ -74,11 +99,11 @@ fn line(line: &[u8]) -> Option<Mount> {
         point: PathBuf::from(std::ffi::OsString::from_vec(unescaped(fields.get(4)?))),
         file_system: text(dash + 1)?,
         source: text(dash + 2)?,
-        device: (major?, minor?),
+        number: (major?, minor?),
     })
 }
 
-/// Blanks and the like stand as `\040`.
+/// Spaces and other separators are written as `\040`.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(field.len());
     let mut at = 0;
@@ -100,7 +125,7 @@ mod tests {
         30 27 0:40 / /my\\040disk rw - tmpfs none rw\n31 27 8:1 / /my\\040disk rw - xfs /dev/sda1 rw\nodd\n";
 
     #[test]
-    fn a_path_lies_on_the_longest_mount_point_and_there_on_the_last_mount() {
+    fn a_path_is_on_the_longest_mount_point_and_there_on_the_last_mount() {
         let mounts = Mounts(parse(TEXT));
         assert_eq!(mounts.0.len(), 4);
         let file_system = |path: &str| mounts.of(Path::new(path)).unwrap().file_system.clone();
@@ -108,5 +133,16 @@ mod tests {
         assert_eq!(file_system("/my disk/a"), "xfs");
         assert_eq!(file_system("/my diskette"), "ext4");
         assert_eq!(mounts.of(Path::new("/")).unwrap().device(), (254, 0));
+    }
+
+    #[test]
+    fn all_numbers_are_devices_that_something_is_mounted_from() {
+        assert_eq!(Mounts(parse(TEXT)).devices(), HashSet::from([(0, 21), (254, 0), (0, 40), (8, 1)]));
+    }
+
+    #[test]
+    fn a_mounted_file_system_has_room() {
+        assert!(Room::at(Path::new("/")).is_some_and(|room| room.free_bytes > 0));
+        assert_eq!(Room::at(Path::new("/no/such/place")), None);
     }
 }

@@ -1,10 +1,12 @@
-//! Where a path lies: in which file system, on which device.
+//! Where the files of a run are: in which file systems, on which devices.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::devices::{BlockDevice, device_number};
+use crate::devices::{BlockDevice, DeviceNumber, device_number};
+use crate::files::{existing_parent, here_and_above};
 use crate::mounts::Mounts;
 
 /// A file system with the device below it, or a device that is used directly.
@@ -14,34 +16,14 @@ pub struct Place {
     pub mount_point: Option<PathBuf>,
     /// Type of the file system; `None` for a device.
     pub file_system: Option<String>,
+    /// What is mounted there; `None` for a device.
+    pub source: Option<String>,
     /// The device; `None` where no block device is below (network and memory file systems).
     pub device: Option<BlockDevice>,
 }
 
 impl Place {
-    /// The place of a path; one that is not there counts by its nearest directory. `None` for character devices and the like.
-    #[must_use]
-    pub fn of(path: &Path, mounts: &Mounts) -> Option<Self> {
-        let resolved = match fs::metadata(path) {
-            Ok(metadata) if metadata.file_type().is_block_device() => {
-                let device = BlockDevice::read(device_number(metadata.rdev()));
-                return Some(Place { device, ..Place::default() });
-            }
-            Ok(metadata) if metadata.is_file() || metadata.is_dir() => fs::canonicalize(path).ok()?,
-            Ok(_) => return None,
-            Err(_) => existing_parent(path)?,
-        };
-        let mount = mounts.of(&resolved)?;
-        Some(Place {
-            mount_point: Some(mount.point.clone()),
-            file_system: Some(mount.file_system.clone()),
-            device: BlockDevice::read(mount.device()),
-        })
-    }
-}
-
-impl Place {
-    /// What is stored there is stored in memory.
+    /// What is stored there is in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         let kinds = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
@@ -54,13 +36,101 @@ impl Place {
     }
 }
 
-/// Nearest directory above a path that is there, resolved.
+/// The device that stores a path: a block device itself, or the one below the file or its nearest existing directory.
 #[must_use]
-pub fn existing_parent(path: &Path) -> Option<PathBuf> {
-    let parents = path.ancestors().skip(1);
-    parents
-        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
-        .find_map(|parent| fs::canonicalize(parent).ok())
+pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
+    let existing = here_and_above(path).find_map(|path| fs::metadata(path).ok())?;
+    let is_device = existing.file_type().is_block_device();
+    Some(device_number(if is_device { existing.rdev() } else { existing.dev() }))
+}
+
+/// The places of the paths asked about so far, each once, in order of first use.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    mounts: Mounts,
+    all: Vec<Place>,
+    known: HashMap<Where, Option<usize>>,
+}
+
+/// What decides where a path is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Where {
+    /// Most files of a job share a directory; one with another device number than the missing ones there is a mount point itself.
+    Directory(PathBuf, Option<u64>),
+    Device(DeviceNumber),
+}
+
+impl Places {
+    /// Places by the file systems that are mounted now.
+    #[must_use]
+    pub fn begin() -> Self {
+        Places { mounts: Mounts::read(), ..Places::default() }
+    }
+
+    /// The mounts that places are looked up in.
+    #[must_use]
+    pub fn mounts(&self) -> &Mounts {
+        &self.mounts
+    }
+
+    /// All places so far.
+    #[must_use]
+    pub fn all(&self) -> &[Place] {
+        &self.all
+    }
+
+    /// The index of the place of a path; a missing one counts by its nearest directory. `None` for character devices and the like.
+    pub fn index_of(&mut self, path: &Path) -> Option<usize> {
+        let found = fs::metadata(path).ok();
+        let device = match &found {
+            Some(found) if found.file_type().is_block_device() => Some(device_number(found.rdev())),
+            Some(found) if !found.is_file() && !found.is_dir() => return None,
+            _ => None,
+        };
+        // A link leads elsewhere.
+        if device.is_none() && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            return self.of_file(path);
+        }
+        let key = match device {
+            Some(device) => Where::Device(device),
+            None => {
+                let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
+                Where::Directory(directory, found.map(|found| found.dev()))
+            }
+        };
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let index = match device {
+            Some(device) => Some(self.add(Place { device: BlockDevice::read(device), ..Place::default() })),
+            None => self.of_file(path),
+        };
+        self.known.insert(key, index);
+        index
+    }
+
+    fn of_file(&mut self, path: &Path) -> Option<usize> {
+        let resolved = fs::canonicalize(path).ok().or_else(|| existing_parent(path))?;
+        let mount = self.mounts.of(&resolved)?;
+        let is_there = |place: &Place| place.mount_point.as_ref() == Some(&mount.point);
+        if let Some(known) = self.all.iter().position(is_there) {
+            return Some(known);
+        }
+        let place = Place {
+            mount_point: Some(mount.point.clone()),
+            file_system: Some(mount.file_system.clone()),
+            source: Some(mount.source.clone()),
+            device: BlockDevice::read(mount.device()),
+        };
+        Some(self.add(place))
+    }
+
+    fn add(&mut self, place: Place) -> usize {
+        self.all.iter().position(|known| *known == place).unwrap_or_else(|| {
+            self.all.push(place);
+            self.all.len() - 1
+        })
+    }
 }
 
 #[cfg(test)]
@@ -68,25 +138,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_not_there_lies_where_its_nearest_directory_does() {
+    fn files_that_exist_or_not_share_the_place_of_their_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let resolved = fs::canonicalize(dir.path()).unwrap();
-        assert_eq!(existing_parent(&dir.path().join("a/b/c")), Some(resolved));
-        assert_eq!(existing_parent(Path::new("f")), fs::canonicalize(".").ok());
-    }
-
-    #[test]
-    fn a_file_and_its_neighbour_to_be_share_a_place() {
-        let dir = tempfile::tempdir().unwrap();
-        let mounts = Mounts::read();
+        let mut places = Places::begin();
         fs::write(dir.path().join("here"), b"x").unwrap();
-        let here = Place::of(&dir.path().join("here"), &mounts).unwrap();
-        assert!(here.file_system.is_some());
-        assert_eq!(Place::of(&dir.path().join("none/there"), &mounts), Some(here));
+        std::os::unix::fs::symlink(dir.path().join("here"), dir.path().join("link")).unwrap();
+        let here = places.index_of(&dir.path().join("here"));
+        assert_eq!(here, Some(0));
+        for other in ["none", "none/there", "link"] {
+            assert_eq!(places.index_of(&dir.path().join(other)), here, "{other}");
+        }
+        assert!(places.all().len() == 1 && places.all()[0].file_system.is_some());
     }
 
     #[test]
-    fn memory_is_told_by_file_system_and_device() {
+    fn a_link_is_where_it_leads() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/proc/self/status", dir.path().join("link")).unwrap();
+        let mut places = Places::begin();
+        let (here, linked) =
+            (places.index_of(&dir.path().join("f")), places.index_of(&dir.path().join("link")));
+        assert_ne!(here, linked);
+        assert_eq!(places.all()[linked.unwrap()].file_system.as_deref(), Some("proc"));
+    }
+
+    #[test]
+    fn a_missing_file_is_stored_where_its_nearest_directory_is() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(storage_device(&dir.path().join("a/b/c")), storage_device(dir.path()));
+        assert!(storage_device(Path::new("no-such-file")).is_some());
+    }
+
+    #[test]
+    fn a_character_device_has_no_place() {
+        assert_eq!(Places::begin().index_of(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn memory_is_known_by_file_system_and_device() {
         let on = |kind: &str, disk: &str| {
             let device = BlockDevice { disk_name: disk.to_owned(), ..BlockDevice::default() };
             let device = Some(device).filter(|_| !disk.is_empty());
@@ -94,10 +183,5 @@ mod tests {
         };
         assert!(on("tmpfs", "") && on("ext4", "zram0") && on("ext4", "ram15"));
         assert!(!on("ext4", "vda") && !on("ext4", "ramdisk") && !on("nfs", ""));
-    }
-
-    #[test]
-    fn a_character_device_lies_nowhere() {
-        assert_eq!(Place::of(Path::new("/dev/null"), &Mounts::read()), None);
     }
 }

@@ -1,16 +1,16 @@
 //! From drafts to the jobs of the run: clones, numbers, report groups, and the files each of them finds.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt};
+use ferrio_machine::{Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::files;
 use crate::findings::Findings;
-use crate::mounted::{Device, is_in_use, mounted};
 use crate::names::Listing;
 use crate::priorities;
 use crate::probe::{Found, probe};
@@ -36,8 +36,8 @@ pub(crate) struct Groups {
     filled: bool,
     /// Sizes that files will have once the first so many jobs are laid out. A run of one job never asks.
     laid_out: (usize, HashMap<PathBuf, Option<u64>>),
-    /// Devices with a mounted file system, asked for when the first device is met.
-    mounted: Option<HashSet<Device>>,
+    /// Mounted file systems, asked for when the first device is met.
+    mounts: Option<Mounts>,
 }
 
 impl Groups {
@@ -110,7 +110,7 @@ impl Groups {
         let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
         let allowed = job.options.switch(Opt::AllowMountedWrite).unwrap_or(false);
         let Some(device) = found.device.filter(|_| changes && !allowed) else { return };
-        if is_in_use(device, self.mounted.get_or_insert_with(mounted)) {
+        if is_mounted(device, self.mounts.get_or_insert_with(Mounts::read)) {
             let message =
                 format!("{} appears mounted, and 'allow_mounted_write' isn't set. Aborting.", path.display());
             let origin = job.options.given(Opt::Filename).map_or(&job.origin, |given| &given.value_origin);

@@ -14,7 +14,7 @@
 //!   - On which files: `files`, `names`, `sizes`, `fill_device`, `directories`.
 //!   - What is reported: `measure`, `logs`.
 //! - `written` has questions to a job as written, `findings` what planning has to say.
-//! - What the machine is asked: `machine`, `probe`, `mounted`.
+//! - What `ferrio-machine` is asked: `probe`, `process` (NUMA nodes), `groups` (mounted devices).
 #![forbid(unsafe_code)]
 
 mod block_sizes;
@@ -37,10 +37,8 @@ mod latency_limits;
 mod life_cycle;
 mod limits;
 mod logs;
-mod machine;
 mod measure;
 mod memory;
-mod mounted;
 mod names;
 mod priorities;
 mod probe;
@@ -62,9 +60,9 @@ mod zones;
 
 use ferrio_job::Plan;
 use ferrio_jobfile::{JobSet, Problems};
+use ferrio_machine::Machine;
 
 pub use engine::ENGINES;
-pub use machine::Machine;
 
 use findings::Findings;
 use group_rules::Together;

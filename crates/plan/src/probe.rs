@@ -1,11 +1,12 @@
-//! What the machine says about a path: what kind of thing it is and how large.
+//! What a path of a job is and how large.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use crate::mounted::{self, Device};
+use ferrio_machine::{DeviceNumber, block_device_bytes, device_number};
+
 use ferrio_job::{FileKind, SetupError, strerror};
 
 /// What was found at a path.
@@ -15,7 +16,7 @@ pub(crate) struct Found {
     /// Bytes; `None` when nothing is there or the size cannot be known.
     pub(crate) size: Option<u64>,
     /// Numbers of a block device.
-    pub(crate) device: Option<Device>,
+    pub(crate) device: Option<DeviceNumber>,
 }
 
 impl Found {
@@ -38,7 +39,7 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
     };
     let kind = metadata.file_type();
     if kind.is_block_device() {
-        let device = Some(mounted::device(metadata.rdev()));
+        let device = Some(device_number(metadata.rdev()));
         Ok(Found { kind: FileKind::Block, size: Some(device_size(name, path)?), device })
     } else if kind.is_char_device() {
         Ok(Found { kind: FileKind::Char, size: None, device: None })
@@ -55,11 +56,7 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
 
 /// The end of an opened block device is its size.
 fn device_size(name: &str, path: &Path) -> Result<u64, SetupError> {
-    let open = |flags| OpenOptions::new().read(true).custom_flags(flags).open(path);
-    // Looking at a device need not update its access time; only its owner may ask for that.
-    let device = open(libc::O_NOATIME).or_else(|_| open(0));
-    let end = device.and_then(|mut device| device.seek(SeekFrom::End(0)));
-    match end {
+    match block_device_bytes(path) {
         Ok(0) => {
             let message = format!("{name}: zero sized block device?");
             Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })

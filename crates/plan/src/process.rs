@@ -1,11 +1,9 @@
 //! Where the worker of a job runs and how nice it is: CPUs, NUMA nodes.
 
-use std::fs;
-
 use ferrio_job::{Choice as _, Diagnostic, JobSpec, MemoryPolicy, NumaMode};
 use ferrio_jobfile::{Argument, Job, Opt, Value};
+use ferrio_machine::{Machine, NumaNode, id_list};
 
-use crate::Machine;
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::written::{lacks, note, refuse, value_origin};
@@ -14,18 +12,6 @@ inert! {
     CpusAllowedPolicy:
         |job| lacks(job, Opt::CpusAllowed) && lacks(job, Opt::Cpumask);
         "the job may run on all CPUs without `cpus_allowed`";
-}
-
-const NODES: &str = "/sys/devices/system/node";
-
-/// Nodes and CPUs have no higher numbers; a list that says otherwise is not worth the memory.
-const MAX_ID: u32 = 65_535;
-
-/// One node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Node {
-    id: u32,
-    cpus: Vec<u32>,
 }
 
 /// The CPUs and the priority of the worker.
@@ -57,7 +43,7 @@ pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, f
     if !job.options.is_given(Opt::NumaCpuNodes) && !job.options.is_given(Opt::NumaMemPolicy) {
         return;
     }
-    let nodes = online(machine);
+    let nodes = NumaNode::online(machine.cpus);
     let mut refuse = |opt, message: String| {
         findings
             .refuse(Diagnostic::error(message, value_origin(&job.options, opt)).code("invalid-numa-nodes"));
@@ -85,19 +71,7 @@ pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, f
     }
 }
 
-/// A kernel that knows no nodes is one.
-fn online(machine: &Machine) -> Vec<Node> {
-    let read =
-        |name: &str| fs::read_to_string(format!("{NODES}/{name}")).ok().and_then(|text| list(text.trim()));
-    let nodes: Vec<Node> = read("online")
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|id| Some(Node { id, cpus: read(&format!("node{id}/cpulist"))? }))
-        .collect();
-    if nodes.is_empty() { vec![Node { id: 0, cpus: (0..machine.cpus).collect() }] } else { nodes }
-}
-
-fn cpus_of(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
+fn cpus_of(nodes: &[NumaNode], text: &str) -> Result<Vec<u32>, String> {
     let ids = chosen(nodes, text)?;
     let cpus: Vec<u32> =
         nodes.iter().filter(|node| ids.contains(&node.id)).flat_map(|node| node.cpus.clone()).collect();
@@ -107,7 +81,7 @@ fn cpus_of(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-fn policy(nodes: &[Node], mode: NumaMode, named: &str) -> Result<MemoryPolicy, String> {
+fn policy(nodes: &[NumaNode], mode: NumaMode, named: &str) -> Result<MemoryPolicy, String> {
     let ids = || chosen(nodes, named);
     Ok(match mode {
         NumaMode::Prefer => MemoryPolicy::Prefer(ids()?[0]),
@@ -119,10 +93,10 @@ fn policy(nodes: &[Node], mode: NumaMode, named: &str) -> Result<MemoryPolicy, S
 }
 
 /// Nodes as libnuma writes them: a list, `all`, `!` for all others, `+` for places among the nodes that are there. At least one.
-fn chosen(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
+fn chosen(nodes: &[NumaNode], text: &str) -> Result<Vec<u32>, String> {
     let all = || nodes.iter().map(|node| node.id);
     let named = text.trim_start_matches(['!', '+']);
-    let listed = if named == "all" { Some(all().collect()) } else { list(named) };
+    let listed = if named == "all" { Some(all().collect()) } else { id_list(named) };
     let mut ids = listed.ok_or_else(|| format!("`{text}` is no list of NUMA nodes"))?;
     if text.starts_with('+') && named != "all" {
         ids = ids.iter().map(|&at| all().nth(at as usize).unwrap_or(u32::MAX)).collect();
@@ -138,28 +112,14 @@ fn chosen(nodes: &[Node], text: &str) -> Result<Vec<u32>, String> {
     if ids.is_empty() { Err(format!("`{text}` leaves no NUMA node")) } else { Ok(ids) }
 }
 
-/// `0-2,5`; an empty text is an empty list.
-fn list(text: &str) -> Option<Vec<u32>> {
-    let mut ids = Vec::new();
-    for span in text.split(',').filter(|span| !span.is_empty()) {
-        let (first, last) = span.split_once('-').unwrap_or((span, span));
-        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse().ok()?);
-        if last > MAX_ID {
-            return None;
-        }
-        ids.extend(first..=last);
-    }
-    Some(ids)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{null, refusals, spec_of};
 
     /// Two nodes with CPUs and one with memory only.
-    fn nodes() -> Vec<Node> {
-        let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec() };
+    fn nodes() -> Vec<NumaNode> {
+        let node = |id, cpus: &[u32]| NumaNode { id, cpus: cpus.to_vec() };
         vec![node(0, &[0, 1, 4]), node(1, &[2, 3]), node(3, &[])]
     }
 

@@ -2,12 +2,8 @@
 //!
 //! Asked once before the run, for files may be gone after it. [`ReportOptions::within`](crate::ReportOptions::within) takes it in.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use ferrio_job::{FileKind, Plan};
-use ferrio_machine::{CpuTime, CpuUse, Host, Mounts, Place};
+use ferrio_machine::{CpuTime, CpuUse, Host, Place, Places};
 use ferrio_stats::Clock;
 
 /// What is known of the surroundings of a run.
@@ -31,24 +27,24 @@ impl Setting {
     /// Asks about the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str) -> Self {
-        let mut asking = Asking { mounts: Mounts::read(), directories: HashMap::new(), places: Vec::new() };
+        let mut places = Places::begin();
         let places_of = plan
             .jobs
             .iter()
             .map(|job| &job.spec)
             .map(|spec| {
                 let files = spec.files.iter().filter(|_| !spec.engine.is_diskless());
-                let mut places: Vec<usize> =
-                    files.filter_map(|file| asking.place(&file.path, file.kind)).collect();
-                places.sort_unstable();
-                places.dedup();
-                places
+                let stored = files.filter(|file| matches!(file.kind, FileKind::Regular | FileKind::Block));
+                let mut used: Vec<usize> = stored.filter_map(|file| places.index_of(&file.path)).collect();
+                used.sort_unstable();
+                used.dedup();
+                used
             })
             .collect();
         Setting {
             version: version.to_owned(),
             host: Host::ask(),
-            places: asking.places,
+            places: places.all().to_vec(),
             places_of,
             counter_is_invariant: Clock::counter_is_invariant(),
             start: CpuTime::now(),
@@ -68,42 +64,10 @@ impl Setting {
     }
 }
 
-struct Asking {
-    mounts: Mounts,
-    /// Places of directories: most files of a job share one.
-    directories: HashMap<PathBuf, Option<usize>>,
-    places: Vec<Place>,
-}
-
-impl Asking {
-    fn place(&mut self, path: &Path, kind: FileKind) -> Option<usize> {
-        let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-        if matches!(kind, FileKind::Char | FileKind::Pretend) {
-            return None;
-        }
-        if kind == FileKind::Block || is_link() {
-            return self.ask(path);
-        }
-        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        if let Some(known) = self.directories.get(&directory) {
-            return *known;
-        }
-        let place = self.ask(path);
-        self.directories.insert(directory, place);
-        place
-    }
-
-    fn ask(&mut self, path: &Path) -> Option<usize> {
-        let place = Place::of(path, &self.mounts)?;
-        Some(self.places.iter().position(|known| *known == place).unwrap_or_else(|| {
-            self.places.push(place);
-            self.places.len() - 1
-        }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use ferrio_job::{EngineKind, FileSpec, JobSpec, PlannedJob};
 

@@ -13,8 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::idle_priority::run_when_idle;
-use nix::sched::{CpuSet, sched_getaffinity};
-use nix::unistd::Pid;
+use ferrio_machine::allowed_cpus;
 
 use crate::place::run_on;
 
@@ -99,11 +98,10 @@ impl IdleThreads {
     /// # Errors
     /// A CPU cannot be used, or no thread can be made.
     pub(crate) fn start() -> io::Result<Self> {
-        let allowed = sched_getaffinity(Pid::from_raw(0))?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = IdleThreads { cpus: Vec::new(), stop, began: Instant::now() };
         let (sender, measured) = channel();
-        for number in (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false)) {
+        for number in allowed_cpus()? {
             let units = Arc::new(Units::default());
             let at = threads.cpus.len();
             let (sender, stop, counted) = (sender.clone(), Arc::clone(&threads.stop), Arc::clone(&units));
@@ -231,12 +229,8 @@ mod tests {
     #[test]
     fn every_allowed_cpu_is_measured_and_its_thread_counts() {
         let threads = IdleThreads::start().unwrap();
-        let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap();
-        let allowed = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false));
-        assert_eq!(
-            threads.cpus.iter().map(|cpu| cpu.number).collect::<Vec<_>>(),
-            allowed.collect::<Vec<_>>()
-        );
+        let measured: Vec<usize> = threads.cpus.iter().map(|cpu| cpu.number).collect();
+        assert_eq!(measured, allowed_cpus().unwrap());
         // However busy the machine is, each thread comes to its turn.
         while threads.units().contains(&0) {
             std::thread::yield_now();

@@ -9,7 +9,7 @@ use ferrio_engine::{FileSet, OpenFile, device};
 use ferrio_job::{Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::resource::{Resource, setrlimit};
 
 use crate::failure::Failure;
 
@@ -63,7 +63,7 @@ pub(crate) fn is_opened(file: &FileSpec) -> bool {
 
 /// Lets the program have so many more descriptors if it may decide that itself. If not, an open fails and says so.
 fn raise_limit(spec: &JobSpec, files: usize) {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let Some((soft, hard)) = ferrio_machine::open_file_limits() else { return };
     // Some engines duplicate the descriptors they are given, and offloaded ones do for each of their threads.
     let each = 1 + if spec.offload { u64::from(spec.units()) } else { 1 };
     if soft < hard && soft < (files as u64).saturating_mul(each).saturating_add(OTHERS) {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ferrio_job::Plan;
-use rustix::fs::{FileType, fstat};
+use nix::sys::stat::{SFlag, fstat};
 
 /// Bytes of a file that an I/O touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +44,8 @@ impl Identity {
     /// What an open file is.
     pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
         let stat = fstat(file)?;
-        Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::BlockDevice | FileType::CharacterDevice => Identity::Device(stat.st_rdev),
+        Ok(match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
+            SFlag::S_IFBLK | SFlag::S_IFCHR => Identity::Device(stat.st_rdev),
             _ => Identity::Inode(stat.st_dev, stat.st_ino),
         })
     }

@@ -108,11 +108,10 @@ fn tsc_is_invariant() -> bool {
     const LEAF: u32 = 0x8000_0007;
     let invariant = __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT_TSC != 0;
     // Hypervisors often hide the bit although the counter is sound: then the kernel's own choice decides.
-    let kernel = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    match kernel.as_deref().map(str::trim) {
-        Ok("tsc") => true,
-        Ok(_) => false,
-        Err(_) => invariant,
+    match ferrio_machine::clock_source().as_deref() {
+        Some("tsc") => true,
+        Some(_) => false,
+        None => invariant,
     }
 }
 

@@ -8,7 +8,7 @@ use ferrio_jobfile::Opt;
 
 use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};
-use crate::model::{Place, Severity};
+use crate::model::Severity;
 use crate::section::{Asks, Section, is_stored};
 use crate::units::bytes;
 
@@ -71,7 +71,7 @@ fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         allocated.zip(file.found).filter(|(allocated, size)| *allocated < size / 2)
     };
     let compresses = |path| {
-        let kind = place(run, path).and_then(|place| place.file_system.as_deref());
+        let kind = run.facts.place_of(path).and_then(|place| place.file_system.as_deref());
         kind.is_some_and(|kind| COMPRESSING.contains(&kind))
     };
     let read = section.files().filter(|(spec, file)| spec.does(Direction::Read) && !file.extend);
@@ -107,9 +107,14 @@ fn zero_data(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 /// The file lies in memory.
 fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let spec = section.running().next()?;
-    let (_, file) = section.files().find(|(_, file)| place(run, &file.path).is_some_and(in_memory))?;
-    let kind =
-        place(run, &file.path).and_then(|place| place.file_system.as_deref()).unwrap_or("a memory device");
+    let (_, file) = section
+        .files()
+        .find(|(_, file)| run.facts.place_of(&file.path).is_some_and(|place| place.in_memory))?;
+    let kind = run
+        .facts
+        .place_of(&file.path)
+        .and_then(|place| place.file_system.as_deref())
+        .unwrap_or("a memory device");
     let tmpfs_direct = spec.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
         let message = format!("{} lies on {kind}: memory is measured", file.path.display());
@@ -151,29 +156,16 @@ fn working_set(section: &Section<'_>) -> u64 {
 /// Some file is on something that is slower than memory.
 fn on_disk(run: &Run<'_>, section: &Section<'_>) -> bool {
     section.files().any(|(_, file)| match file.kind {
-        FileKind::Regular | FileKind::Block => place(run, &file.path).is_some_and(|place| !in_memory(place)),
+        FileKind::Regular | FileKind::Block => {
+            run.facts.place_of(&file.path).is_some_and(|place| !place.in_memory)
+        }
         FileKind::Char | FileKind::Pretend => false,
     })
 }
 
-fn in_memory(place: &Place) -> bool {
-    let memory_device = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        ["ram", "zram", "pmem"].iter().any(|kind| {
-            name.strip_prefix(kind).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-        })
-    };
-    matches!(place.file_system.as_deref(), Some("tmpfs" | "ramfs" | "devtmpfs"))
-        || place.device.as_ref().is_some_and(|device| memory_device(&device.path))
-}
-
-fn place<'a>(run: &Run<'a>, path: &Path) -> Option<&'a Place> {
-    run.facts.places.get(run.facts.files.get(path)?.place?)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::CheckedPlace;
     use crate::testing::{has, has_with, report, risks};
 
     fn job(options: &str) -> String {
@@ -243,12 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_measured_on_tmpfs_and_zram_and_caches_are_no_matter_there() {
-        let on = |place: Place, code| has_with(code, &job("loops=2\n"), |facts| facts.places[0] = place);
-        let tmpfs = || Place { file_system: Some("tmpfs".to_owned()), ..Place::default() };
+    fn memory_is_measured_on_tmpfs_and_its_cache_does_not_matter() {
+        let on =
+            |place: CheckedPlace, code| has_with(code, &job("loops=2\n"), |facts| facts.places[0] = place);
+        let tmpfs = || CheckedPlace {
+            file_system: Some("tmpfs".to_owned()),
+            in_memory: true,
+            ..CheckedPlace::default()
+        };
         assert!(on(tmpfs(), "memory-device") && !on(tmpfs(), "cached-reads"));
-        let zram = crate::model::Device { path: "/dev/zram0".into(), ..Default::default() };
-        assert!(on(Place { device: Some(zram), ..Place::default() }, "memory-device"));
         assert!(!has("memory-device", &job("")));
     }
 }

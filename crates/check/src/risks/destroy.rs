@@ -7,9 +7,9 @@ use ferrio_jobfile::Opt;
 
 use super::{Rule, Run, Told};
 use crate::build::action;
-use crate::model::{Action, Device, Severity};
+use crate::model::{Action, CheckedDevice, Severity};
 use crate::section::{Asks, Section};
-use crate::units::{bytes, time};
+use crate::units::{bytes, listed, time};
 
 /// Bytes from which going over a device takes its time.
 const LARGE: u64 = 64 << 30;
@@ -131,24 +131,24 @@ fn deed(section: &Section<'_>) -> &'static str {
     }
 }
 
-fn described(file: &FileSpec, device: Option<&Device>) -> String {
+fn described(file: &FileSpec, device: Option<&CheckedDevice>) -> String {
     let path = file.path.display();
-    let model = device.and_then(|device| device.model.as_deref()).map(|model| format!("{model}, "));
+    let model = device.and_then(|device| device.about.model.as_deref()).map(|model| format!("{model}, "));
     format!("{path} ({}{})", model.unwrap_or_default(), bytes(file.real_size))
 }
 
-fn holds(device: &Device) -> Option<String> {
-    (!device.holds.is_empty()).then(|| device.holds.join(", "))
+fn holds(device: &CheckedDevice) -> Option<String> {
+    (!device.holds.is_empty()).then(|| listed(&device.holds))
 }
 
-fn device<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a Device> {
-    run.facts.places.get(run.facts.files.get(&file.path)?.place?)?.device.as_ref()
+fn device<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a CheckedDevice> {
+    run.facts.place_of(&file.path)?.device.as_ref()
 }
 
 fn changed_device<'a>(
     run: &Run<'a>,
     section: &Section<'a>,
-) -> impl Iterator<Item = (&'a FileSpec, &'a Device)> {
+) -> impl Iterator<Item = (&'a FileSpec, &'a CheckedDevice)> {
     let changed = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
     let found: Vec<_> = changed.filter_map(|(_, file)| Some((file, device(run, file)?))).collect();
     found.into_iter()
@@ -157,23 +157,22 @@ fn changed_device<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Place;
+    use ferrio_machine::{BlockDevice, Held};
+
+    use crate::model::CheckedPlace;
     use crate::testing::{has, plan_of, risks};
 
     /// The report on jobs whose file is turned into a device holding this.
-    fn on_device(text: &str, held: &[&str]) -> Vec<(&'static str, String)> {
+    fn on_device(text: &str, held: &[Held]) -> Vec<(&'static str, String)> {
         let (set, mut plan) = plan_of(text);
         let mut facts = crate::testing::facts(&plan);
         for file in plan.jobs.iter_mut().flat_map(|job| &mut job.spec.files) {
             file.kind = FileKind::Block;
             file.real_size = file.size;
         }
-        let device = Device {
-            model: Some("Fast 9000".to_owned()),
-            holds: held.iter().map(|&held| held.to_owned()).collect(),
-            ..Device::default()
-        };
-        facts.places = vec![Place { device: Some(device), ..Place::default() }];
+        let about = BlockDevice { model: Some("Fast 9000".to_owned()), ..BlockDevice::default() };
+        let device = CheckedDevice { about, holds: held.to_vec() };
+        facts.places = vec![CheckedPlace { device: Some(device), ..CheckedPlace::default() }];
         let report = crate::check(&set, &plan, &facts, None);
         report
             .risks
@@ -186,11 +185,11 @@ mod tests {
     #[test]
     fn writing_to_a_device_is_told_and_worse_if_something_is_on_it() {
         let job = "[a]\nfilename=d\nsize=1m\n";
-        assert_eq!(on_device(job, &["ext4 mounted at /data"]), []);
+        assert_eq!(on_device(job, &[Held::Signature("ext4".to_owned())]), []);
         let want = "writes to the device d (Fast 9000, 1MiB)".to_owned();
         assert_eq!(on_device(&format!("{job}rw=randrw\n"), &[]), [("write-to-device", want)]);
         let want = "trims the device d (Fast 9000, 1MiB), and it holds swap in use, partition d1".to_owned();
-        let held = ["swap in use", "partition d1"];
+        let held = [Held::Swap, Held::Partition { name: "d1".to_owned(), holds: Vec::new() }];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
     }
 

@@ -2,10 +2,10 @@
 
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
+use ferrio_machine::DirectIo;
 
 use super::{Rule, Run, Told};
-use crate::facts::DirectIo;
-use crate::model::{Place, Severity};
+use crate::model::{CheckedPlace, Severity};
 use crate::section::{Asks, Section};
 
 pub(super) const RULES: &[Rule] = &[
@@ -23,7 +23,7 @@ const TMPFS_TAKES_IT: [u32; 2] = [6, 6];
 /// The file system has no direct I/O: opening fails.
 fn direct_refused(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
-    let kind = place(run, file).and_then(|place| place.file_system.clone()).unwrap_or_default();
+    let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
     let message = format!("direct=1, but {kind} does not take direct I/O on {}", file.path.display());
     Some(Told::new(message, "use direct=0, or a file on a disk").blame(BLAME))
 }
@@ -86,18 +86,15 @@ fn used_directly<'a>(section: &Section<'a>) -> impl Iterator<Item = (&'a JobSpec
     })
 }
 
-fn place<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a Place> {
-    run.facts.places.get(run.facts.files.get(&file.path)?.place?)
-}
-
 fn is_tmpfs(run: &Run<'_>, file: &FileSpec) -> bool {
-    place(run, file).is_some_and(|place| place.file_system.as_deref() == Some("tmpfs"))
+    run.facts.place_of(&file.path).is_some_and(|place| place.file_system.as_deref() == Some("tmpfs"))
 }
 
 fn refuses(run: &Run<'_>, file: &FileSpec) -> bool {
-    let never = |place: &Place| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
+    let never =
+        |place: &CheckedPlace| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
     let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_TAKES_IT;
-    old || place(run, file).is_some_and(never)
+    old || run.facts.place_of(&file.path).is_some_and(never)
         || run.facts.files.get(&file.path).is_some_and(|facts| facts.direct == DirectIo::Refused)
 }
 
@@ -106,7 +103,9 @@ fn alignment(run: &Run<'_>, file: &FileSpec) -> Option<u64> {
     match run.facts.files.get(&file.path)?.direct {
         DirectIo::Aligned(align) => Some(align),
         DirectIo::Refused => None,
-        DirectIo::Unknown => place(run, file)?.device.as_ref().map(|device| device.logical_block_bytes),
+        DirectIo::Unknown => {
+            run.facts.place_of(&file.path)?.device.as_ref().map(|device| device.about.logical_block_bytes)
+        }
     }
     .filter(|&align| align > 1)
 }

@@ -4,7 +4,7 @@ use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
 use super::{Rule, Run, Told};
-use crate::model::{Place, Severity};
+use crate::model::{CheckedPlace, Severity};
 use crate::section::{Asks, Section, end};
 use crate::units::bytes;
 
@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// All jobs' files on one file system need more than is free there.
 fn space_short(run: &Run<'_>) -> Vec<Told> {
-    let short = |place: &Place| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
+    let short = |place: &CheckedPlace| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
     let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
     let told = places.map(|(at, place)| {
         let users = run.sections.iter().filter(|section| {
@@ -43,7 +43,7 @@ fn space_short(run: &Run<'_>) -> Vec<Told> {
 /// Something is written where nothing can be.
 fn read_only_place(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let read_only = |path| {
-        let place = run.facts.places.get(run.facts.files.get(path)?.place?)?;
+        let place = run.facts.place_of(path)?;
         place.read_only.then_some(place)
     };
     let (file, place) = section
@@ -77,9 +77,7 @@ fn file_size_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 fn trim_unsupported(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let trims =
         section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.does(Direction::Trim));
-    let deaf = |path| {
-        run.facts.places.get(run.facts.files.get(path)?.place?)?.device.as_ref().map(|device| !device.trims)
-    };
+    let deaf = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);
     let (_, file) = trims.into_iter().find(|(_, file)| deaf(&file.path) == Some(true))?;
     let message = format!("{} takes no trims", file.path.display());
     Some(Told::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::{Style, clean, moves, short};
 use crate::model::{
-    Action, Certainty, Command, EndsOthers, EndsWhen, EndsWhich, File, FileKind, Job, Log, Pauses, Place,
-    Span, Zones,
+    Action, Certainty, CheckedPlace, Command, EndsOthers, EndsWhen, EndsWhich, File, FileKind, Job, Log,
+    Pauses, Span, Zones,
 };
 use crate::units::{block, bytes, time};
 
 /// Name and kind of work on the first line, then one line for each thing to know.
-pub(super) fn lines(job: &Job, places: &[Place], style: &Style) -> String {
+pub(super) fn lines(job: &Job, places: &[CheckedPlace], style: &Style) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
     let mut out = format!("  {}{clones}: {}\n", style.bold(&clean(&job.name)), work(job));
     let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
@@ -127,7 +127,7 @@ fn logs(logs: &[Log]) -> Option<String> {
 }
 
 /// What people call a place.
-pub(super) fn place_name(place: &Place) -> String {
+pub(super) fn place_name(place: &CheckedPlace) -> String {
     let point = place.mount_point.as_deref().map(Path::display).map(|point| point.to_string());
     clean(&point.or_else(|| place.source.clone()).unwrap_or_default())
 }
@@ -185,7 +185,7 @@ fn start(job: &Job) -> Option<String> {
 }
 
 /// Files of which all but the name is equal share a line.
-fn files(files: &[File], places: &[Place]) -> Vec<String> {
+fn files(files: &[File], places: &[CheckedPlace]) -> Vec<String> {
     const LINES: usize = 6;
     let mut rows: Vec<(String, Vec<&File>)> = Vec::new();
     for file in files {
@@ -218,7 +218,7 @@ fn names(files: &[&File]) -> String {
     }
 }
 
-fn what(file: &File, places: &[Place]) -> String {
+fn what(file: &File, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
     let size = match (file.offset, file.existing_bytes) {
         (0, Some(there)) if there > end && file.action == Action::Use => {

@@ -1,8 +1,8 @@
 //! Huge pages: their sizes as flags, and what to do when there are none.
 
-use std::fs;
 use std::io;
-use std::path::Path;
+
+use ferrio_machine::HugePagePool;
 
 use crate::EngineError;
 
@@ -24,89 +24,65 @@ pub(super) fn size_flag(page: u64, shift: libc::c_int) -> libc::c_int {
 
 /// Says what the system has of these pages and how to get more.
 pub(super) fn advise(error: EngineError, kind: &str, length: usize, page: u64) -> EngineError {
-    let hint = advice(Path::new("/sys/kernel/mm/hugepages"), &error, kind, length, page);
+    let hint = match HugePagePool::of(page >> 10) {
+        Some(pool) => too_few(&pool, &error, kind, length, page),
+        None => no_such_pages(&HugePagePool::sizes(), page),
+    };
     error.hint(hint)
 }
 
-fn advice(system: &Path, error: &EngineError, kind: &str, length: usize, page: u64) -> String {
-    let size = page >> 10;
-    let pool = system.join(format!("hugepages-{size}kB"));
-    let number = |name: &str| fs::read_to_string(pool.join(name)).ok()?.trim().parse::<u64>().ok();
-    let (Some(all), Some(free), Some(taken)) =
-        (number("nr_hugepages"), number("free_hugepages"), number("resv_hugepages"))
-    else {
-        let sizes = sizes(system);
-        let there = if sizes.is_empty() { "none".to_owned() } else { sizes.join(", ") };
-        return format!("the kernel has no huge pages of {size}kB; those it has: {there} (hugepage-size)");
-    };
+fn too_few(pool: &HugePagePool, error: &EngineError, kind: &str, length: usize, page: u64) -> String {
     if error.errno() == libc::EPERM {
         return format!(
             "mem={kind} needs CAP_IPC_LOCK, or membership in the group of /proc/sys/vm/hugetlb_shm_group"
         );
     }
-    let (needed, free) = (length as u64 / page.max(1), free.saturating_sub(taken));
-    let total = all + needed.saturating_sub(free);
+    let needed = length as u64 / page.max(1);
+    let total = pool.pages + needed.saturating_sub(pool.free);
     format!(
-        "no huge pages available: each job with mem={kind} needs {needed} of {size}kB, and {free} are free; \
+        "no huge pages available: each job with mem={kind} needs {needed} of {}kB, and {} are free; \
          as root: echo {total} > {}",
-        pool.join("nr_hugepages").display()
+        page >> 10,
+        pool.free,
+        pool.size_file.display()
     )
 }
 
-/// The sizes there are, smallest first, as the kernel writes them.
-fn sizes(system: &Path) -> Vec<String> {
-    let names = fs::read_dir(system).into_iter().flatten().flatten().filter_map(|entry| {
-        entry.file_name().to_str().and_then(|name| name.strip_prefix("hugepages-")).map(str::to_owned)
-    });
-    let mut sizes: Vec<String> = names.collect();
-    sizes.sort_by_key(|size| (size.len(), size.clone()));
-    sizes
+fn no_such_pages(sizes: &[String], page: u64) -> String {
+    let sizes = if sizes.is_empty() { "none".to_owned() } else { sizes.join(", ") };
+    format!("the kernel has no huge pages of {}kB; those it has: {sizes} (hugepage-size)", page >> 10)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn system() -> tempfile::TempDir {
-        let system = tempfile::tempdir().unwrap();
-        for (size, all, free, taken) in [("2048", 8, 3, 1), ("1048576", 0, 0, 0)] {
-            let pool = system.path().join(format!("hugepages-{size}kB"));
-            fs::create_dir(&pool).unwrap();
-            for (name, value) in [("nr_hugepages", all), ("free_hugepages", free), ("resv_hugepages", taken)]
-            {
-                fs::write(pool.join(name), format!("{value}\n")).unwrap();
-            }
-        }
-        system
-    }
-
-    fn told(errno: i32, length: usize, page: u64) -> String {
-        let system = system();
+    fn advice(errno: i32, length: usize, page: u64) -> String {
+        let pool = HugePagePool { pages: 8, free: 2, size_file: "SYS/nr_hugepages".into() };
         let error = EngineError::new("mmap", io::Error::from_raw_os_error(errno));
-        advice(system.path(), &error, "mmaphuge", length, page)
-            .replace(system.path().to_str().unwrap(), "SYS")
+        too_few(&pool, &error, "mmaphuge", length, page)
     }
 
     #[test]
     fn the_advice_counts_pages_and_says_what_to_write_where() {
         assert_eq!(
-            told(libc::ENOMEM, 10 << 20, 2 << 20),
+            advice(libc::ENOMEM, 10 << 20, 2 << 20),
             "no huge pages available: each job with mem=mmaphuge needs 5 of 2048kB, and 2 are free; as root: echo 11 > \
-             SYS/hugepages-2048kB/nr_hugepages"
+             SYS/nr_hugepages"
         );
     }
 
     #[test]
     fn a_size_that_the_kernel_does_not_have_is_named_with_those_it_has() {
         assert_eq!(
-            told(libc::EINVAL, 1 << 20, 1 << 20),
+            no_such_pages(&["2048kB".to_owned(), "1048576kB".to_owned()], 1 << 20),
             "the kernel has no huge pages of 1024kB; those it has: 2048kB, 1048576kB (hugepage-size)"
         );
     }
 
     #[test]
     fn what_needs_a_privilege_says_so() {
-        assert!(told(libc::EPERM, 2 << 20, 2 << 20).contains("CAP_IPC_LOCK"));
+        assert!(advice(libc::EPERM, 2 << 20, 2 << 20).contains("CAP_IPC_LOCK"));
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn host(host: &Host) -> HostReport {
 
 fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
     let setting = &options.setting;
-    let Place { mount_point, file_system, device } = &setting.places[at];
+    let Place { mount_point, file_system, device, .. } = &setting.places[at];
     let users = (0..plan.jobs.len()).filter(|&job| setting.of_job(job).contains(&at));
     TargetPlace {
         mount_point: mount_point.as_deref().map(text),

@@ -70,7 +70,12 @@ mod tests {
 
     fn on(point: &str, kind: &str, device: Option<&str>) -> Place {
         let of = |name: &str| BlockDevice { disk_name: name.to_owned(), ..BlockDevice::default() };
-        Place { mount_point: Some(point.into()), file_system: Some(kind.to_owned()), device: device.map(of) }
+        Place {
+            mount_point: Some(point.into()),
+            file_system: Some(kind.to_owned()),
+            device: device.map(of),
+            ..Place::default()
+        }
     }
 
     #[test]

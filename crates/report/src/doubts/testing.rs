@@ -28,6 +28,7 @@ impl Case {
             mount_point: Some(PathBuf::from("/data")),
             file_system: Some("ext4".to_owned()),
             device: Some(device),
+            ..Place::default()
         };
         let mut setting = Setting { places: vec![place], ..Setting::default() };
         setting.host.memory_bytes = Some(8 << 30);

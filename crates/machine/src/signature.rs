@@ -1,4 +1,4 @@
-//! What the first bytes of a device say is on it, for machines on which udev has not looked.
+//! What the first bytes of a device say is on it, for machines without udev.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The last signature ends before this.
 const LOOKED_AT: usize = 0x1_0048;
 
-/// A signature: what it tells of, where it stands, its bytes.
+/// Signatures: what is there, at which byte, and the bytes.
 const SIGNATURES: [(&str, usize, &[u8]); 9] = [
     ("ext", 0x438, &[0x53, 0xef]),
     ("xfs", 0, b"XFSB"),
@@ -21,7 +21,7 @@ const SIGNATURES: [(&str, usize, &[u8]); 9] = [
 ];
 
 /// The first signature found; `None` where there is none or the device cannot be read.
-pub(super) fn read(device: &Path) -> Option<&'static str> {
+pub(crate) fn read(device: &Path) -> Option<&'static str> {
     let mut start = Vec::with_capacity(LOOKED_AT);
     match File::open(device).ok()?.take(LOOKED_AT as u64).read_to_end(&mut start) {
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => None,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_are_found_where_they_stand() {
+    fn signatures_are_found_at_their_places() {
         for (name, at, bytes) in SIGNATURES {
             let mut start = vec![0; LOOKED_AT];
             start[at..at + bytes.len()].copy_from_slice(bytes);

@@ -1,0 +1,129 @@
+//! Disk statistics: what the kernel counts for whole disks (Documentation/block/stat.rst), and which disks a disk is built on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::devices::{DeviceNumber, sys_directory, whole_disk};
+
+/// A whole disk with counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Its name below `/sys/block`.
+    pub name: String,
+    sys: PathBuf,
+}
+
+impl Disk {
+    /// The disk with this device number, or with a partition of this number; `None` if there is none.
+    #[must_use]
+    pub fn of(device: DeviceNumber) -> Option<Disk> {
+        Disk::at(&sys_directory(device)?)
+    }
+
+    /// The disk whose directory below `/sys` this is, or that of a partition of it.
+    #[must_use]
+    pub fn at(sys: &Path) -> Option<Disk> {
+        let sys = whole_disk(sys);
+        Some(Disk { name: sys.file_name()?.to_string_lossy().into_owned(), sys })
+    }
+
+    /// Reads the counters, `None` if the disk has none.
+    #[must_use]
+    pub fn counters(&self) -> Option<DiskCounters> {
+        let text = fs::read_to_string(self.sys.join("stat")).ok()?;
+        let mut fields = text.split_ascii_whitespace().map(str::parse);
+        let mut counters = DiskCounters::default();
+        for counter in &mut counters.0 {
+            *counter = fields.next()?.ok()?;
+        }
+        Some(counters)
+    }
+
+    /// The disks that this one is directly built on, in order of their directories; one with two partitions in use comes twice.
+    #[must_use]
+    pub fn slaves(&self) -> Vec<Disk> {
+        let entries = fs::read_dir(self.sys.join("slaves")).into_iter().flatten().flatten();
+        let mut slaves: Vec<PathBuf> = entries.filter_map(|e| fs::canonicalize(e.path()).ok()).collect();
+        slaves.sort();
+        slaves.iter().filter_map(|slave| Disk::at(slave)).collect()
+    }
+}
+
+/// Fields 1 to 11 of a `stat` file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskCounters([u64; 11]);
+
+/// What a disk did between two readings; pairs are reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskActivity {
+    /// I/Os completed.
+    pub ios: [u64; 2],
+    /// I/Os merged with others before they were issued.
+    pub merges: [u64; 2],
+    /// Sectors of 512 bytes.
+    pub sectors: [u64; 2],
+    /// Time that I/Os waited and took, ms.
+    pub ticks: [u64; 2],
+    /// Time with I/O in flight, ms.
+    pub busy_ms: u64,
+    /// Time in the queue, weighted by the number of I/Os in it, ms.
+    pub in_queue: u64,
+}
+
+impl DiskCounters {
+    /// Growth since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &DiskCounters) -> DiskActivity {
+        let grown = |field: usize| self.0[field].wrapping_sub(earlier.0[field]);
+        // The time fields are 32-bit counters in the kernel and may wrap.
+        let time = |field: usize| u64::from((self.0[field] as u32).wrapping_sub(earlier.0[field] as u32));
+        DiskActivity {
+            ios: [grown(0), grown(4)],
+            merges: [grown(1), grown(5)],
+            sectors: [grown(2), grown(6)],
+            ticks: [time(3), time(7)],
+            busy_ms: time(9),
+            in_queue: time(10),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_belongs_to_its_disk() {
+        let root = tempfile::tempdir().unwrap();
+        let part = root.path().join("sdb/sdb1");
+        fs::create_dir_all(&part).unwrap();
+        fs::write(part.join("partition"), "1\n").unwrap();
+        let name = |sys: &Path| Disk::at(sys).map(|disk| disk.name);
+        assert_eq!(name(&part).as_deref(), Some("sdb"));
+        assert_eq!(name(&root.path().join("sdb")).as_deref(), Some("sdb"));
+        assert_eq!(Disk::of((0, 4_000_000)), None);
+    }
+
+    #[test]
+    fn counters_are_the_first_eleven_fields() {
+        let root = tempfile::tempdir().unwrap();
+        let disk = Disk::at(root.path()).unwrap();
+        assert_eq!(disk.counters(), None);
+        fs::write(root.path().join("stat"), " 1 2 3 4 5 6 7 8 9 10 11 12\n").unwrap();
+        assert_eq!(disk.counters(), Some(DiskCounters([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])));
+        fs::write(root.path().join("stat"), " 1 2 3\n").unwrap();
+        assert_eq!(disk.counters(), None);
+    }
+
+    #[test]
+    fn differences_survive_the_wrap_of_the_time_fields() {
+        let mut before = DiskCounters::default();
+        before.0[9] = u64::from(u32::MAX) - 9;
+        before.0[0] = 5;
+        let mut after = before;
+        after.0[9] = 40;
+        after.0[0] = 25;
+        let activity = after.since(&before);
+        assert_eq!((activity.ios, activity.busy_ms), ([20, 0], 50));
+    }
+}

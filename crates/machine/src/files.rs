@@ -1,0 +1,88 @@
+//! What the kernel says about single paths: where they are, whether they take direct I/O, how large a device is. And the small
+//! files below `/sys` that hold one value each.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+
+/// What a file system says about direct I/O on a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DirectIo {
+    /// Nothing: the kernel is too old to tell, or the file does not exist yet.
+    #[default]
+    Unknown,
+    /// Direct I/O is not possible.
+    Refused,
+    /// Offsets and lengths must be multiples of this.
+    Aligned(u64),
+}
+
+impl DirectIo {
+    /// Asks about a path.
+    #[must_use]
+    pub fn on(path: &Path) -> Self {
+        match statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN) {
+            Ok(stat) if StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN) => {
+                match stat.stx_dio_offset_align {
+                    0 => DirectIo::Refused,
+                    align => DirectIo::Aligned(u64::from(align)),
+                }
+            }
+            _ => DirectIo::Unknown,
+        }
+    }
+}
+
+/// Bytes of a block device: the end of the opened device.
+///
+/// # Errors
+/// It cannot be opened for reading.
+pub fn block_device_bytes(path: &Path) -> io::Result<u64> {
+    let open = |flags: OFlag| OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
+    // Asking for the size need not update the access time; only the owner may say so.
+    let mut device = open(OFlag::O_NOATIME).or_else(|_| open(OFlag::empty()))?;
+    device.seek(SeekFrom::End(0))
+}
+
+/// The nearest existing directory above a path, resolved.
+pub(crate) fn existing_parent(path: &Path) -> Option<PathBuf> {
+    here_and_above(path).skip(1).find_map(|parent| fs::canonicalize(parent).ok())
+}
+
+/// A path and its ancestors; that of a relative path is the working directory.
+pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
+}
+
+/// The text of a small file without surrounding whitespace; `None` if it is empty.
+pub(crate) fn sys_text(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The number in a small file.
+pub(crate) fn sys_figure(path: &Path) -> Option<u64> {
+    sys_text(path)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_in_its_nearest_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let resolved = fs::canonicalize(dir.path()).unwrap();
+        assert_eq!(existing_parent(&dir.path().join("a/b/c")), Some(resolved));
+        assert_eq!(existing_parent(Path::new("f")), fs::canonicalize(".").ok());
+    }
+
+    #[test]
+    fn nothing_is_known_about_direct_io_on_a_missing_file() {
+        assert_eq!(DirectIo::on(Path::new("/no/such/file")), DirectIo::Unknown);
+    }
+}

@@ -1,0 +1,224 @@
+//! What is on a block device and would be lost if the device were written to: mounted file systems, partitions, devices built on
+//! it, swap, signatures.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use crate::devices::{DeviceNumber, device_node, number, sys_directory};
+use crate::files::sys_text;
+use crate::mounts::Mounts;
+use crate::signature;
+
+/// Deeper stacks of devices are not followed.
+const DEEPEST: u32 = 8;
+
+/// One thing that is on a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A mounted file system.
+    Mounted {
+        /// Its type.
+        file_system: String,
+        /// Its mount point.
+        point: PathBuf,
+    },
+    /// A partition.
+    Partition {
+        /// Its name.
+        name: String,
+        /// What is on it.
+        holds: Vec<Held>,
+    },
+    /// A device built on this one.
+    BuiltOn {
+        /// What kind of device (`LVM volume`).
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// What is on it.
+        holds: Vec<Held>,
+    },
+    /// Swap that is in use.
+    Swap,
+    /// The signature of a file system or the like, in udev's words.
+    Signature(String),
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = match self {
+            Held::Mounted { file_system, point } => {
+                return write!(f, "{file_system} mounted at {}", point.display());
+            }
+            Held::Swap => return f.write_str("swap in use"),
+            Held::Signature(name) => return write!(f, "{name} signature"),
+            Held::Partition { name, holds } => {
+                write!(f, "partition {name}")?;
+                holds
+            }
+            Held::BuiltOn { kind, name, holds } => {
+                write!(f, "{kind} {name} built on it")?;
+                holds
+            }
+        };
+        let inner: Vec<String> = inner.iter().map(Held::to_string).collect();
+        if inner.is_empty() { Ok(()) } else { write!(f, " ({})", inner.join(", ")) }
+    }
+}
+
+impl Serialize for Held {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Held {
+    /// Everything on a device, its partitions and the devices built on it. Where udev does not say what is on the device and
+    /// nothing else does, its first bytes are read.
+    #[must_use]
+    pub fn on(device: DeviceNumber, mounts: &Mounts) -> Vec<Held> {
+        sys_directory(device).map(|here| held(device, &here, mounts, 0)).unwrap_or_default()
+    }
+
+    /// A signature says nothing new about a mounted file system or about swap in use.
+    fn is_known_by(&self, signature: &str) -> bool {
+        match self {
+            Held::Mounted { file_system, .. } => file_system.starts_with(signature),
+            Held::Swap => signature == "swap",
+            Held::Partition { .. } | Held::BuiltOn { .. } | Held::Signature(_) => false,
+        }
+    }
+}
+
+fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<Held> {
+    let mounted = mounts.0.iter().filter(|mount| mount.device() == device);
+    let mut holds: Vec<Held> = mounted
+        .map(|mount| Held::Mounted { file_system: mount.file_system.clone(), point: mount.point.clone() })
+        .collect();
+    let inner = |path: &Path| {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let device = number(&path).filter(|_| depth < DEEPEST);
+        device.map(|device| held(device, &path, mounts, depth + 1)).unwrap_or_default()
+    };
+    let parts = partitions(here).into_iter();
+    holds.extend(parts.map(|part| Held::Partition { name: name(&part), holds: inner(&part) }));
+    let built = entries(&here.join("holders")).into_iter();
+    holds.extend(built.map(|holder| {
+        let (kind, name) = builder(&holder);
+        Held::BuiltOn { kind, name, holds: inner(&holder) }
+    }));
+    if is_swap(&fs::read_to_string("/proc/swaps").unwrap_or_default(), here) {
+        holds.push(Held::Swap);
+    }
+    let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1));
+    let signature = match &udev {
+        Ok(said) => said.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned),
+        Err(_) if holds.is_empty() => {
+            device_node(here).and_then(|node| signature::read(&node)).map(str::to_owned)
+        }
+        Err(_) => None,
+    };
+    if let Some(signature) = signature
+        && !holds.iter().any(|held| held.is_known_by(&signature))
+    {
+        holds.push(Held::Signature(signature));
+    }
+    holds.dedup();
+    holds
+}
+
+/// True if a file system is mounted from the device, from a partition of it or from a device built on it: writing to the device
+/// would destroy that file system.
+///
+/// Device numbers are compared, so that links and other names of a device do not matter.
+#[must_use]
+pub fn is_mounted(device: DeviceNumber, mounts: &Mounts) -> bool {
+    is_used(Path::new("/sys/dev/block"), device, &mounts.devices(), 0)
+}
+
+fn is_used(sys: &Path, device: DeviceNumber, mounted: &HashSet<DeviceNumber>, depth: u32) -> bool {
+    if mounted.contains(&device) {
+        return true;
+    }
+    let here = sys.join(format!("{}:{}", device.0, device.1));
+    let mut above = partitions(&here).into_iter().chain(entries(&here.join("holders")));
+    depth < DEEPEST
+        && above.any(|path| number(&path).is_some_and(|device| is_used(sys, device, mounted, depth + 1)))
+}
+
+fn partitions(sys: &Path) -> Vec<PathBuf> {
+    let mut entries = entries(sys);
+    entries.retain(|path| path.join("partition").exists());
+    entries
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The kind of a device that is built on another one, and its name.
+fn builder(holder: &Path) -> (&'static str, String) {
+    let named = sys_text(&holder.join("dm/name")).unwrap_or_else(|| name(holder));
+    let kind = match sys_text(&holder.join("dm/uuid")).unwrap_or_default() {
+        uuid if uuid.starts_with("LVM-") => "LVM volume",
+        uuid if uuid.starts_with("mpath-") => "multipath device",
+        uuid if uuid.starts_with("CRYPT-") => "encrypted device",
+        _ if holder.join("md").exists() => "RAID array",
+        _ => "device",
+    };
+    (kind, named)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn is_swap(swaps: &str, here: &Path) -> bool {
+    let names = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let own = here.file_name();
+    names.map(Path::new).any(|name| fs::canonicalize(name).is_ok_and(|node| node.file_name() == own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_on_a_partition_or_on_a_device_built_on_it_counts() {
+        let sys = tempfile::tempdir().unwrap();
+        let disk = sys.path().join("8:0");
+        fs::create_dir_all(disk.join("sda1")).unwrap();
+        fs::write(disk.join("sda1/partition"), "1\n").unwrap();
+        fs::write(disk.join("sda1/dev"), "8:1\n").unwrap();
+        let part = sys.path().join("8:1/holders/dm-0");
+        fs::create_dir_all(&part).unwrap();
+        fs::write(part.join("dev"), "253:0\n").unwrap();
+        let check = |device, mounted: DeviceNumber| is_used(sys.path(), device, &HashSet::from([mounted]), 0);
+        assert!(check((8, 0), (8, 0)) && check((8, 0), (8, 1)) && check((8, 0), (253, 0)));
+        assert!(!check((8, 1), (8, 0)) && !check((8, 0), (8, 16)));
+    }
+
+    #[test]
+    fn what_is_on_a_partition_follows_in_brackets() {
+        let root = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
+        let volume = Held::BuiltOn { kind: "LVM volume", name: "vg-root".into(), holds: vec![root] };
+        let part = Held::Partition { name: "sda1".into(), holds: vec![volume, Held::Swap] };
+        let want = "partition sda1 (LVM volume vg-root built on it (ext4 mounted at /), swap in use)";
+        assert_eq!(part.to_string(), want);
+        assert_eq!(Held::Signature("xfs".into()).to_string(), "xfs signature");
+    }
+
+    #[test]
+    fn a_signature_of_what_is_in_use_is_nothing_new() {
+        let ext4 = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
+        assert!(ext4.is_known_by("ext4") && ext4.is_known_by("ext") && !ext4.is_known_by("xfs"));
+        assert!(Held::Swap.is_known_by("swap") && !Held::Swap.is_known_by("ext4"));
+    }
+}
