@@ -20,11 +20,10 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// Block sizes of each direction and what belongs to them.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
-    let switch = |opt| options.switch(opt).unwrap_or(false);
     spec.block = sizes(options);
     spec.split = shares(job, &spec.block, findings);
-    spec.bs_unaligned = switch(Opt::BsUnaligned);
-    spec.bs_is_seq_rand = switch(Opt::BsIsSeqRand);
+    spec.bs_unaligned = options.value(Opt::BsUnaligned);
+    spec.bs_is_seq_rand = options.value(Opt::BsIsSeqRand);
     if spec.bs_unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
         let message =
             "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
@@ -42,11 +41,11 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, sizing: &Sizing, findings: 
 /// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
 /// counts. A bound of 0 is no bound.
 fn sizes(options: &Options) -> PerDirection<BlockSizes> {
-    let fixed = options.rwt(Opt::Bs);
+    let fixed: PerDirection<u64> = options.value(Opt::Bs);
     let aligned = options.rwt(Opt::Ba);
     let bounds = bounds(options);
     PerDirection(from_fn(|at| {
-        let bs = fixed[at].unwrap_or(4096);
+        let bs = fixed.0[at];
         let (low, high) = bounds[at];
         let min = if low > 0 { low } else { bs };
         let max = if high > 0 { high.max(min) } else { bs.max(min) };

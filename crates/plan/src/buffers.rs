@@ -18,7 +18,7 @@ use crate::inert::inert;
 use crate::names::Listing;
 use crate::random::seeding;
 use crate::verify::verifies;
-use crate::written::{asks, chooses, int_or, refuse};
+use crate::written::{asks, chooses, refuse};
 
 inert! {
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
@@ -135,9 +135,8 @@ fn working_set(job: &Job) -> Option<WorkingSet> {
         Some(Amount::Bytes(size)) if size > 0 => Some(size),
         _ => None,
     };
-    let pool: Option<Arc<[ContentSeed]>> =
-        options.switch(Opt::DedupeGlobal).unwrap_or(false).then(|| Arc::from([]));
-    Some(WorkingSet { percent: share(options.int(Opt::DedupeWorkingSetPercentage).unwrap_or(5)), size, pool })
+    let pool: Option<Arc<[ContentSeed]>> = options.value::<bool>(Opt::DedupeGlobal).then(|| Arc::from([]));
+    Some(WorkingSet { percent: options.value(Opt::DedupeWorkingSetPercentage), size, pool })
 }
 
 /// Tells jobs with `dedupe_global` what the contents of all jobs of the run begin with.
@@ -189,8 +188,8 @@ fn a_working_set_is_of_one_file(job: &Job, findings: &mut Findings) {
 }
 
 fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) {
-    let duplicates = int_or(job, Opt::DedupePercentage, 0);
-    let unique = int_or(job, Opt::DedupeWorkingSetPercentage, 5);
+    let duplicates: u32 = job.options.value(Opt::DedupePercentage);
+    let unique: u32 = job.options.value(Opt::DedupeWorkingSetPercentage);
     if duplicates + unique > 100 {
         let message = format!(
             "impossible to reach expected dedupe percentage {duplicates} since {unique} percentage of size is \

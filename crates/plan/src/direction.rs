@@ -5,7 +5,7 @@ use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{int_or, refuse};
+use crate::written::refuse;
 
 inert! {
     RwSequencer:
@@ -25,7 +25,7 @@ pub(crate) fn rw(job: &Job) -> ReadWrite {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if int_or(job, Opt::NumRange, 1) > 1 {
+    if job.options.value::<u32>(Opt::NumRange) > 1 {
         trimwrite_has_one_range(job, findings);
         several_ranges_need_an_engine(job, findings);
     }

@@ -4,7 +4,7 @@ use ferrio_job::{Choice as _, Durability, JobSpec, SyncFileRange, SyncFileRangeF
 use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
 use crate::findings::Findings;
-use crate::written::{asks, count, note};
+use crate::written::{asks, note};
 
 /// Engines that read a stream, which cannot be read ahead and then again.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
@@ -20,20 +20,19 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// Periodic and final syncs, the flags that files are opened with, and what the kernel is told about the cache.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let switch = |opt| options.switch(opt).unwrap_or(false);
     spec.durability = Durability {
-        fsync: count(options, Opt::Fsync).unwrap_or(0),
-        fdatasync: count(options, Opt::Fdatasync).unwrap_or(0),
+        fsync: options.value(Opt::Fsync),
+        fdatasync: options.value(Opt::Fdatasync),
         sync_file_range: sync_file_range(options),
-        end_fsync: switch(Opt::EndFsync),
-        fsync_on_close: switch(Opt::FsyncOnClose),
-        end_syncfs: switch(Opt::EndSyncfs),
+        end_fsync: options.value(Opt::EndFsync),
+        fsync_on_close: options.value(Opt::FsyncOnClose),
+        end_syncfs: options.value(Opt::EndSyncfs),
     };
-    spec.open_sync = job.options.choice(Opt::Sync);
+    spec.open_sync = options.choice(Opt::Sync);
     spec.direct = direct(options);
     // Pages that were read ahead stay in the cache.
-    spec.invalidate = options.switch(Opt::Invalidate).unwrap_or(true) && !asks(job, Opt::PreRead);
-    spec.fadvise = job.options.choice(Opt::FadviseHint);
+    spec.invalidate = options.value::<bool>(Opt::Invalidate) && !asks(job, Opt::PreRead);
+    spec.fadvise = options.choice(Opt::FadviseHint);
 }
 
 /// `direct` and `buffered` are one switch; the last one given counts.

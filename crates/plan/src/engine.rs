@@ -6,7 +6,7 @@ use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, refuse, value_origin};
+use crate::written::{asks, place, refuse};
 
 inert! {
     Atomic:
@@ -41,10 +41,9 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let name = job.options.engine();
     let known = ENGINES.into_iter().find(|engine| engine.name() == name);
     if known.is_none() {
-        let origin = value_origin(&job.options, Opt::Ioengine);
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
         let help = format!("engines are {}", names.join(", "));
-        let problem = Diagnostic::error(format!("engine {name} not loadable"), origin);
+        let problem = Diagnostic::error(format!("engine {name} not loadable"), place(job, &[Opt::Ioengine]));
         match absent_engine(name) {
             Some(AbsentEngine { reason, instead, .. }) => {
                 let (code, label) = match reason {
@@ -79,45 +78,41 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 
 /// Private options; those of other engines are not among the job's options.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let switch = |opt| job.options.switch(opt).unwrap_or(false);
-    let int = |opt| job.options.int(opt);
-    let count = |opt| int(opt).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let options = &job.options;
+    let positive = |opt| options.value::<u32>(opt) > 0;
     let base = EngineOptions::default();
     spec.engine_options = match spec.engine {
         EngineKind::IoUring => {
-            let sqthread_poll = switch(Opt::SqthreadPollIoUring);
+            let sqthread_poll = options.value(Opt::SqthreadPollIoUring);
             EngineOptions {
-                hipri: switch(Opt::HipriIoUring),
-                fixedbufs: switch(Opt::Fixedbufs),
-                registerfiles: switch(Opt::Registerfiles) || sqthread_poll,
+                hipri: options.value(Opt::HipriIoUring),
+                fixedbufs: options.value(Opt::Fixedbufs),
+                registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
                 sqthread_poll,
-                sqthread_poll_cpu: int(Opt::SqthreadPollCpu).and_then(|n| u32::try_from(n).ok()),
-                nonvectored: int(Opt::Nonvectored)
-                    .and_then(|n| i32::try_from(n).ok())
+                sqthread_poll_cpu: options.if_given(Opt::SqthreadPollCpu),
+                nonvectored: i32::try_from(options.value::<i64>(Opt::Nonvectored))
                     .unwrap_or(base.nonvectored),
-                force_async: count(Opt::ForceAsync),
-                nowait: switch(Opt::NowaitIoUring),
-                uncached: count(Opt::UncachedIoUring) > 0,
+                force_async: options.value(Opt::ForceAsync),
+                nowait: options.value(Opt::NowaitIoUring),
+                uncached: positive(Opt::UncachedIoUring),
                 ..base
             }
         }
         EngineKind::Libaio => EngineOptions {
-            userspace_reap: switch(Opt::UserspaceReap),
-            nowait: switch(Opt::NowaitLibaio),
-            libaio_vectored: switch(Opt::LibaioVectored),
-            libaio_backend: job.options.choice(Opt::LibaioBackend),
+            userspace_reap: options.value(Opt::UserspaceReap),
+            nowait: options.value(Opt::NowaitLibaio),
+            libaio_vectored: options.value(Opt::LibaioVectored),
+            libaio_backend: options.choice(Opt::LibaioBackend),
             ..base
         },
         EngineKind::Pvsync2 => EngineOptions {
-            hipri: switch(Opt::HipriPvsync2),
-            hipri_percentage: int(Opt::HipriPercentage)
-                .and_then(|n| u32::try_from(n).ok())
-                .unwrap_or(base.hipri_percentage),
-            nowait: switch(Opt::NowaitPvsync2),
-            uncached: count(Opt::UncachedPvsync2) > 0,
+            hipri: options.value(Opt::HipriPvsync2),
+            hipri_percentage: options.value(Opt::HipriPercentage),
+            nowait: options.value(Opt::NowaitPvsync2),
+            uncached: positive(Opt::UncachedPvsync2),
             ..base
         },
-        EngineKind::Mmap => EngineOptions { thp: count(Opt::Thp) > 0, ..base },
+        EngineKind::Mmap => EngineOptions { thp: positive(Opt::Thp), ..base },
         EngineKind::Sync
         | EngineKind::Psync
         | EngineKind::Vsync

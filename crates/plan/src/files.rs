@@ -1,20 +1,20 @@
 //! How a job goes about its files: which one comes next, how many are open, and what the kind of files rules out.
 
-use ferrio_jobfile::{Argument, Job, Opt, Options, Value};
+use ferrio_jobfile::{Argument, Job, Opt, Value};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, int_or, note, refuse};
+use crate::written::{asks, note, refuse};
 use ferrio_job::{Direction, FileKind, JobSpec, SetupError};
 
 inert! {
     UnlinkEachLoop:
-        |job| int_or(job, Opt::Loops, 1) <= 1 && !asks(job, Opt::TimeBased);
+        |job| job.options.value::<u32>(Opt::Loops) <= 1 && !asks(job, Opt::TimeBased);
         "the job makes one pass over its files";
 }
 
-/// Says what an argument of `file_service_type` does not do.
-pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
+/// Rules about the job as written: reports an argument of `file_service_type` that has no effect.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
     let given = job.options.given(Opt::FileServiceType).map(|given| &given.value);
     if let Some(Value::Word(word, argument @ Argument::Unused(_))) = given {
         let text = format!(
@@ -24,10 +24,22 @@ pub(crate) fn note_idle_argument(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// `openfiles`; 0 sets no limit.
-pub(crate) fn most_open(options: &Options) -> u32 {
-    let given = options.int(Opt::Openfiles).filter(|&most| most > 0);
-    given.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX)
+/// How files are made, laid out, taken in turn and removed.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
+    spec.file_append = options.value(Opt::FileAppend);
+    spec.file_service = options.value(Opt::FileServiceType);
+    spec.openfiles = match options.value(Opt::Openfiles) {
+        0 => u32::MAX,
+        most => most,
+    };
+    spec.overwrite = options.value(Opt::Overwrite);
+    spec.fallocate = options.choice(Opt::Fallocate);
+    spec.create_fsync = options.value(Opt::CreateFsync);
+    spec.create_serialize = options.value(Opt::CreateSerialize);
+    spec.create_on_open = options.value(Opt::CreateOnOpen);
+    spec.create_only = options.value(Opt::CreateOnly);
+    spec.unlink = options.value(Opt::Unlink);
 }
 
 /// Refuses `end_syncfs` for what is in no file system: the data of a device is not in the one that its node is in.

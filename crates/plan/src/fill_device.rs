@@ -21,7 +21,7 @@ pub(crate) fn is_unlimited(spec: &JobSpec, job: &Job) -> bool {
 
 /// Whether the job ends when there is no more room.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.fill_device = job.options.switch(Opt::FillDevice).unwrap_or(false);
+    spec.fill_device = job.options.value(Opt::FillDevice);
 }
 
 /// Rules about the resolved job.

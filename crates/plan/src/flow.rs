@@ -6,7 +6,7 @@ use ferrio_job::{Flow, JobSpec};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::inert::inert;
-use crate::written::{asks, count};
+use crate::written::asks;
 
 inert! {
     FlowId FlowSleep:
@@ -15,12 +15,12 @@ inert! {
 
 /// The flow group, if the job is in one.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let number = |opt| count(&job.options, opt).unwrap_or(0);
-    let weight = number(Opt::Flow);
+    let options = &job.options;
+    let weight = options.value(Opt::Flow);
     spec.flow = (weight > 0).then(|| Flow {
-        id: number(Opt::FlowId),
+        id: options.value(Opt::FlowId),
         weight,
-        sleep: Duration::from_micros(number(Opt::FlowSleep).into()),
+        sleep: Duration::from_micros(options.value(Opt::FlowSleep)),
     });
 }
 

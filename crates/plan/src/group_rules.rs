@@ -7,7 +7,7 @@ use ferrio_jobfile::{Job, Opt};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
 use crate::steadystate::{self, Settings};
-use crate::written::{asks, note, refuse};
+use crate::written::{note, refuse};
 use ferrio_job::JobSpec;
 
 /// Walks the jobs in order and compares each with those before it.
@@ -136,7 +136,7 @@ impl Reported {
 }
 
 fn ramp_size(job: &Job) -> u64 {
-    if asks(job, Opt::RampSize) { job.options.size(Opt::RampSize).unwrap_or(0) } else { 0 }
+    job.options.value(Opt::RampSize)
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Groups {
     }
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
-        let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
+        let clones = job.options.value::<i64>(Opt::Numjobs);
         let free = MAX_JOBS - self.jobs.len();
         match u32::try_from(clones) {
             Ok(clones) if clones > 0 && clones as usize <= free => Some(clones),
@@ -108,7 +108,7 @@ impl Groups {
         findings: &mut Findings,
     ) {
         let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
-        let allowed = job.options.switch(Opt::AllowMountedWrite).unwrap_or(false);
+        let allowed = job.options.value::<bool>(Opt::AllowMountedWrite);
         let Some(device) = found.device.filter(|_| changes && !allowed) else { return };
         if is_mounted(device, self.mounts.get_or_insert_with(Mounts::read)) {
             let message =
@@ -173,12 +173,12 @@ impl Groups {
 
 /// Whether a report group ends before this job, unless that group is still empty.
 pub(crate) fn begins_a_group(job: &Job) -> bool {
-    has_stonewall(job) || job.options.switch(Opt::NewGroup).unwrap_or(false)
+    has_stonewall(job) || job.options.value(Opt::NewGroup)
 }
 
 /// The first job of a later file waits for the files before.
 fn has_stonewall(job: &Job) -> bool {
-    job.options.switch(Opt::Stonewall).unwrap_or(false) || (job.file_number > 0 && job.first_of_file)
+    job.options.value(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file)
 }
 
 /// Under `cpus_allowed_policy=split` each job of the run has one of its CPUs to itself, by its number.

@@ -28,8 +28,8 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 
 /// The log that the job's I/O is recorded in.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let version = match job.options.int(Opt::WriteIologVersion) {
-        Some(2) => IologVersion::Two,
+    let version = match job.options.value::<u32>(Opt::WriteIologVersion) {
+        2 => IologVersion::Two,
         _ => IologVersion::Three,
     };
     let path = job.options.text(Opt::WriteIolog);

@@ -8,7 +8,7 @@ use ferrio_jobfile::{Job, Opt};
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::measure;
-use crate::written::{asks, duration, refuse};
+use crate::written::{asks, refuse};
 
 inert! {
     LatencyWindow LatencyPercentile LatencyRun:
@@ -34,10 +34,10 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let percentile = options.floats(Opt::LatencyPercentile).and_then(|list| list.first().copied());
     spec.latency_target = LatencyTarget {
-        target: duration(options, Opt::LatencyTarget),
-        window: duration(options, Opt::LatencyWindow),
+        target: options.value(Opt::LatencyTarget),
+        window: options.value(Opt::LatencyWindow),
         percentile: percentile.unwrap_or(LatencyTarget::default().percentile),
-        goes_on: options.switch(Opt::LatencyRun).unwrap_or(false),
+        goes_on: options.value(Opt::LatencyRun),
     };
     let longest = options.rwt(Opt::MaxLatency);
     spec.max_latency = PerDirection(longest.map(|us| Duration::from_micros(us.unwrap_or(0))));

@@ -14,13 +14,12 @@ inert! {
 /// Everything that does not depend on other jobs.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let switch = |opt| options.switch(opt).unwrap_or(false);
     // A command of blanks only is none.
     let command = |opt| options.text(opt).filter(|text| !text.trim().is_empty()).map(str::to_owned);
     spec.life = LifeCycle {
         wait_for: 0..0,
-        exitall: switch(Opt::Exitall),
-        exitall_on_error: switch(Opt::ExitallOnError),
+        exitall: options.value(Opt::Exitall),
+        exitall_on_error: options.value(Opt::ExitallOnError),
         exit_what: options.choice(Opt::ExitWhat),
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),

@@ -6,7 +6,7 @@ use ferrio_job::{JobSpec, Limits};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
-use crate::written::{asks, count, duration, note, refuse};
+use crate::written::{asks, note, refuse};
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -24,12 +24,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.limits = Limits {
         size: 0,
         io_size: None,
-        number_ios: options.int(Opt::NumberIos).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
-        loops: count(options, Opt::Loops).unwrap_or(1).max(1),
-        runtime: duration(options, Opt::Runtime),
-        time_based: options.switch(Opt::TimeBased).unwrap_or(false),
-        ramp_time: duration(options, Opt::RampTime),
-        ramp_size: options.size(Opt::RampSize).unwrap_or(0),
+        number_ios: options.value(Opt::NumberIos),
+        loops: options.value::<u32>(Opt::Loops).max(1),
+        runtime: options.value(Opt::Runtime),
+        time_based: options.value(Opt::TimeBased),
+        ramp_time: options.value(Opt::RampTime),
+        ramp_size: options.value(Opt::RampSize),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     };
 }

@@ -4,7 +4,7 @@ use ferrio_jobfile::{Job, Opt, Value};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::measure::{clock, number};
+use crate::measure::clock;
 use crate::written::{asks, lacks, note, refuse};
 use ferrio_job::{JobSpec, Logs, Measure};
 
@@ -39,21 +39,21 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 }
 
 /// Log files; a log without a prefix is named after the job.
-pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
     let prefix = |opt| {
         let text = options.text(opt)?;
-        Some(if text.is_empty() { name.to_owned() } else { text.to_owned() })
+        Some(if text.is_empty() { spec.name.clone() } else { text.to_owned() })
     };
-    let switch = |opt, default| options.switch(opt).unwrap_or(default);
-    let compression = options.size(Opt::LogCompression).map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-    let stored = switch(Opt::LogStoreCompressed, false).then(|| compression.unwrap_or(STORED_PIECE));
-    Logs {
+    let compression = options.if_given(Opt::LogCompression);
+    let stored = options.value::<bool>(Opt::LogStoreCompressed).then(|| compression.unwrap_or(STORED_PIECE));
+    let epoch = options.value::<bool>(Opt::LogAlternateEpoch);
+    spec.logs = Logs {
         bw: prefix(Opt::WriteBwLog),
         lat: prefix(Opt::WriteLatLog),
         iops: prefix(Opt::WriteIopsLog),
         hist: prefix(Opt::WriteHistLog),
-        avg_msec: number(options, Opt::LogAvgMsec).unwrap_or(0),
+        avg_msec: options.value(Opt::LogAvgMsec),
         bw_avg_msec: 0,
         bw_disabled: false,
         iops_avg_msec: 0,
@@ -61,20 +61,26 @@ pub(crate) fn logs(job: &Job, name: &str, findings: &mut Findings) -> Logs {
         stored,
         writer_cpus: options.cpus(Opt::LogCompressionCpus).unwrap_or_default(),
         window_value: options.choice(Opt::LogWindowValue),
-        hist_msec: number(options, Opt::LogHistMsec).unwrap_or(0),
-        hist_coarseness: number(options, Opt::LogHistCoarseness).unwrap_or(0),
-        shared: !switch(Opt::PerJobLogs, true),
-        offset: switch(Opt::LogOffset, false),
-        prio: switch(Opt::LogPrio, false),
-        issue_time: switch(Opt::LogIssueTime, false),
-        epoch_clock: switch(Opt::LogAlternateEpoch, false)
-            .then(|| clock(options, Opt::LogAlternateEpochClockId, findings)),
-    }
+        hist_msec: options.value(Opt::LogHistMsec),
+        hist_coarseness: options.value(Opt::LogHistCoarseness),
+        shared: !options.value::<bool>(Opt::PerJobLogs),
+        offset: options.value(Opt::LogOffset),
+        prio: options.value(Opt::LogPrio),
+        issue_time: options.value(Opt::LogIssueTime),
+        epoch_clock: epoch.then(|| clock(job, Opt::LogAlternateEpochClockId, findings)),
+    };
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    join_intervals(job, &mut spec.measure, &mut spec.logs);
+    empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
+    tell_limits_of_histograms(job, spec, findings);
 }
 
 /// A rate that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
 /// the length of the windows of its log.
-pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
+fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) {
     for (logged, opt, interval, window) in [
         (logs.bw.is_some(), Opt::Bwavgtime, &mut measure.bwavgtime_ms, &mut logs.bw_avg_msec),
         (logs.iops.is_some(), Opt::Iopsavgtime, &mut measure.iopsavgtime_ms, &mut logs.iops_avg_msec),
@@ -92,7 +98,7 @@ pub(crate) fn join_intervals(job: &Job, measure: &mut Measure, logs: &mut Logs) 
 }
 
 /// `disable_bw_measurement` empties exactly the bandwidth log of single I/Os.
-pub(crate) fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
+fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findings) {
     let off = job.options.all().fold(false, |off, given| match (given.opt, &given.value) {
         (Opt::DisableBwMeasurement, Value::Switch(on)) => *on,
         // 0 does not undo an earlier 1.
@@ -114,7 +120,7 @@ pub(crate) fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings:
 }
 
 /// Tells what a log of histograms cannot do.
-pub(crate) fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
         return;
     }

@@ -1,13 +1,12 @@
 //! What a job measures and prints: latencies, percentiles, averages, units.
 
-use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
 use crate::names::Listing;
-use crate::written::{asks, note, refuse, value_origin};
-use ferrio_job::{KbBase, Measure, UnitBase, Units};
+use crate::written::{asks, note, refuse};
+use ferrio_job::{JobSpec, KbBase, Measure, UnitBase, Units};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -45,13 +44,13 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
         measure.percentile_precision = options.float_precision(Opt::PercentileList);
     }
     measure.unified = options.choice(Opt::UnifiedRwReporting);
-    measure.bwavgtime_ms = number(options, Opt::Bwavgtime).unwrap_or(measure.bwavgtime_ms);
-    measure.iopsavgtime_ms = number(options, Opt::Iopsavgtime).unwrap_or(measure.iopsavgtime_ms);
+    measure.bwavgtime_ms = options.value(Opt::Bwavgtime);
+    measure.iopsavgtime_ms = options.value(Opt::Iopsavgtime);
     measure
 }
 
-/// Block errors are counted for one file.
-pub(crate) fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
+/// Rules about the job as written: block errors are counted for one file.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if !asks(job, Opt::BlockErrorPercentiles) {
         return;
     }
@@ -66,10 +65,20 @@ pub(crate) fn block_errors_are_of_one_file(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// A list of percentiles that is too long is cut, which fio tells in these words.
-pub(crate) fn tell_cut_percentiles(job: &Job, findings: &mut Findings) {
-    let options = &job.options;
-    let given = options.floats(Opt::PercentileList).map_or(0, <[f64]>::len);
+/// What is measured, and the units that it is printed in.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let start_clock = clock(job, Opt::JobStartClockId, findings);
+    spec.measure = Measure { start_clock, ..measure(job, spec.measure.clone()) };
+    spec.units = units(&job.options);
+}
+
+/// Rules about the resolved job: what is not measured has no percentiles, and a list of percentiles that is too long is cut.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let measure = &mut spec.measure;
+    measure.lat_percentiles &= measure.lat;
+    measure.clat_percentiles &= measure.clat;
+    measure.slat_percentiles &= measure.slat;
+    let given = job.options.floats(Opt::PercentileList).map_or(0, <[f64]>::len);
     if given > MAX_PERCENTILES {
         let message = format!(
             "the list exceeding max length {MAX_PERCENTILES}: the first {MAX_PERCENTILES} of the {given} percentiles of \
@@ -79,29 +88,20 @@ pub(crate) fn tell_cut_percentiles(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// What is not measured has no percentiles.
-pub(crate) fn drop_unmeasured_percentiles(measure: &mut Measure) {
-    measure.lat_percentiles &= measure.lat;
-    measure.clat_percentiles &= measure.clat;
-    measure.slat_percentiles &= measure.slat;
-}
-
 /// The clock that an option names, the wall clock unless given. One that the machine does not have is refused: its times would
 /// be made up.
-pub(crate) fn clock(options: &Options, opt: Opt, findings: &mut Findings) -> i32 {
-    let given = options.int(opt).unwrap_or(0);
+pub(crate) fn clock(job: &Job, opt: Opt, findings: &mut Findings) -> i32 {
+    let given: i64 = job.options.value(opt);
     let clock = i32::try_from(given).unwrap_or(-1);
     if clock < 0 || clock_gettime(ClockId::from_raw(clock)).is_err() {
-        let origin = value_origin(options, opt);
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
-        findings.refuse(Diagnostic::error(message, origin).code("no-such-clock").help(help));
+        refuse(findings, job, &[opt], "no-such-clock", message, help);
     }
     clock
 }
 
-/// Units of printed numbers.
-pub(crate) fn units(options: &Options, base: Units) -> Units {
+fn units(options: &Options) -> Units {
     Units {
         kb_base: options.choice::<KbBase>(Opt::KbBase).bytes(),
         // No engine here counts in bits by itself: automatic is bytes.
@@ -109,16 +109,8 @@ pub(crate) fn units(options: &Options, base: Units) -> Units {
             UnitBase::Automatic | UnitBase::Bytes => 8,
             UnitBase::Bits => 1,
         },
-        significant_figures: options
-            .int(Opt::SignificantFigures)
-            .and_then(|n| u8::try_from(n).ok())
-            .unwrap_or(base.significant_figures),
+        significant_figures: u8::try_from(options.value::<u32>(Opt::SignificantFigures)).unwrap_or(u8::MAX),
     }
-}
-
-/// A 32-bit number; what does not fit is the largest one.
-pub(crate) fn number(options: &Options, opt: Opt) -> Option<u32> {
-    options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -54,11 +54,10 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
 }
 
 fn memory(options: &Options) -> Memory {
-    let base = Memory::default();
     Memory {
         kind: options.value(Opt::Mem),
-        align: options.int(Opt::IomemAlign).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
-        huge_page: options.size(Opt::HugepageSize).unwrap_or(base.huge_page),
+        align: options.value(Opt::IomemAlign),
+        huge_page: options.value(Opt::HugepageSize),
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec) -> Result<(), SetupError> {
 /// The worker's own; a class that is not given, or 0, is best effort.
 fn own(options: &Options) -> Option<IoPriority> {
     let all = [Opt::Prio, Opt::Prioclass, Opt::Priohint];
-    let number = |opt| options.int(opt).and_then(|number| u16::try_from(number).ok()).unwrap_or(0);
+    let number = |opt| u16::try_from(options.value::<u32>(opt)).unwrap_or(0);
     let [level, class, hint] = all.map(number);
     let given = all.iter().any(|&opt| options.is_given(opt));
     given.then(|| IoPriority::new(class as u8, hint, level as u8))
@@ -74,9 +74,9 @@ fn shares(job: &Job, names: &Names) -> Result<PerDirection<Vec<PriorityShare>>, 
     let options = &job.options;
     let base = base(options, names);
     let Some(text) = options.text(names.split) else {
-        let percentages = options.rwt(names.percentage);
+        let percentages: PerDirection<u64> = options.value(names.percentage);
         return Ok(PerDirection([0, 1, 2].map(|at| {
-            let percent = percentages[at].and_then(|percent| u8::try_from(percent).ok()).unwrap_or(0);
+            let percent = u8::try_from(percentages.0[at]).unwrap_or(0);
             let share = PriorityShare { bytes: None, percent, priority: base[at] };
             Vec::from_iter((percent > 0 && at < 2).then_some(share))
         })));

@@ -6,7 +6,7 @@ use ferrio_machine::{Machine, NumaNode, id_list};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{lacks, note, refuse, value_origin};
+use crate::written::{lacks, note, place, refuse};
 
 inert! {
     CpusAllowedPolicy:
@@ -17,7 +17,7 @@ inert! {
 /// The CPUs and the priority of the worker.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.cpus_allowed = job.options.cpus(Opt::CpusAllowed).unwrap_or_default();
-    spec.nice = job.options.int(Opt::Nice).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+    spec.nice = i32::try_from(job.options.value::<i64>(Opt::Nice)).unwrap_or(0);
 }
 
 /// Rules about the resolved job.
@@ -45,8 +45,7 @@ pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, f
     }
     let nodes = NumaNode::online(machine.cpus);
     let mut refuse = |opt, message: String| {
-        findings
-            .refuse(Diagnostic::error(message, value_origin(&job.options, opt)).code("invalid-numa-nodes"));
+        findings.refuse(Diagnostic::error(message, place(job, &[opt])).code("invalid-numa-nodes"));
     };
     if let Some(text) = job.options.text(Opt::NumaCpuNodes) {
         match cpus_of(&nodes, text) {

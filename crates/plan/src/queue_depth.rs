@@ -6,12 +6,12 @@ use ferrio_jobfile::{Job, Opt, Options};
 use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{chooses, count, int_or, lacks, note, refuse};
+use crate::written::{chooses, lacks, note, refuse};
 
 inert! {
     SerializeOverlap:
         |job| lacks(job, Opt::ReadIolog) && chooses(job, Opt::IoSubmitMode, SubmitMode::Inline)
-            && (int_or(job, Opt::Iodepth, 1) <= 1 || !changes_data(rw(job)));
+            && (job.options.value::<u32>(Opt::Iodepth) <= 1 || !changes_data(rw(job)));
         "writes of this job never overlap one still in flight";
     IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
         |job| chooses(job, Opt::IoSubmitMode, SubmitMode::Offload);
@@ -23,7 +23,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.depth = depth(&job.options);
     spec.offload =
         chooses(job, Opt::IoSubmitMode, SubmitMode::Offload) && engine_offloads(job, spec.engine, findings);
-    spec.serialize_overlap = job.options.switch(Opt::SerializeOverlap).unwrap_or(false);
+    spec.serialize_overlap = job.options.value(Opt::SerializeOverlap);
 }
 
 /// Threads take one I/O each, as soon as there is one: there are no batches. Overlaps matter only where data changes.
@@ -43,15 +43,15 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 
 /// Batches of 0 or above the depth are as large as the depth.
 fn depth(options: &Options) -> Depth {
-    let iodepth = count(options, Opt::Iodepth).unwrap_or(1).max(1);
+    let iodepth = options.value::<u32>(Opt::Iodepth).max(1);
     let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
-    let complete_min = count(options, Opt::IodepthBatchCompleteMin).unwrap_or(1);
+    let complete_min = options.value(Opt::IodepthBatchCompleteMin);
     Depth {
         iodepth,
-        batch: up_to_depth(count(options, Opt::IodepthBatch).unwrap_or(1)),
+        batch: up_to_depth(options.value(Opt::IodepthBatch)),
         complete_min,
-        complete_max: count(options, Opt::IodepthBatchCompleteMax).unwrap_or(0).max(complete_min),
-        low: up_to_depth(count(options, Opt::IodepthLow).unwrap_or(0)),
+        complete_max: options.value::<u32>(Opt::IodepthBatchCompleteMax).max(complete_min),
+        low: up_to_depth(options.value(Opt::IodepthLow)),
     }
 }
 

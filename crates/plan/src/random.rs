@@ -39,9 +39,8 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// Options about random offsets and the streams that they are drawn from.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let switch = |opt| options.switch(opt).unwrap_or(false);
-    spec.random_map = !switch(Opt::Norandommap);
-    spec.soft_random_map = switch(Opt::Softrandommap);
+    spec.random_map = !options.value::<bool>(Opt::Norandommap);
+    spec.soft_random_map = options.value(Opt::Softrandommap);
     let generator: RandomGenerator = options.choice(Opt::RandomGenerator);
     spec.random_order = generator.order();
     spec.generator = generator.generator();
@@ -74,17 +73,17 @@ fn distribution(options: &Options) -> Distribution {
 
 /// A given seed is used whatever `randrepeat` says.
 pub(crate) fn seeding(options: &Options) -> Seeding {
-    match (options.int(Opt::Randseed), options.switch(Opt::Randrepeat)) {
+    match (options.if_given::<i64>(Opt::Randseed), options.value(Opt::Randrepeat)) {
         (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
-        (None, Some(false)) => Seeding::FromSystem,
-        (None, _) => Seeding::Repeatable,
+        (None, true) => Seeding::Repeatable,
+        (None, false) => Seeding::FromSystem,
     }
 }
 
 /// Shares of random offsets in percent.
 fn percentage_random(options: &Options) -> PerDirection<u32> {
-    let percent = |given: Option<u64>| given.map_or(100, |percent| percent.min(100) as u32);
-    PerDirection(options.rwt(Opt::PercentageRandom).map(percent))
+    let shares: PerDirection<u64> = options.value(Opt::PercentageRandom);
+    PerDirection(shares.0.map(|percent| percent.min(100) as u32))
 }
 
 /// What is known only with the files: draws of 32 bits do not reach all blocks of a large one, and zones or blocks that are named
@@ -178,7 +177,7 @@ fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
 }
 
 fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
-    match job.options.switch(Opt::Norandommap) {
+    match job.options.if_given(Opt::Norandommap) {
         Some(true) => {}
         Some(false) => {
             let message = "sprandom requires norandommap=1";

@@ -7,7 +7,7 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, refuse};
+use crate::written::{asks, chooses, refuse};
 
 inert! {
     RateCycle:
@@ -29,16 +29,14 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// `rate`, `rate_iops` and the options below them.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
-    let directions = |opt| PerDirection(options.rwt(opt).map(|value| value.unwrap_or(0)));
-    let cycle = options.int(Opt::RateCycle).and_then(|ms| u64::try_from(ms).ok()).unwrap_or(1000);
     spec.rates = Rates {
-        bytes: directions(Opt::Rate),
-        iops: directions(Opt::RateIops),
-        poisson: options.choice::<RateProcess>(Opt::RateProcess) == RateProcess::Poisson,
-        min_bytes: directions(Opt::RateMin),
-        min_iops: directions(Opt::RateIopsMin),
-        cycle: Duration::from_millis(cycle),
-        ignore_thinktime: options.switch(Opt::RateIgnoreThinktime).unwrap_or(false),
+        bytes: options.value(Opt::Rate),
+        iops: options.value(Opt::RateIops),
+        poisson: chooses(job, Opt::RateProcess, RateProcess::Poisson),
+        min_bytes: options.value(Opt::RateMin),
+        min_iops: options.value(Opt::RateIopsMin),
+        cycle: Duration::from_millis(options.value(Opt::RateCycle)),
+        ignore_thinktime: options.value(Opt::RateIgnoreThinktime),
     };
     random_arrivals_need_a_rate(job, spec, findings);
 }
@@ -55,9 +53,9 @@ fn a_rate_is_in_bytes_or_in_ios(job: &Job, findings: &mut Findings) {
 
 fn a_minimum_is_below_its_rate(job: &Job, findings: &mut Findings) {
     for (most, least) in [(Opt::Rate, Opt::RateMin), (Opt::RateIops, Opt::RateIopsMin)] {
-        let (rates, minimums) = (job.options.rwt(most), job.options.rwt(least));
-        for (direction, (rate, minimum)) in rates.into_iter().zip(minimums).enumerate() {
-            let (rate, minimum) = (rate.unwrap_or(0), minimum.unwrap_or(0));
+        let rates: PerDirection<u64> = job.options.value(most);
+        let minimums: PerDirection<u64> = job.options.value(least);
+        for (direction, (rate, minimum)) in rates.0.into_iter().zip(minimums.0).enumerate() {
             if rate > 0 && rate < minimum {
                 let message = format!("minimum rate exceeds rate, ddir {direction}");
                 let help =

@@ -1,16 +1,19 @@
 //! How large the I/O region of each file of a clone is, and which files must grow for it.
 //!
 //! Follows the order of fio's manual: a size split over the files, or the size of each file, or what is there; moved and cut by
-//! offsets. Pure arithmetic on what was found.
+//! offsets. Arithmetic on the options and on what was found; nothing is looked at here.
 
 use std::path::PathBuf;
 
+use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
+use crate::fill_device;
+use crate::findings::Findings;
 use crate::inert::inert;
 use crate::probe::Found;
-use ferrio_job::{FileKind, FileSpec, SetupError};
+use crate::written::place;
 
 inert! {
     OffsetAlign:
@@ -43,6 +46,43 @@ pub(crate) struct Sizing {
     pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
+}
+
+impl Sizing {
+    /// What the options say.
+    pub(crate) fn of(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {
+        let options = &job.options;
+        let mut extent = |opt: Opt| match options.amount(opt)? {
+            Amount::Bytes(bytes) => Some(Extent::Bytes(bytes)),
+            Amount::Percent(percent) => Some(Extent::Percent(percent)),
+            Amount::Zones(_) => {
+                let name = opt.row().name;
+                let message =
+                    format!("option `{name}` in zones needs zonemode=zbd, which is not implemented yet");
+                let problem = Diagnostic::error(message, place(job, &[opt])).code("unimplemented-value");
+                findings.lack(problem.help("give bytes or percent"));
+                None
+            }
+        };
+        let size = match extent(Opt::Size) {
+            _ if fill_device::is_unlimited(spec, job) => Some(Extent::Bytes(Limits::UNLIMITED)),
+            size => size,
+        };
+        let io_size = extent(Opt::IoSize);
+        let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
+        let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));
+        Sizing {
+            size,
+            io_size,
+            filesize: options.range(Opt::Filesize),
+            offset,
+            offset_increment,
+            offset_align: options.value(Opt::OffsetAlign),
+            min_block: spec.min_block(),
+            file_append: spec.file_append,
+            lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
+        }
+    }
 }
 
 /// One file with what is there now, and what will be there when the jobs before this one have laid out theirs.

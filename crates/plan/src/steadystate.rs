@@ -7,7 +7,7 @@ use ferrio_jobfile::{Job, Opt, SteadyLimit};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, duration, refuse};
+use crate::written::{asks, refuse};
 
 inert! {
     Steadystate SteadystateRampTime SteadystateCheckInterval:
@@ -18,8 +18,9 @@ inert! {
 /// Most checks that a window can hold: their figures are kept and reported.
 const MAX_CHECKS: u128 = 1_000_000;
 
-/// µs between two checks unless given.
-const INTERVAL: u64 = 1_000_000;
+/// Shortest time between two checks.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+
 const STEADYSTATE: [Opt; 4] =
     [Opt::Steadystate, Opt::SteadystateDuration, Opt::SteadystateRampTime, Opt::SteadystateCheckInterval];
 
@@ -34,7 +35,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// The steady state; none without a duration.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
-    let window = duration(options, Opt::SteadystateDuration);
+    let window: Duration = options.value(Opt::SteadystateDuration);
     if window.is_zero() {
         return;
     }
@@ -46,8 +47,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         limit,
         percent,
         duration: window,
-        ramp: duration(options, Opt::SteadystateRampTime),
-        interval: Duration::from_micros(interval(job)),
+        ramp: options.value(Opt::SteadystateRampTime),
+        interval: interval(job),
     };
     if state.figure == SteadyFigure::Latency && !spec.measure.clat {
         let message =
@@ -64,23 +65,18 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 }
 
 fn an_interval_is_a_second_at_least(job: &Job, findings: &mut Findings) {
-    if interval(job) < INTERVAL {
+    if interval(job) < MIN_INTERVAL {
         let message = "ss_check_interval must be at least 1s";
         let help = "give 1s or more";
-        refuse(
-            findings,
-            job,
-            &[Opt::SteadystateCheckInterval],
-            "steadystate-interval-too-short",
-            message,
-            help,
-        );
+        let opts = [Opt::SteadystateCheckInterval];
+        refuse(findings, job, &opts, "steadystate-interval-too-short", message, help);
     }
 }
 
 fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
-    let (duration, interval) = (job.options.time_us(Opt::SteadystateDuration).unwrap_or(0), interval(job));
-    if interval >= INTERVAL && (duration <= interval || !duration.is_multiple_of(interval)) {
+    let duration = job.options.value::<Duration>(Opt::SteadystateDuration).as_micros();
+    let interval = interval(job).as_micros();
+    if interval >= MIN_INTERVAL.as_micros() && (duration <= interval || !duration.is_multiple_of(interval)) {
         let message = format!("ss_duration {duration}us must be multiple of ss_check_interval {interval}us");
         let help = "give at least twice the interval";
         let opts = [Opt::SteadystateDuration, Opt::SteadystateCheckInterval];
@@ -88,26 +84,20 @@ fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// µs between two checks.
-fn interval(job: &Job) -> u64 {
-    job.options.time_us(Opt::SteadystateCheckInterval).unwrap_or(INTERVAL)
+/// Time between two checks.
+fn interval(job: &Job) -> Duration {
+    job.options.value(Opt::SteadystateCheckInterval)
 }
 
 /// One ticker looks at all jobs of the run, whether they have a steady state or not.
 pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Findings) {
-    let (before, here) = (interval(first), interval(job));
+    let (before, here) = (interval(first).as_micros(), interval(job).as_micros());
     if before != here {
         let message = format!("conflicting ss_check_interval: {before} and {here}, must be globally equal");
         let blamed = if job.options.is_given(Opt::SteadystateCheckInterval) { job } else { first };
         let help = "give `steadystate_check_interval` once, in [global]";
-        refuse(
-            findings,
-            blamed,
-            &[Opt::SteadystateCheckInterval],
-            "steadystate-interval-differs",
-            message,
-            help,
-        );
+        let opts = [Opt::SteadystateCheckInterval];
+        refuse(findings, blamed, &opts, "steadystate-interval-differs", message, help);
     }
 }
 
@@ -116,8 +106,8 @@ pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
 pub(crate) struct Settings {
     test: SteadyTest,
     limit: SteadyLimit,
-    duration: u64,
-    ramp: u64,
+    duration: Duration,
+    ramp: Duration,
 }
 
 impl Settings {
@@ -125,12 +115,12 @@ impl Settings {
         if !asks(job, Opt::SteadystateDuration) {
             return None;
         }
-        let time = |opt| job.options.time_us(opt).unwrap_or(0);
+        let options = &job.options;
         Some(Settings {
-            test: job.options.choice(Opt::Steadystate),
-            limit: job.options.value(Opt::Steadystate),
-            duration: time(Opt::SteadystateDuration),
-            ramp: time(Opt::SteadystateRampTime),
+            test: options.choice(Opt::Steadystate),
+            limit: options.value(Opt::Steadystate),
+            duration: options.value(Opt::SteadystateDuration),
+            ramp: options.value(Opt::SteadystateRampTime),
         })
     }
 }

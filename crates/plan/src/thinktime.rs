@@ -1,10 +1,12 @@
 //! Pauses between the I/Os of a job.
 
+use std::time::Duration;
+
 use ferrio_job::{JobSpec, Think, ThinktimeBlocksType};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::inert::inert;
-use crate::written::{asks, count, duration};
+use crate::written::asks;
 
 inert! {
     ThinktimeSpin ThinktimeBlocks ThinktimeBlocksType ThinktimeIotime:
@@ -14,23 +16,21 @@ inert! {
 /// `thinktime` and the options below it. With a time between pauses the count of I/Os matters only if it was given.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let (time, iotime) = (duration(options, Opt::Thinktime), duration(options, Opt::ThinktimeIotime));
+    let (time, iotime) = (options.value(Opt::Thinktime), options.value::<Duration>(Opt::ThinktimeIotime));
     let by_default = iotime.is_zero().then_some(1);
     spec.think = Think {
         time,
-        spin: duration(options, Opt::ThinktimeSpin).min(time),
-        blocks: count(options, Opt::ThinktimeBlocks).or(by_default),
+        spin: options.value::<Duration>(Opt::ThinktimeSpin).min(time),
+        blocks: options.if_given(Opt::ThinktimeBlocks).or(by_default),
         at_issue: options.choice::<ThinktimeBlocksType>(Opt::ThinktimeBlocksType)
             == ThinktimeBlocksType::Issue,
         iotime,
-        cycles: count(options, Opt::Thinkcycles).unwrap_or(0),
+        cycles: options.value(Opt::Thinkcycles),
     };
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::testing::spec_of;
 

@@ -35,7 +35,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         }
     }
     let [read, write, verify] = classes;
-    spec.tolerance = Tolerance { read, write, verify, dump: options.switch(Opt::ErrorDump).unwrap_or(false) };
+    spec.tolerance = Tolerance { read, write, verify, dump: options.value(Opt::ErrorDump) };
 }
 
 #[cfg(test)]

@@ -53,17 +53,16 @@ fn method(job: &Job) -> Option<VerifyMethod> {
 }
 
 fn settings(options: &Options, method: VerifyMethod) -> Verify {
-    let bytes = |opt| options.size(opt).map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
     Verify {
         method,
-        interval: bytes(Opt::VerifyInterval),
-        offset: bytes(Opt::VerifyOffset),
+        interval: options.value(Opt::VerifyInterval),
+        offset: options.value(Opt::VerifyOffset),
         pattern: options.pattern(Opt::VerifyPattern).cloned(),
-        pattern_interval: bytes(Opt::VerifyPatternInterval),
-        fatal: options.switch(Opt::VerifyFatal).unwrap_or(false),
-        read_back: options.switch(Opt::DoVerify).unwrap_or(true),
-        header_seed: options.switch(Opt::VerifyHeaderSeed),
-        write_sequence: options.switch(Opt::VerifyWriteSequence),
+        pattern_interval: options.value(Opt::VerifyPatternInterval),
+        fatal: options.value(Opt::VerifyFatal),
+        read_back: options.value(Opt::DoVerify),
+        header_seed: options.if_given(Opt::VerifyHeaderSeed),
+        write_sequence: options.if_given(Opt::VerifyWriteSequence),
     }
 }
 
@@ -117,7 +116,7 @@ fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut 
 }
 
 fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let clones = job.options.int(Opt::Numjobs).unwrap_or(1);
+    let clones: u64 = job.options.value(Opt::Numjobs);
     let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
     if read_back && spec.rw.does(Direction::Write) && clones > 1 && !names_differ(job) {
         let text = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
@@ -129,7 +128,7 @@ fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 fn names_differ(job: &Job) -> bool {
     let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT).to_ascii_lowercase();
     !job.options.is_given(Opt::Filename)
-        && job.options.switch(Opt::UniqueFilename) != Some(false)
+        && job.options.value(Opt::UniqueFilename)
         && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
 }
 

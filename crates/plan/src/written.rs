@@ -1,26 +1,9 @@
 //! Questions to a job as written, which every subject asks; no subject is known here.
 
-use std::time::Duration;
-
 use ferrio_job::{Choice, Diagnostic, Origin};
-use ferrio_jobfile::{Amount, Given, Job, Opt, Options, Value};
+use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
 
 use crate::findings::Findings;
-
-/// A 32-bit count; a larger number is the largest count.
-pub(crate) fn count(options: &Options, opt: Opt) -> Option<u32> {
-    options.int(opt).map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX))
-}
-
-/// A time; zero if none was given.
-pub(crate) fn duration(options: &Options, opt: Opt) -> Duration {
-    Duration::from_micros(options.time_us(opt).unwrap_or(0))
-}
-
-/// Where the value of an option was given last.
-pub(crate) fn value_origin(options: &Options, opt: Opt) -> Origin {
-    options.given(opt).map_or(Origin::Builtin, |given| given.value_origin.clone())
-}
 
 /// Whether an option is given with more than zero, off or nothing.
 pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
@@ -40,11 +23,6 @@ pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
 /// Whether the word in force, given or by default, is this one.
 pub(crate) fn chooses<T: Choice + Default + PartialEq>(job: &Job, opt: Opt, choice: T) -> bool {
     job.options.choice::<T>(opt) == choice
-}
-
-/// A whole number, or a default.
-pub(crate) fn int_or(job: &Job, opt: Opt, default: i64) -> i64 {
-    job.options.int(opt).unwrap_or(default)
 }
 
 /// Where the last of some options got its value; where the job begins if none was given.

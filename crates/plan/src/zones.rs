@@ -38,12 +38,12 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
     if !chooses(job, Opt::Zonemode, ZoneMode::Strided) {
         return None;
     }
-    let size = options.size(Opt::Zonesize).filter(|&bytes| bytes > 0)?;
-    let range = options.size(Opt::Zonerange).filter(|&bytes| bytes > 0).unwrap_or(size);
-    let skip = match options.amount(Opt::Zoneskip) {
-        None => 0,
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Percent(_) | Amount::Zones(_)) => {
+    let bytes = |opt| Some(options.value(opt)).filter(|&bytes: &u64| bytes > 0);
+    let size = bytes(Opt::Zonesize)?;
+    let range = bytes(Opt::Zonerange).unwrap_or(size);
+    let skip = match options.value(Opt::Zoneskip) {
+        Amount::Bytes(bytes) => bytes,
+        Amount::Percent(_) | Amount::Zones(_) => {
             let message = "option `zoneskip` must be in bytes for zonemode=strided";
             let help = "write the bytes to skip";
             refuse(findings, job, &[Opt::Zoneskip], "zoneskip-not-in-bytes", message, help);
@@ -51,7 +51,7 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
         }
     };
     // Without `openfiles` all files are open and fio walks their zones all the same.
-    if options.int(Opt::Openfiles).is_some_and(|most| most > 1) {
+    if options.value::<u32>(Opt::Openfiles) > 1 {
         let text = "openfiles above 1 turns zonemode=strided off";
         findings.note(note(job, &[Opt::Openfiles], "zones-off", text));
         return None;
@@ -76,7 +76,7 @@ fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
 }
 
 fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
-    if job.options.switch(Opt::CreateSerialize) == Some(false) {
+    if !job.options.value::<bool>(Opt::CreateSerialize) {
         let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
         let help = "take `create_serialize=0` out";
         refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
@@ -84,7 +84,7 @@ fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
 }
 
 fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::WriteZoneRemainder) && job.options.switch(Opt::Norandommap) == Some(false) {
+    if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
         let message = "write_zone_remainder=1 requires norandommap=1";
         let help = "take `norandommap=0` out";
         refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);

@@ -1,4 +1,4 @@
-use ferrio_job::{Fadvise, Fallocate, Origin, ReadWrite};
+use ferrio_job::{Diagnostic, Fadvise, Fallocate, Origin, ReadWrite};
 
 use super::*;
 use crate::PlanOptions;
