@@ -1,35 +1,40 @@
 //! The option catalogue: every job option as one row of one table.
 //!
 //! Parsing, `--cmdhelp`, `--showcmd`, suggestions and the command line read these rows; nothing else lists
-//! option names. The rows themselves stand in the files beside this one, their form is explained in
-//! `macros.rs`.
+//! option names. The rows are in the files beside this one, one for each group of fio's options, and in `engine/`;
+//! `macros.rs` explains their form, `opt.rs` gives their order.
 
 mod absent;
-mod core_course;
-mod core_pace;
-mod core_report;
-mod core_target;
-mod core_trace;
-mod engines_local;
-mod engines_remote;
+mod buffers;
+mod engine;
+mod file;
+mod io;
+mod log;
 mod macros;
-mod profiles;
+mod opt;
+mod process;
+mod profile;
+mod random;
+mod rate;
+mod stat;
+mod verify;
+mod zone;
 
 use std::collections::HashMap;
-use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use ferrio_job::Word;
+use opt::COUNT;
 
 use crate::value::{Value, parse};
 
 pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
-
-core_target::rows! {}
+pub use opt::Opt;
 
 /// One option of one option table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// The variant that stands for this row.
     pub opt: Opt,
@@ -262,7 +267,7 @@ impl Row {
 
 /// All rows, in table order.
 pub fn rows() -> &'static [Row] {
-    ROWS
+    &ROWS
 }
 
 /// The name an engine is known by: names beginning with `aio` or `linuxaio` mean libaio, others mean
@@ -281,7 +286,7 @@ pub fn pool(engine: &str) -> impl Iterator<Item = &'static str> {
 
 static INDEX: LazyLock<HashMap<&'static str, Vec<Opt>>> = LazyLock::new(|| {
     let mut index = HashMap::<&'static str, Vec<Opt>>::new();
-    for row in ROWS {
+    for row in rows() {
         for name in std::iter::once(row.name).chain(row.aliases.iter().copied()) {
             index.entry(name).or_default().push(row.opt);
         }
@@ -291,10 +296,47 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<Opt>>> = LazyLock::new(|| {
 
 /// What the declared defaults mean, in table order. A test makes sure that all of them can be read.
 static DEFAULTS: LazyLock<Vec<Option<Value>>> = LazyLock::new(|| {
-    let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
+    let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
     let read = |row| parse(row, Some(row.default), 1024, &no_file).ok();
     ROWS.iter().map(|row| Some(row).filter(|row| !row.default.is_empty()).and_then(read)).collect()
 });
+
+/// All rows in table order: `ROWS[opt as usize]` is the row of `opt`. Compilation fails unless each option has one row.
+static ROWS: [Row; COUNT] = {
+    let parts = [
+        file::ROWS,
+        io::ROWS,
+        random::ROWS,
+        verify::ROWS,
+        rate::ROWS,
+        buffers::ROWS,
+        log::ROWS,
+        stat::ROWS,
+        process::ROWS,
+        zone::ROWS,
+        engine::ABSENT,
+        engine::IO_URING,
+        engine::LIBAIO,
+        engine::MMAP,
+        engine::PVSYNC2,
+        profile::ROWS,
+    ];
+    let mut rows = [file::ROWS[0]; COUNT];
+    let mut found = [false; COUNT];
+    let (mut part, mut row, mut count) = (0, 0, 0);
+    while part < parts.len() {
+        if row == parts[part].len() {
+            (part, row) = (part + 1, 0);
+            continue;
+        }
+        let at = parts[part][row].opt as usize;
+        assert!(!found[at], "an option has two rows");
+        (found[at], rows[at]) = (true, parts[part][row]);
+        (row, count) = (row + 1, count + 1);
+    }
+    assert!(count == COUNT, "an option has no row");
+    rows
+};
 
 const fn first(texts: &[&'static str]) -> &'static str {
     if texts.is_empty() { "" } else { texts[0] }
@@ -319,7 +361,7 @@ mod tests {
     use super::*;
 
     fn read(row: &'static Row, text: &str) -> Result<Value, String> {
-        let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
+        let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
         parse(row, Some(text), 1024, &no_file).map_err(|fault| format!("{}={text}: {fault}", row.name))
     }
 

@@ -1,0 +1,11 @@
+//! Private options of mmap.
+
+use crate::catalogue::Row;
+use crate::catalogue::macros::rows;
+
+pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+    [Engines(&["mmap"]); "engine" / "mmap"] {
+        Thp: "thp", Int, Plain, max 4294967295;
+            Works; "Ask for huge pages on the mapping";
+    }
+};

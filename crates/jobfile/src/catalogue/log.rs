@@ -1,0 +1,79 @@
+//! Logs, and recording and replaying I/O.
+
+use crate::catalogue::Row;
+use crate::catalogue::macros::rows;
+
+pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+    [Core; "io" / "iolog"] {
+        WriteIolog: "write_iolog", Str, Plain;
+            Works; "Append the issued I/O pattern to this file";
+        WriteIologVersion: "write_iolog_version", Int, Plain, default "3", min 2, max 3, under "write_iolog";
+            Works; "Format of the log: 3 has times, 2 has none (ferrio only)";
+        ReadIolog: "read_iolog", StrList, Plain;
+            NotYet; "Replay an I/O log or a blktrace binary";
+        ReadIologChunked: "read_iolog_chunked", Bool, Plain, default "0", under "read_iolog";
+            OnlyOff(&["0"]); "Read the log in pieces to bound memory";
+        ReplayNoStall: "replay_no_stall", Bool, Plain, default "0", under "read_iolog";
+            OnlyOff(&["0"]); "Ignore recorded delays";
+        ReplayRedirect: "replay_redirect", Str, Plain, under "read_iolog";
+            NotYet; "Send all replayed I/O to this file or device";
+        ReplayScale: "replay_scale", Int, Count, default "1", max 4294967295, under "read_iolog";
+            OnlyOff(&["1"]); "Divide replayed offsets by this number";
+        ReplayAlign: "replay_align", Int, Bytes, max 4294967295, under "read_iolog";
+            OnlyOff(&["0"]); "Align replayed offsets and lengths to this size";
+        ReplayTimeScale: "replay_time_scale", Int, Percent, default "100", min 1, max 4294967295, under "read_iolog";
+            OnlyOff(&["100"]); "Scale recorded delays; 100 is original speed";
+        ReplaySkip: "replay_skip", WordList, Plain, words ["read": "Leave reads out", "write": "Leave writes out", "trim": "Leave trims out", "sync": "Leave syncs out"], under "read_iolog";
+            NotYet; "Leave these I/O kinds out of a replay";
+        MergeBlktraceFile: "merge_blktrace_file", Str, Plain;
+            NotYet; "Merge the listed traces into this file and replay it";
+        MergeBlktraceScalars: "merge_blktrace_scalars", FloatList, Percent;
+            NotYet; "Time scale of each merged trace";
+        MergeBlktraceIters: "merge_blktrace_iters", FloatList, Count;
+            NotYet; "Repetitions of each merged trace";
+    }
+    [Core; "log" / "none"] {
+        PerJobLogs: "per_job_logs", Bool, Plain, default "1";
+            Works; "Put the job number into log file names";
+        WriteBwLog: "write_bw_log", OptStr, Plain;
+            Works; "Log bandwidth; the value is the file prefix, default the job name";
+        WriteLatLog: "write_lat_log", OptStr, Plain;
+            Works; "Log latencies to _lat, _slat and _clat files";
+        WriteIopsLog: "write_iops_log", OptStr, Plain;
+            Works; "Log I/O rate";
+        LogEntries: "log_entries", Int, Count, default "1024", min 1024, max 1048576;
+            NoEffect("logs are streamed to disk, nothing is allocated ahead"); "Log records allocated at first";
+        LogAvgMsec: "log_avg_msec", Int, Milliseconds, default "0", max 4294967295;
+            Works; "Interval over which log records are averaged";
+        LogHistMsec: "log_hist_msec", Int, Milliseconds, default "0", max 4294967295;
+            Works; "Interval between latency histograms";
+        LogHistCoarseness: "log_hist_coarseness", Int, Plain, default "0", max 6;
+            Works; "Halve the histogram bins this many times";
+        WriteHistLog: "write_hist_log", OptStr, Plain;
+            Works; "Log completion latency histograms to a _clat_hist file";
+        LogWindowValue: "log_window_value" | "log_max_value", Enum, Plain, of WindowValue;
+            Works; "Log the average, the maximum or both per window";
+        LogOffset: "log_offset", Bool, Plain, default "0";
+            Works; "Add the byte offset to log records";
+        LogPrio: "log_prio", Bool, Plain, default "0";
+            Works; "Log the whole priority value instead of a high-priority bit";
+        LogIssueTime: "log_issue_time", Bool, Plain, default "0";
+            Works; "Add the issue time to log records";
+        LogCompression: "log_compression", Size, Bytes, min 1024, max 536870912;
+            Works; "Size of the compressed pieces of stored logs; logged rates are those of single I/Os";
+        LogCompressionCpus: "log_compression_cpus", CpuList, Plain, under "log_compression";
+            Works; "CPUs for the thread that writes and compresses logs";
+        LogStoreCompressed: "log_store_compressed", Bool, Plain;
+            Works; "Keep log files compressed on disk";
+        LogAlternateEpoch: "log_alternate_epoch" | "log_unix_epoch", Bool, Plain;
+            Works; "Log absolute timestamps of a chosen clock instead of run-relative ones";
+        LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;
+            Works; "clock_gettime id for log_alternate_epoch";
+        BlockErrorPercentiles: "block_error_percentiles", Bool, Plain, default "0";
+            Works; "States of trimmed blocks, and trims that failed ones had survived";
+        Bwavgtime: "bwavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_bw_log";
+            Works; "Sampling interval of bandwidth statistics";
+        Iopsavgtime: "iopsavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_iops_log";
+            Works; "Sampling interval of I/O rate statistics";
+    }
+};

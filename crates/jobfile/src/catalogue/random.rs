@@ -1,0 +1,35 @@
+//! Random offsets: seeds, generators, distributions.
+
+use crate::catalogue::Row;
+use crate::catalogue::macros::rows;
+
+pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+    [Core; "io" / "random"] {
+        Randrepeat: "randrepeat" | "allrandrepeat", Bool, Plain, default "1", under "rw";
+            Works; "Fixed seed, so random sequences repeat between runs";
+        Randseed: "randseed", Int, Plain, default "0x89", under "rw";
+            Works; "Seed for all random generators of the job";
+        Norandommap: "norandommap", Flag, Plain, under "rw";
+            Works; "Do not track visited blocks; random offsets may repeat or be missed";
+        Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
+            Works; "Carry on without the block map when it cannot be allocated";
+        Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
+            OnlyOff(&["0"]); "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
+        SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
+            OnlyOff(&["100"]); "Regions that sprandom divides the device into";
+        SprOp: "spr_op", Float, Plain, default "0.15", under "sprandom";
+            OnlyOff(&["0.15"]); "Over-provisioning ratio of the device, between 0 and 1";
+        SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
+            OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
+        RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;
+            Works; "Generator behind random offsets (permute: ferrio only)";
+        RandomDistribution: "random_distribution", EnumArg, Plain, of DistributionType;
+            Works; "Statistical shape of random offsets";
+        RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
+            Works; "Move the sequence window forward after each cycle instead of repeating it in place";
+        PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;
+            Works; "Share of a random workload that is really random; the rest is sequential";
+        PercentageSequential: "percentage_sequential", Deprecated, Plain;
+            Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use fails the job";
+    }
+};

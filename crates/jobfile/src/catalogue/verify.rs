@@ -1,0 +1,59 @@
+//! Verification of data, and trims of verified blocks.
+
+use crate::catalogue::Row;
+use crate::catalogue::macros::rows;
+
+pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+    [Core; "io" / "verify"] {
+        Verify: "verify", Enum, Plain, of VerifyMethod, default "0";
+            Works; "Checksum or pattern used to check written data";
+        DoVerify: "do_verify", Bool, Plain, default "1", under "verify";
+            Works; "Run the read-back phase after writing";
+        VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed": "Blocks that were written", "fsynced": "Blocks that were synced"], under "verify";
+            OnlyOff(&["completed"]); "Which completed writes a saved verify state vouches for";
+        Verifysort: "verifysort", Ignored, Plain;
+            NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
+        VerifysortNr: "verifysort_nr", Ignored, Plain;
+            NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
+        VerifyInterval: "verify_interval", Size, Bytes, min 96, max 4294967295, under "verify";
+            Works; "Distance between verify headers inside a block";
+        VerifyOffset: "verify_offset", Size, Bytes, min 48, max 4294967295, under "verify";
+            Works; "Place the header this far into each interval";
+        VerifyPattern: "verify_pattern", Pattern, Plain, under "verify";
+            Works; "Bytes to fill and check, as numbers, strings or formats";
+        VerifyPatternInterval: "verify_pattern_interval", Size, Bytes, default "0", max 4294967295, under "verify";
+            Works; "Restart the pattern every this many bytes; 0 disables";
+        VerifyFatal: "verify_fatal", Bool, Plain, default "0", under "verify";
+            Works; "Stop the job at the first mismatch";
+        VerifyDump: "verify_dump", Bool, Plain, default "0", under "verify";
+            OnlyOff(&["0"]); "Save expected and received data of a bad block to files";
+        VerifyAsync: "verify_async", Int, Count, default "0", max 4294967295, under "verify";
+            OnlyOff(&["0"]); "Threads that check blocks in the background";
+        VerifyBacklog: "verify_backlog", Int, Count, under "verify";
+            OnlyOff(&["0"]); "Start checking after every N written blocks instead of at the end";
+        VerifyBacklogBatch: "verify_backlog_batch", Int, Count, max 4294967295, under "verify";
+            OnlyOff(&["0"]); "Blocks checked per backlog round";
+        VerifyAsyncCpus: "verify_async_cpus", CpuList, Plain, under "verify_async";
+            NotYet; "CPUs for the verify threads";
+        ExperimentalVerify: "experimental_verify", Bool, Plain, under "verify";
+            OnlyOff(&["0"]); "Regenerate the I/O sequence for checking instead of remembering it";
+        VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";
+            OnlyOff(&["0"]); "Read a saved verify state to know how far to check";
+        VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
+            OnlyOff(&["0"]); "Write a verify state file when the job ends or is stopped (not yet: none is written)";
+        VerifyWriteSequence: "verify_write_sequence", Bool, Plain, default "1", under "verify";
+            Works; "Check the write number stored in each header";
+        VerifyHeaderSeed: "verify_header_seed", Bool, Plain, default "1", under "verify";
+            Works; "Check the seed stored in each header";
+    }
+    [Core; "io" / "trim"] {
+        TrimPercentage: "trim_percentage", Int, Percent, default "0", max 100, under "verify";
+            OnlyOff(&["0"]); "Share of written blocks to trim during a verify job";
+        TrimVerifyZero: "trim_verify_zero", Bool, Plain, default "1", under "trim_percentage";
+            OnlyOff(&["1", "0"]); "Expect zeroes when reading a trimmed block";
+        TrimBacklog: "trim_backlog", Int, Count, under "trim_percentage";
+            OnlyOff(&["0"]); "Start trimming after this many written blocks";
+        TrimBacklogBatch: "trim_backlog_batch", Int, Count, max 4294967295, under "trim_percentage";
+            OnlyOff(&["0"]); "Blocks trimmed per round";
+    }
+};
