@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use ferrio_job::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan};
+use ferrio_job::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan, layout_of};
 use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::{Facts, FileFacts};
@@ -11,7 +11,7 @@ use crate::model::{
     Action, BlockSizes, Certainty, File, FileKind, Job, Problem, Report, Span, Status, Totals, Trigger,
     VERSION, Zones,
 };
-use crate::section::{Asks, Section, end};
+use crate::section::{Asks, Section};
 use crate::{life, logs, spot, timeline, volume};
 
 /// A report that says nothing yet.
@@ -101,8 +101,8 @@ fn job<'a>(
             if planned.extend && !spec.fill_device {
                 let stays = if file.action == Action::Grow { planned.found.unwrap_or(0) } else { 0 };
                 let before = laid_out.entry(&planned.path).or_insert(stays);
-                create_bytes = create_bytes.saturating_add(end(planned).saturating_sub(*before));
-                *before = end(planned).max(*before);
+                create_bytes = create_bytes.saturating_add(planned.end().saturating_sub(*before));
+                *before = planned.end().max(*before);
             }
             if shown.insert((planned.path.as_path(), planned.offset, planned.size)) {
                 files.push(file);
@@ -192,16 +192,15 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Acti
         return match file.found {
             None if spec.create_on_open => Action::CreateOnOpen,
             // Large enough only because a job before makes it so.
-            found if found.is_none_or(|bytes| bytes < end(file)) && !spec.create_on_open => {
+            found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
                 Action::UseEarlier
             }
             _ => Action::Use,
         };
     }
-    let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
-    let filled = reads || (writes && (spec.overwrite || spec.engine.cannot_extend()));
-    match (file.found, filled) {
-        (Some(_), _) if !reads && !writes => Action::Grow,
+    let layout = layout_of(spec);
+    match (file.found, layout.fills) {
+        (Some(_), _) if !layout.replaces => Action::Grow,
         (None, true) => Action::CreateFilled,
         (None, false) => Action::CreateEmpty,
         (Some(_), true) => Action::ReplaceFilled,
@@ -218,7 +217,7 @@ fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
         if fills && file.kind == Kind::Regular && !spec.readonly {
             let size = sizes.entry(&file.path).or_default();
-            *size = end(file).max(*size);
+            *size = file.end().max(*size);
         }
     }
     let mut needed: HashMap<usize, u64> = HashMap::new();

@@ -5,10 +5,9 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{JobSpec, Plan};
+use ferrio_job::{JobSpec, Plan, log_files};
 use ferrio_machine::{DirectIo, Held, Place, Places, Resources, Room};
 
-use crate::logs;
 use crate::model::{CheckedDevice, CheckedPlace};
 
 /// Facts about the machine, and about every file and log of a plan.
@@ -81,7 +80,7 @@ impl Facts {
                 facts.files.insert(file.path.clone(), file_facts(&file.path, place));
             }
         }
-        for (path, _) in plan.jobs.iter().flat_map(|job| logs::files(&job.spec)) {
+        for path in plan.jobs.iter().flat_map(|job| log_files(&job.spec)).map(|log| PathBuf::from(log.path)) {
             let log = LogFacts {
                 place: facts.place(&path, &mut places),
                 size: fs::metadata(&path).ok().map(|metadata| metadata.len()),

@@ -1,6 +1,6 @@
-//! The plan's jobs put together again as the sections they came from: what a person wrote, and its clones.
+//! The sections of the plan: what a person wrote, and its clones.
 
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob, PlannedSection};
 use ferrio_jobfile::{Job, JobSet, Opt};
 
 /// A section of a job file, or a job of the command line, with its clones.
@@ -12,22 +12,20 @@ pub(crate) struct Section<'a> {
     pub(crate) job: &'a Job,
     /// Its clones; never empty.
     pub(crate) instances: &'a [PlannedJob],
-    /// Stonewalls before it, from 1.
+    /// Which of the phases between stonewalls it belongs to, from 1.
     pub(crate) phase: usize,
 }
 
 /// All sections in order.
 pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<Section<'a>> {
-    let mut phase = 1;
-    // A section's clones follow each other, the original first.
-    let mut instances = plan.jobs.chunk_by(|_, next| next.spec.clone != 0);
-    let jobs = set.jobs.iter().enumerate();
-    jobs.filter_map(|(index, job)| {
-        let instances = instances.next().filter(|instances| !instances.is_empty())?;
-        phase += usize::from(index > 0 && instances[0].spec.stonewall);
-        Some(Section { index, job, instances, phase })
-    })
-    .collect()
+    let sections = set.jobs.iter().zip(&plan.sections).enumerate();
+    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| Section {
+        index,
+        job,
+        instances: &plan.jobs[section.jobs.clone()],
+        phase: section.phase,
+    };
+    sections.map(section).collect()
 }
 
 impl<'a> Section<'a> {
@@ -80,11 +78,6 @@ impl Asks for JobSpec {
     fn changes(&self) -> bool {
         self.does(Direction::Write) || self.does(Direction::Trim)
     }
-}
-
-/// End of the region a file is used up to.
-pub(crate) fn end(file: &FileSpec) -> u64 {
-    file.offset.saturating_add(file.size)
 }
 
 /// True when a file holds data: regular files and block devices.

@@ -75,7 +75,8 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         file_size_bytes: None,
         kernel: [6, 18],
     };
-    let logs = plan.jobs.iter().flat_map(|job| crate::logs::files(&job.spec)).map(|(path, _)| {
+    let logs = plan.jobs.iter().flat_map(|job| ferrio_job::log_files(&job.spec)).map(|log| {
+        let path = PathBuf::from(log.path);
         let facts = LogFacts { place: Some(0), size: None, obstacle: None };
         (path, facts)
     });

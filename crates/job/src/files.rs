@@ -110,3 +110,11 @@ pub struct FileSpec {
     /// True when layout must create or extend it.
     pub extend: bool,
 }
+
+impl FileSpec {
+    /// End of the I/O region.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+}

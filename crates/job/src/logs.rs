@@ -1,5 +1,6 @@
 //! What a job logs while it runs.
 
+use crate::JobSpec;
 use crate::choice::choices;
 
 /// Log files of one job.
@@ -57,27 +58,101 @@ choices! {
     }
 }
 
+/// A kind of log file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LogKind {
+    /// Bandwidth.
+    Bandwidth,
+    /// Total latencies.
+    Latency,
+    /// Submission latencies.
+    SubmissionLatency,
+    /// Completion latencies.
+    CompletionLatency,
+    /// I/Os per second.
+    Iops,
+    /// Histograms of completion latencies.
+    Histogram,
+}
+
+impl LogKind {
+    /// All kinds, in the order in which the files of a job are listed.
+    pub const ALL: [LogKind; 6] = [
+        LogKind::Bandwidth,
+        LogKind::Latency,
+        LogKind::SubmissionLatency,
+        LogKind::CompletionLatency,
+        LogKind::Iops,
+        LogKind::Histogram,
+    ];
+
+    /// The word in the name of its files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            LogKind::Bandwidth => "bw",
+            LogKind::Latency => "lat",
+            LogKind::SubmissionLatency => "slat",
+            LogKind::CompletionLatency => "clat",
+            LogKind::Iops => "iops",
+            LogKind::Histogram => "clat_hist",
+        }
+    }
+
+    /// Prefix of the name of its file, and ms between two rows: 0 when there are no rows, `None` for a row for every I/O. `None` if
+    /// the job writes no such log, as for latencies that are not measured.
+    fn of(self, spec: &JobSpec) -> Option<(&str, Option<u32>)> {
+        let (logs, measure) = (&spec.logs, &spec.measure);
+        let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);
+        let (prefix, measured, window_ms) = match self {
+            LogKind::Bandwidth if logs.bw_disabled => (&logs.bw, true, Some(0)),
+            LogKind::Bandwidth => (&logs.bw, true, windows(logs.bw_avg_msec)),
+            LogKind::Latency => (&logs.lat, measure.lat, windows(logs.avg_msec)),
+            LogKind::SubmissionLatency => (&logs.lat, measure.slat, windows(logs.avg_msec)),
+            LogKind::CompletionLatency => (&logs.lat, measure.clat, windows(logs.avg_msec)),
+            LogKind::Iops => (&logs.iops, true, windows(logs.iops_avg_msec)),
+            LogKind::Histogram => (&logs.hist, true, Some(if measure.clat { logs.hist_msec } else { 0 })),
+        };
+        Some((prefix.as_deref().filter(|_| measured)?, window_ms))
+    }
+}
+
+/// One log file of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedLog {
+    /// What is in it.
+    pub kind: LogKind,
+    /// Its name.
+    pub path: String,
+    /// Rows are added to what is there, by several jobs.
+    pub shared: bool,
+    /// It holds compressed records instead of text, in pieces of this many bytes.
+    pub stored: Option<u32>,
+    /// ms between two rows, 0 when there are none; `None` for a row for every I/O.
+    pub window_ms: Option<u32>,
+}
+
+/// All log files of a job, in the order of [`LogKind::ALL`].
+#[must_use]
+pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
+    let log = |kind: LogKind| {
+        let (prefix, window_ms) = kind.of(spec)?;
+        let Logs { shared, stored, .. } = spec.logs;
+        // Compressed records have no room for histograms: those stay text.
+        let stored = stored.filter(|_| kind != LogKind::Histogram);
+        let number = if shared { String::new() } else { format!(".{}", spec.number) };
+        let suffix = if stored.is_some() { "log.fz" } else { "log" };
+        let path = format!("{prefix}_{}{number}.{suffix}", kind.word());
+        Some(PlannedLog { kind, path, shared, stored, window_ms })
+    };
+    LogKind::ALL.into_iter().filter_map(log).collect()
+}
+
 impl Logs {
     /// True when the job writes any log.
     #[must_use]
     pub fn any(&self) -> bool {
         self.bw.is_some() || self.lat.is_some() || self.iops.is_some() || self.hist.is_some()
-    }
-
-    /// Name of the file of one kind of log (`bw`, `clat_hist`) of the job with this number.
-    #[must_use]
-    pub fn file_name(&self, number: u32, prefix: &str, kind: &str) -> String {
-        let suffix = if self.is_stored(kind) { "log.fz" } else { "log" };
-        match self.shared {
-            true => format!("{prefix}_{kind}.{suffix}"),
-            false => format!("{prefix}_{kind}.{number}.{suffix}"),
-        }
-    }
-
-    /// True when the file of this kind of log holds compressed records. Records have no room for histograms: those stay text.
-    #[must_use]
-    pub fn is_stored(&self, kind: &str) -> bool {
-        self.stored.is_some() && kind != "clat_hist"
     }
 
     /// True when logged rates are those of single I/Os.

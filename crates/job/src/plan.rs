@@ -1,6 +1,7 @@
 //! Everything a run needs: its jobs and what holds for all of them.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::{ClockSource, Diagnostic, JobSpec, Origin};
 
@@ -33,6 +34,21 @@ pub struct PlannedJob {
     pub setup_error: Option<SetupError>,
 }
 
+/// A section of a job file, or a job of the command line: what a person wrote once, with its clones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedSection {
+    /// Name that its jobs are printed with.
+    pub name: String,
+    /// Where it begins.
+    pub origin: Origin,
+    /// Its clones in [`Plan::jobs`], the original first; never empty.
+    pub jobs: Range<usize>,
+    /// Report group, from 0.
+    pub group: u32,
+    /// Sections between two stonewalls run together: which of these phases it belongs to, from 1.
+    pub phase: usize,
+}
+
 /// An option that changes nothing in any of the jobs it holds for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InertOption {
@@ -57,6 +73,8 @@ impl fmt::Display for InertOption {
 pub struct Plan {
     /// Jobs in creation order.
     pub jobs: Vec<PlannedJob>,
+    /// The sections they come from, in order.
+    pub sections: Vec<PlannedSection>,
     /// The clock of all of them.
     pub clock: ClockSource,
     /// `[global]` options for the JSON report.

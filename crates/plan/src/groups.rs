@@ -19,7 +19,8 @@ use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
 use crate::written::{chooses, note, refuse};
 use ferrio_job::{
-    CpusAllowedPolicy, Direction, Fallocate, FileKind, FileSpec, JobSpec, PlannedJob, Seeding, SetupError,
+    CpusAllowedPolicy, Direction, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
+    SetupError, layout_of,
 };
 
 /// Most jobs of one run, clones included.
@@ -31,6 +32,7 @@ const MAX_FILES: u32 = 1 << 24;
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     pub(crate) jobs: Vec<PlannedJob>,
+    pub(crate) sections: Vec<PlannedSection>,
     group: u32,
     /// Whether the current group has a job.
     filled: bool,
@@ -64,6 +66,7 @@ impl Groups {
             refuse(findings, job, &opts, "too-many-files", message, "spread them over several jobs");
             return;
         }
+        let first = self.jobs.len();
         // The original first, then the others from the highest number down.
         for clone in std::iter::once(0).chain((1..clones).rev()) {
             let mut spec = draft.spec.clone();
@@ -77,6 +80,17 @@ impl Groups {
                 self.find_files(job, listing.paths(job, clone), draft, &mut spec, findings).err();
             self.jobs.push(PlannedJob { spec, setup_error });
         }
+        let phase = self
+            .sections
+            .last()
+            .map_or(1, |before| before.phase + usize::from(self.jobs[first].spec.stonewall));
+        self.sections.push(PlannedSection {
+            name: draft.spec.name.clone(),
+            origin: job.origin.clone(),
+            jobs: first..self.jobs.len(),
+            group: self.group,
+            phase,
+        });
     }
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
@@ -201,22 +215,11 @@ fn size_stream(spec: &JobSpec) -> Stream {
     Stream::new(spec.generator, seed)
 }
 
-/// What later jobs will find: plain writers get a new file with reserved space only, everyone else one full of data.
+/// What later jobs will find, if a job before has not made it another size.
 fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>>) -> Option<u64> {
     let before = before.unwrap_or(file.found);
-    if !file.extend || spec.readonly {
-        return before;
-    }
-    let does = |direction| spec.rw.does(direction);
-    let with_data =
-        does(Direction::Read) || (does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
-    let reserved = !spec.fill_device && !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep);
-    let starts_anew = does(Direction::Write);
-    match (with_data || reserved, starts_anew) {
-        (true, _) => Some(file.offset + file.size),
-        (false, true) => Some(0),
-        (false, false) => Some(before.unwrap_or(0)),
-    }
+    let layout = layout_of(spec);
+    if layout.concerns(file) && !spec.readonly { Some(layout.size_after(file, before)) } else { before }
 }
 
 #[cfg(test)]

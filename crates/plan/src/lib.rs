@@ -138,6 +138,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     buffers::share_seeds(&mut groups.jobs);
     Ok(Plan {
         jobs: groups.jobs,
+        sections: groups.sections,
         clock: clock::source(set),
         globals: resolve::echo(&set.globals),
         diagnostics: findings.into_notes(),

@@ -150,7 +150,7 @@ fn writes_logs(job: &Job) -> bool {
 mod tests {
     use super::*;
     use crate::testing::{first_refusal, notes, plan_of, refusals, spec_of};
-    use ferrio_job::WindowValue;
+    use ferrio_job::{WindowValue, log_files};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
@@ -210,16 +210,16 @@ mod tests {
 
     #[test]
     fn compressed_logs_have_rates_of_single_ios_and_names_of_their_own() {
-        let logs =
-            spec("write_bw_log=x\nlog_avg_msec=100\nlog_compression=4k\nlog_compression_cpus=0\n").logs;
+        let paths = |spec: &JobSpec| log_files(spec).into_iter().map(|log| log.path).collect::<Vec<_>>();
+        let job = spec("write_bw_log=x\nlog_avg_msec=100\nlog_compression=4k\nlog_compression_cpus=0\n");
+        let logs = &job.logs;
         assert!(logs.every_io() && logs.rates_are_single() && logs.stored.is_none());
-        assert_eq!((logs.file_name(1, "x", "bw"), &logs.writer_cpus[..]), ("x_bw.1.log".into(), &[0][..]));
-        let logs = spec("write_bw_log=x\nlog_avg_msec=100\nlog_store_compressed=1\n").logs;
-        assert!(logs.every_io() && logs.stored == Some(65536));
-        assert_eq!(logs.file_name(1, "x", "bw"), "x_bw.1.log.fz");
-        assert_eq!(logs.file_name(1, "x", "clat_hist"), "x_clat_hist.1.log");
-        let logs = spec("write_bw_log=x\nlog_compression=1k\nlog_store_compressed=1\nper_job_logs=0\n").logs;
-        assert_eq!((logs.stored, logs.file_name(1, "x", "bw")), (Some(1024), "x_bw.log.fz".into()));
+        assert_eq!((paths(&job), &logs.writer_cpus[..]), (vec!["x_bw.1.log".to_owned()], &[0][..]));
+        let job = spec("write_bw_log=x\nwrite_hist_log=x\nlog_avg_msec=100\nlog_store_compressed=1\n");
+        assert!(job.logs.every_io() && job.logs.stored == Some(65536));
+        assert_eq!(paths(&job), ["x_bw.1.log.fz", "x_clat_hist.1.log"]);
+        let job = spec("write_bw_log=x\nlog_compression=1k\nlog_store_compressed=1\nper_job_logs=0\n");
+        assert_eq!((job.logs.stored, paths(&job)), (Some(1024), vec!["x_bw.log.fz".to_owned()]));
         assert_eq!(spec("write_bw_log=x\nlog_store_compressed=0\n").logs.stored, None);
     }
 

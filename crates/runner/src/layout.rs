@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, reason};
+use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, layout_of, reason};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 
 /// How laying out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum LaidOut {
     /// All files are as the job needs them.
     Complete,
     /// A stop request came first.
@@ -27,17 +27,9 @@ pub(crate) enum Layout {
 
 /// Work still to be done for one job: the files to extend and their bytes, for the "Laying out" line.
 pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
-    let files = || spec.files.iter().filter(|f| needs_layout(spec, f));
-    (files().count(), files().map(end_of).fold(0, u64::saturating_add))
-}
-
-/// Size that the file needs.
-fn end_of(file: &FileSpec) -> u64 {
-    file.offset.saturating_add(file.size)
-}
-
-fn needs_layout(spec: &JobSpec, file: &FileSpec) -> bool {
-    file.extend && file.kind == FileKind::Regular && !spec.create_on_open && !spec.engine.is_diskless()
+    let layout = layout_of(spec);
+    let files = || spec.files.iter().filter(|file| layout.concerns(file));
+    (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
 /// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed.
@@ -49,28 +41,29 @@ pub(crate) fn lay_out(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<Layout, Failure> {
+) -> Result<LaidOut, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
             create_parents(&file.path)?;
         }
     }
-    for file in spec.files.iter().filter(|f| needs_layout(spec, f)) {
+    let layout = layout_of(spec);
+    for file in spec.files.iter().filter(|file| layout.concerns(file)) {
         if spec.readonly {
             let message = format!("refusing extend of file {} due to read-only", file.path.display());
             note(Diagnostic::note(message).code("file-not-extended"));
             continue;
         }
         // Another job of the run may have made the file long enough meanwhile.
-        let wanted = end_of(file);
+        let wanted = file.end();
         if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
             continue;
         }
-        if stop() || extend(spec, file, content, stop, note)? == Layout::Stopped {
-            return Ok(Layout::Stopped);
+        if stop() || extend(spec, file, content, stop, note)? == LaidOut::Stopped {
+            return Ok(LaidOut::Stopped);
         }
     }
-    Ok(Layout::Complete)
+    Ok(LaidOut::Complete)
 }
 
 /// Missing directories of a file's path, mode 0700 like fio's.
@@ -92,35 +85,33 @@ fn extend(
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
-) -> Result<Layout, Failure> {
-    let wanted = end_of(file);
+) -> Result<LaidOut, Failure> {
+    let wanted = file.end();
     debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
-    let trims_only = !spec.rw.does(Direction::Read) && !spec.rw.does(Direction::Write);
-    let with_data = spec.rw.does(Direction::Read)
-        || (spec.rw.does(Direction::Write) && (spec.overwrite || spec.engine.cannot_extend()));
+    let Layout { fills, replaces, .. } = layout_of(spec);
     // What stands before the place where a job appends is not the job's to throw away.
     let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len().min(wanted)) } else { 0 };
-    if !trims_only && kept == 0 {
+    if replaces && kept == 0 {
         remove_old(&file.path)?;
     }
     let out = OpenOptions::new()
         .write(true)
         .create(true)
-        .truncate(with_data && kept == 0)
+        .truncate(fills && kept == 0)
         .mode(0o644)
         .open(&file.path)
         .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
     if !spec.fill_device {
         reserve(spec, &out, wanted, note)?;
     }
-    if with_data {
+    if fills {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
         let filled = fill(spec, content, &out, kept..wanted, stop).map_err(|e| write_failure(&e))?;
-        if filled == Layout::Stopped && kept > 0 {
+        if filled == LaidOut::Stopped && kept > 0 {
             out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
             return Ok(filled);
         }
-        if filled == Layout::Stopped {
+        if filled == LaidOut::Stopped {
             // Behind a link it is the target that is half written. What cannot be removed is only half a file.
             let _ = fs::canonicalize(&file.path).and_then(fs::remove_file);
             return Ok(filled);
@@ -134,7 +125,7 @@ fn extend(
         let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
-    Ok(Layout::Complete)
+    Ok(LaidOut::Complete)
 }
 
 /// A new layout starts from nothing, but only a regular file may be thrown away for it.
@@ -189,7 +180,7 @@ fn fill(
     mut out: &File,
     range: Range<u64>,
     stop: &dyn Fn() -> bool,
-) -> io::Result<Layout> {
+) -> io::Result<LaidOut> {
     let wanted = range.end - range.start;
     out.seek(SeekFrom::Start(range.start))?;
     let block = spec.block[Direction::Write].max.clamp(1, wanted.max(1));
@@ -201,14 +192,14 @@ fn fill(
     let mut left = wanted;
     while left > 0 {
         if stop() {
-            return Ok(Layout::Stopped);
+            return Ok(LaidOut::Stopped);
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
         content.layout_fill(&mut buffer[..now]);
         out.write_all(&buffer[..now])?;
         left -= now as u64;
     }
-    Ok(Layout::Complete)
+    Ok(LaidOut::Complete)
 }
 
 fn write_failure(e: &io::Error) -> Failure {

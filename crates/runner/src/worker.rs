@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::event::JobState;
 use crate::failure::Failure;
 use crate::issue::Issuer;
-use crate::layout::Layout;
+use crate::layout::LaidOut;
 use crate::message::{Message, Snapshot};
 use crate::recording::Recorder;
 use crate::result::JobResult;
@@ -85,7 +85,7 @@ fn work<E: Engine>(
     if !spec.create_serialize {
         let mut content =
             LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
-        if layout::lay_out(spec, &mut content, &|| control.stop_requested(), &mut note)? == Layout::Stopped {
+        if layout::lay_out(spec, &mut content, &|| control.stop_requested(), &mut note)? == LaidOut::Stopped {
             return Ok(());
         }
         laid_out = Some(content);

@@ -8,7 +8,7 @@ use ferrio_jobfile::Opt;
 use super::destroy::is_missing_device;
 use super::{Rule, Run, Told};
 use crate::model::Severity;
-use crate::section::{Asks, end, is_stored};
+use crate::section::{Asks, is_stored};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::whole("verify-shared-file", Severity::Warning, verify_shared_file),
@@ -130,7 +130,7 @@ fn sections(uses: &[Use<'_>]) -> Vec<usize> {
 }
 
 fn overlap(one: &FileSpec, other: &FileSpec) -> bool {
-    one.offset < end(other) && other.offset < end(one)
+    one.offset < other.end() && other.offset < one.end()
 }
 
 #[cfg(test)]

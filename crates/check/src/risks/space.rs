@@ -5,7 +5,7 @@ use ferrio_jobfile::Opt;
 
 use super::{Rule, Run, Told};
 use crate::model::{CheckedPlace, Severity};
-use crate::section::{Asks, Section, end};
+use crate::section::{Asks, Section};
 use crate::units::bytes;
 
 pub(super) const RULES: &[Rule] = &[
@@ -62,12 +62,12 @@ fn read_only_place(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 fn file_size_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let most = run.facts.machine.file_size_bytes?;
     let (_, file) = section.files().find(|(spec, file)| {
-        file.kind == FileKind::Regular && end(file) > most && (spec.does(Direction::Write) || file.extend)
+        file.kind == FileKind::Regular && file.end() > most && (spec.does(Direction::Write) || file.extend)
     })?;
     let message = format!(
         "{} would be {} long, the limit of a file is {}",
         file.path.display(),
-        bytes(end(file)),
+        bytes(file.end()),
         bytes(most)
     );
     Some(Told::new(message, "raise it (ulimit -f) or use a smaller size").blame(&[Opt::Size, Opt::Filesize]))

@@ -1,6 +1,6 @@
 //! The logs of one job: which files there are, and how batches become rows.
 
-use ferrio_job::{Diagnostic, JobSpec, WindowValue};
+use ferrio_job::{Diagnostic, JobSpec, LogKind, WindowValue, log_files};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
@@ -51,14 +51,9 @@ struct RateLog {
     rates: [SampleStats; 3],
 }
 
-/// Name of the file of one kind of log.
-pub(super) fn file_name(spec: &JobSpec, prefix: &str, kind: &str) -> String {
-    spec.logs.file_name(spec.number, prefix, kind)
-}
-
 impl JobLogs {
     /// Most files that one job can have.
-    pub(super) const MOST_FILES: usize = 6;
+    pub(super) const MOST_FILES: usize = LogKind::ALL.len();
 
     /// Creates the files of the job with `make`, which is given their names; `packer` makes compressors for those that are stored
     /// compressed. What is not measured has no log.
@@ -68,10 +63,12 @@ impl JobLogs {
         packer: impl Fn(usize, u32) -> Packer,
     ) -> Self {
         let logs = &spec.logs;
-        let mut file = |prefix: &Option<String>, kind, wanted: bool| {
-            let prefix = prefix.as_ref().filter(|_| wanted)?;
-            let file = make(file_name(spec, prefix, kind));
-            Some(match logs.stored.filter(|_| logs.is_stored(kind)) {
+        let mut planned = log_files(spec);
+        let mut file = |kind| {
+            let at = planned.iter().position(|log| log.kind == kind)?;
+            let log = planned.swap_remove(at);
+            let file = make(log.path);
+            Some(match log.stored {
                 Some(piece) => file.compressed_by(packer(Columns::of(logs).record_len(), piece)),
                 None => file,
             })
@@ -90,12 +87,12 @@ impl JobLogs {
             window_value: logs.window_value,
             columns: Columns::of(logs),
             epoch_ms: 0,
-            lat: file(&logs.lat, "lat", spec.measure.lat).map(latency),
-            slat: file(&logs.lat, "slat", spec.measure.slat).map(latency),
-            clat: file(&logs.lat, "clat", spec.measure.clat).map(latency),
-            bw: file(&logs.bw, "bw", true).map(|file| rate(file, logs.bw_avg_msec)),
-            iops: file(&logs.iops, "iops", true).map(|file| rate(file, logs.iops_avg_msec)),
-            histogram: file(&logs.hist, "clat_hist", true).map(|file| HistogramLog::new(file, spec)),
+            lat: file(LogKind::Latency).map(latency),
+            slat: file(LogKind::SubmissionLatency).map(latency),
+            clat: file(LogKind::CompletionLatency).map(latency),
+            bw: file(LogKind::Bandwidth).map(|file| rate(file, logs.bw_avg_msec)),
+            iops: file(LogKind::Iops).map(|file| rate(file, logs.iops_avg_msec)),
+            histogram: file(LogKind::Histogram).map(|file| HistogramLog::new(file, spec)),
             last_ms: 0,
         }
     }

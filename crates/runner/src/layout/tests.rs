@@ -44,13 +44,13 @@ impl Case {
         fs::read(self.path()).unwrap()
     }
 
-    fn lay_out(&mut self) -> Result<Layout, Failure> {
+    fn lay_out(&mut self) -> Result<LaidOut, Failure> {
         let mut content = LayoutContent::new(&self.spec, [0; SEEDS]).unwrap();
         lay_out(&self.spec, &mut content, &|| self.stop.load(Relaxed), &mut |line| self.notes.push(line))
     }
 
     fn complete(&mut self) {
-        assert_eq!(self.lay_out().unwrap(), Layout::Complete);
+        assert_eq!(self.lay_out().unwrap(), LaidOut::Complete);
     }
 
     fn errno(&mut self) -> i32 {
@@ -176,7 +176,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
         case.stop.store(true, Relaxed);
         let stopped =
             extend(&case.spec, &file, &mut content, &|| case.stop.load(Relaxed), &mut |_| {}).unwrap();
-        assert_eq!(stopped, Layout::Stopped);
+        assert_eq!(stopped, LaidOut::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }
 }
@@ -185,7 +185,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
 fn a_stop_also_ends_a_layout_without_data() {
     let mut case = Case::new(ReadWrite::Write);
     case.stop.store(true, Relaxed);
-    assert_eq!(case.lay_out().unwrap(), Layout::Stopped);
+    assert_eq!(case.lay_out().unwrap(), LaidOut::Stopped);
     assert!(!case.path().exists());
 }
 
@@ -252,7 +252,7 @@ fn a_file_that_is_appended_to_keeps_what_it_has() {
         case.stop.store(true, Relaxed);
         case.spec.files[0].size += 5;
         case.spec.files[0].real_size += 5;
-        assert_eq!(case.lay_out().unwrap(), Layout::Stopped);
+        assert_eq!(case.lay_out().unwrap(), LaidOut::Stopped);
         assert_eq!(&case.read()[..14], b"keep this text");
     }
 }
