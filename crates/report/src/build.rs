@@ -1,36 +1,31 @@
 //! From plan and result to the report tree: jobs grouped into entries, rates, shares and percentiles worked out.
 
 mod ferrio;
-mod priorities;
+pub(crate) mod latency;
 mod steady;
 
 use std::time::Duration;
 
 use ferrio_job::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
 use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult, tolerated_error};
-use ferrio_stats::{BlockState, BlockWear, Buckets, DirectionStats, JobStats, Latency};
+use ferrio_stats::{BlockState, BlockWear, DirectionStats, JobStats, Latency};
 
 use crate::ReportOptions;
 use crate::ctime::ctime;
-use crate::doubts::{self, Look};
 use crate::errors::error_message;
-use crate::eta::remaining;
+use crate::eta::{ETA_AFTER_SECONDS, remaining};
 use crate::model::{
     BATCH_LABELS, BLOCK_LABELS, BlockReport, CpuIdleness, DirectionReport, DiskReport, ETA_UNKNOWN,
-    GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, LatencyReport, Pairs, Percentiles,
-    RunReport, Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport, TersePercentiles, TextFigures,
+    GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, Pairs, Percentiles, RunReport,
+    Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport, TersePercentiles, TextFigures,
     ToleratedErrors,
 };
-use crate::num::{per_second, percent};
+use crate::names::report_name;
+use crate::num::{finite, per_second, percent};
+use crate::warnings::{self, RunView};
 use ferrio::ferrio_report;
-pub(crate) use ferrio::job_names;
-use priorities::priority_reports;
+use latency::{Histograms, latency_report, priority_reports};
 use steady::steady_report;
-
-/// fio keeps this many bytes of a job name.
-const NAME_BYTES: usize = 127;
-/// fio gives no estimate before this many seconds.
-pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
 
 impl RunReport {
     /// Works out the report of a run.
@@ -44,8 +39,13 @@ impl RunReport {
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
         let mut ferrio = ferrio_report(plan, result, options, &jobs);
-        ferrio.warnings =
-            doubts::find(&Look { plan, result, setting: &options.setting, cpu: options.cpu, entries: &jobs });
+        ferrio.warnings = warnings::find(&RunView {
+            plan,
+            result,
+            setting: &options.setting,
+            cpu: options.cpu,
+            entries: &jobs,
+        });
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -61,23 +61,14 @@ impl RunReport {
     }
 }
 
-/// What latencies show of their histograms, the same in all of a report.
-#[derive(Clone, Copy)]
-pub(crate) struct Histograms {
-    /// Which percentiles are read from.
-    pub(crate) buckets: Buckets,
-    /// Fio's buckets are listed.
-    pub(crate) bins: bool,
-}
-
 /// The jobs of one report entry with their figures summed up; never empty.
-struct Entry<'a> {
+struct EntryJobs<'a> {
     jobs: Vec<(&'a JobSpec, &'a JobResult)>,
     /// Unless they are all of those of the only job.
     merged: Option<JobStats>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryJobs<'a> {
     fn first(&self) -> (&'a JobSpec, &'a JobResult) {
         self.jobs[0]
     }
@@ -97,8 +88,8 @@ impl<'a> Entry<'a> {
 
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
 /// none. In a ramp nothing is sampled: of a job that is in its ramp, or ended there, an entry has what was counted.
-fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'a>> = Vec::new();
+fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJobs<'a>> {
+    let mut entries: Vec<EntryJobs<'a>> = Vec::new();
     let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
     for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
         let counters = job.in_ramp.then(|| job.stats.counters());
@@ -115,14 +106,14 @@ fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Entry<'a>> {
                     .merge(counters.as_ref().unwrap_or(&job.stats));
                 entry.jobs.push((spec, job));
             }
-            _ => entries.push(Entry { jobs: vec![(spec, job)], merged: counters }),
+            _ => entries.push(EntryJobs { jobs: vec![(spec, job)], merged: counters }),
         }
     }
     entries
 }
 
 /// All groups of the plan; those without an entry are empty.
-fn groups(plan: &Plan, entries: &[Entry<'_>]) -> Vec<GroupReport> {
+fn groups(plan: &Plan, entries: &[EntryJobs<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
     for spec in plan.jobs.iter().map(|planned| &planned.spec) {
         if groups.iter().all(|group| group.id != spec.group) {
@@ -186,7 +177,12 @@ fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
     }
 }
 
-fn job_report(entry: &Entry<'_>, groups: &[GroupReport], times: Times, histograms: Histograms) -> JobReport {
+fn job_report(
+    entry: &EntryJobs<'_>,
+    groups: &[GroupReport],
+    times: Times,
+    histograms: Histograms,
+) -> JobReport {
     let stats = entry.stats();
     let (first, first_result) = entry.first();
     let &(last, last_result) = &entry.jobs[entry.jobs.len() - 1];
@@ -285,7 +281,7 @@ fn terse_percentiles(spec: &JobSpec) -> TersePercentiles {
 }
 
 /// What the last job of the entry searched for, and the depth it came to.
-fn target_report(entry: &Entry<'_>) -> TargetReport {
+fn target_report(entry: &EntryJobs<'_>) -> TargetReport {
     let spec = entry.last();
     let found = entry.jobs.last().and_then(|(_, result)| result.latency_depth);
     let LatencyTarget { target, window, percentile, .. } = spec.latency_target;
@@ -303,7 +299,7 @@ fn target_report(entry: &Entry<'_>) -> TargetReport {
 
 /// The steady state with its criterion as text, of the last job of the entry: a group has its window there. A job that never ran has
 /// an empty one.
-fn steadystate(entry: &Entry<'_>) -> Option<(SteadyReport, String)> {
+fn steadystate(entry: &EntryJobs<'_>) -> Option<(SteadyReport, String)> {
     let &(spec, result) = entry.jobs.last()?;
     let empty = SteadyResult::default();
     Some(steady_report(spec.steadystate.as_ref()?, result.steadystate.as_ref().unwrap_or(&empty)))
@@ -374,30 +370,6 @@ fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms) ->
     latency.map(|latency| Percentiles(latency.percentiles(histograms.buckets, list))).unwrap_or_default()
 }
 
-/// The figures of one latency; its percentiles of `list` and its buckets `with_percentiles` only.
-pub(crate) fn latency_report(
-    latency: &Latency,
-    list: &[f64],
-    with_percentiles: bool,
-    histograms: Histograms,
-) -> LatencyReport {
-    let mut report = LatencyReport {
-        min: latency.min(),
-        max: latency.max(),
-        mean: finite(latency.mean()),
-        stddev: finite(latency.stddev()),
-        samples: latency.count(),
-        ..LatencyReport::default()
-    };
-    if with_percentiles {
-        report.percentile = Percentiles(latency.percentiles(histograms.buckets, list));
-        if histograms.bins {
-            report.bins = Pairs(latency.fio_bins());
-        }
-    }
-    report
-}
-
 /// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
 fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) -> Shares {
     let share = |count| if count == 0 { 0.0 } else { percent(count, whole).max(floor) };
@@ -454,23 +426,8 @@ fn echo(options: &OptionEcho) -> Pairs<String, String> {
     Pairs(options.clone())
 }
 
-/// A job's name as reports show it.
-pub(crate) fn report_name(spec: &JobSpec) -> &str {
-    cut(&spec.name, NAME_BYTES)
-}
-
-/// The longest start of `text` that fits into `bytes` bytes without splitting a character.
-fn cut(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    &text[..end]
-}
-
 fn seconds_rounded_up(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
-}
-
-fn finite(value: f64) -> f64 {
-    if value.is_finite() { value } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use ferrio_job::{Direction, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
-use crate::build::ETA_AFTER_SECONDS;
-
+/// fio gives no estimate before this many seconds.
+pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
 /// A look that comes at most this late counts as if it came in time: looks are aimed at whole seconds, and rounding up a
 /// fraction of a millisecond would make the clock of the line run one second ahead.
 const LATE: Duration = Duration::from_millis(100);

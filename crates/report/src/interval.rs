@@ -11,8 +11,8 @@ use ferrio_job::{Direction, JobSpec, Plan};
 use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
-use crate::build::report_name;
 use crate::eta::has_ended;
+use crate::names::report_name;
 use crate::num::whole_ms;
 pub(crate) use line::IntervalLine;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
@@ -22,12 +22,12 @@ use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
 pub struct IntervalReport {
     interval: u64,
     /// Per job of the plan.
-    jobs: Vec<Shown>,
+    jobs: Vec<ShownJob>,
 }
 
 /// What the lines so far have shown of a job.
 #[derive(Clone, Debug, Default)]
-struct Shown {
+struct ShownJob {
     start_ms: u64,
     /// Time that the figures cover.
     measured: Duration,
@@ -52,7 +52,7 @@ impl IntervalReport {
     /// [`RunResult::progress`] is the end of the run: it gives the last lines of all jobs that have not had them.
     pub fn lines(&mut self, plan: &Plan, result: &RunResult, now: SystemTime) -> Vec<u8> {
         self.interval += 1;
-        self.jobs.resize_with(plan.jobs.len(), Shown::default);
+        self.jobs.resize_with(plan.jobs.len(), ShownJob::default);
         let timestamp_ms = now.duration_since(UNIX_EPOCH).map_or(0, whole_ms);
         let mut out = Vec::new();
         for (index, (planned, job)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
@@ -71,14 +71,14 @@ impl IntervalReport {
             line.write_to(&mut out);
             if shown.ended {
                 // Figures are large and not needed any more.
-                *shown = Shown { ended: true, ..Shown::default() };
+                *shown = ShownJob { ended: true, ..ShownJob::default() };
             }
         }
         out
     }
 }
 
-impl Shown {
+impl ShownJob {
     /// The line of a job, but for what is the same for all jobs. From here on it has been shown.
     fn line<'a>(&mut self, spec: &'a JobSpec, job: &JobResult, state: JobState) -> IntervalLine<'a> {
         let continued = if self.start_ms == 0 || self.start_ms == job.start_ms {

@@ -13,7 +13,7 @@ use crate::model::RunReport;
 #[must_use]
 pub fn to_json(report: &RunReport) -> String {
     let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, Layout::default());
+    let mut serializer = Serializer::with_formatter(&mut bytes, FioLayout::default());
     // Writing to memory cannot fail, and all keys of the tree are strings or integers.
     let written = report.serialize(&mut serializer);
     debug_assert!(written.is_ok(), "{written:?}");
@@ -23,13 +23,13 @@ pub fn to_json(report: &RunReport) -> String {
 
 /// fio's layout as a formatter for serde_json.
 #[derive(Default)]
-struct Layout {
+struct FioLayout {
     level: usize,
     /// The object or array being written has no member yet.
     empty: bool,
 }
 
-impl Layout {
+impl FioLayout {
     fn open(&mut self, out: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
         self.level += 1;
         self.empty = true;
@@ -58,7 +58,7 @@ impl Layout {
     }
 }
 
-impl Formatter for Layout {
+impl Formatter for FioLayout {
     fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
         write!(out, "{value:.6}")
     }
@@ -109,7 +109,7 @@ mod tests {
 
     fn laid_out(value: &impl Serialize) -> String {
         let mut bytes = Vec::new();
-        value.serialize(&mut Serializer::with_formatter(&mut bytes, Layout::default())).unwrap();
+        value.serialize(&mut Serializer::with_formatter(&mut bytes, FioLayout::default())).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Functions return text and print nothing. A report is built once as a tree ([`RunReport`]) and every format is written from it.
 //!
-//! - The tree: `model` is its shape, `build` works it out of plan and result, `doubts` finds what speaks against its figures, `setting` is
+//! - The tree: `model` is its shape, `build` works it out of plan and result, `warnings` finds figures that may mislead, `setting` is
 //!   what was known of the machine before the run.
 //! - Its formats: `text`, `json`, `terse`, `openmetrics`; `num` and `ctime` for numbers and times as fio prints them.
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
@@ -12,7 +12,6 @@
 mod build;
 mod ctime;
 mod debug;
-mod doubts;
 mod errors;
 mod eta;
 mod interval;
@@ -20,6 +19,7 @@ mod json;
 mod live;
 pub mod logs;
 pub mod model;
+mod names;
 pub mod num;
 mod openmetrics;
 mod read;
@@ -28,13 +28,13 @@ mod setting;
 mod start;
 mod terse;
 mod text;
+mod warnings;
 
 use ferrio_machine::CpuUse;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
 pub use debug::{DEBUG_CLASSES, DebugClass, DebugOptions, debug_words, start_debug};
-pub use doubts::codes as doubt_codes;
 pub use errors::{error_message, job_failed, terminating};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
@@ -46,6 +46,7 @@ pub use setting::Setting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
 pub use text::idle_calibration;
+pub use warnings::codes as warning_codes;
 
 /// The formats of a report (`--output-format`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The live line: what all jobs do right now, rewritten in place while they run.
 //!
 //! A state machine over looks at the run: it decides when a line is due and keeps the counters of the previous line. Time comes
-//! with each look; nothing here reads a clock or writes to a terminal.
+//! with each totals; nothing here reads a clock or writes to a terminal.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use ferrio_job::{Direction, JobSpec, Plan, ReadWrite, Units};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::eta;
-use crate::num::{Prefixes, Unit, num, num_of_kilo, percent};
+use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, percent};
 
 /// Figures of the rates: four, whatever the jobs say.
 const FIGURES: u8 = 4;
@@ -19,8 +19,8 @@ const FIGURES: u8 = 4;
 pub struct LiveLine {
     interval: Duration,
     newline: Option<Duration>,
-    /// The look that rates are measured from: the last line, or the start until something was moved.
-    from: Look,
+    /// The totals that rates are measured from: the last line, or the start until something was moved.
+    from: LiveTotals,
     /// Length of the last complete line, to be blanked out by a shorter one.
     length: usize,
     percent_shown: bool,
@@ -31,7 +31,7 @@ pub struct LiveLine {
 
 /// Sums over all jobs at one moment, what was done in ramps included.
 #[derive(Clone, Copy, Debug, Default)]
-struct Look {
+struct LiveTotals {
     elapsed: Duration,
     /// A job moved bytes, ramps apart.
     moved: bool,
@@ -39,14 +39,14 @@ struct Look {
     ios: [u64; 3],
 }
 
-impl Look {
+impl LiveTotals {
     fn of(progress: &Progress) -> Self {
         let sum = |counters: fn(&JobProgress) -> &[u64; 3]| {
             [0, 1, 2].map(|direction| progress.jobs.iter().map(|job| counters(job)[direction]).sum())
         };
         let moves =
             |job: &JobProgress| job.state != JobState::Ramp && job.bytes.iter().any(|&bytes| bytes > 0);
-        Look {
+        LiveTotals {
             elapsed: progress.elapsed,
             moved: progress.jobs.iter().any(moves),
             bytes: sum(|job| &job.bytes),
@@ -63,7 +63,7 @@ impl LiveLine {
         LiveLine {
             interval,
             newline,
-            from: Look::default(),
+            from: LiveTotals::default(),
             length: 0,
             percent_shown: false,
             mark: None,
@@ -71,15 +71,15 @@ impl LiveLine {
         }
     }
 
-    /// The bytes to print for this look, carriage return included; `None` when no line is due or no job is left.
+    /// The bytes to print for this totals, carriage return included; `None` when no line is due or no job is left.
     pub fn update(&mut self, plan: &Plan, progress: &Progress) -> Option<String> {
         let since = progress.elapsed.saturating_sub(self.from.elapsed);
         let due = since.as_micros() * 100 > self.interval.as_micros() * 95;
         if !due || progress.jobs.iter().all(|job| eta::has_ended(job.state)) {
             return None;
         }
-        let look = Look::of(progress);
-        let (line, complete) = self.compose(plan, progress, &look, since);
+        let totals = LiveTotals::of(progress);
+        let (line, complete) = self.compose(plan, progress, &totals, since);
         // The newline before a line counts as a part of it, as fio pads them.
         let line = if self.newline_due { format!("\n{line}") } else { line };
         let text = format!("{line:length$}\r", length = self.length);
@@ -87,8 +87,8 @@ impl LiveLine {
             self.length = line.len();
         }
         self.mark_newline(progress.elapsed);
-        if look.moved {
-            self.from = look;
+        if totals.moved {
+            self.from = totals;
         }
         Some(text)
     }
@@ -106,7 +106,13 @@ impl LiveLine {
     }
 
     /// The line, and whether it has all parts.
-    fn compose(&mut self, plan: &Plan, progress: &Progress, look: &Look, since: Duration) -> (String, bool) {
+    fn compose(
+        &mut self,
+        plan: &Plan,
+        progress: &Progress,
+        totals: &LiveTotals,
+        since: Duration,
+    ) -> (String, bool) {
         let jobs: Vec<(&JobSpec, &JobProgress)> =
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
@@ -123,7 +129,7 @@ impl LiveLine {
         };
         let done = self.percent_done(progress, &running, remaining);
         line.push_str(&format!(": [{}][{done}]", states(&jobs)));
-        line.push_str(&rates(&self.from, look, since, units));
+        line.push_str(&rates(&self.from, totals, since, units));
         line.push_str(&format!("[eta {}]", eta::clock_text(remaining)));
         (line, true)
     }
@@ -178,7 +184,7 @@ fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> 
     let least_iops = sum(|spec, direction| spec.rates.min_iops[direction]);
     if bytes > 0 || least_bytes > 0 {
         let prefixes = Prefixes::of_kb_base(units.kb_base);
-        let text = |rate| num(rate, units.significant_figures, prefixes, Unit::BytesPerSecond);
+        let text = |rate| num(rate, units.significant_figures, prefixes, NumberUnit::BytesPerSecond);
         format!(", {}-{}", text(least_bytes), text(bytes))
     } else if iops > 0 || least_iops > 0 {
         format!(", {least_iops}-{iops} IOPS")
@@ -225,7 +231,7 @@ fn workload_letter(spec: &JobSpec) -> char {
 }
 
 /// Both rate brackets, or nothing when nothing moved.
-fn rates(from: &Look, to: &Look, since: Duration, units: Units) -> String {
+fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> String {
     if !to.moved {
         return String::new();
     }
@@ -234,7 +240,7 @@ fn rates(from: &Look, to: &Look, since: Duration, units: Units) -> String {
         u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
     };
     let prefixes = Prefixes::of_kb_base(units.kb_base);
-    let unit = if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond };
+    let unit = if units.unit_base == 1 { NumberUnit::BitsPerSecond } else { NumberUnit::BytesPerSecond };
     let (mut bandwidths, mut iops) = (Vec::new(), Vec::new());
     for (index, name) in ["r", "w", "t"].into_iter().enumerate() {
         let kilo = rate(from.bytes[index], to.bytes[index]) / prefixes.step();
@@ -242,7 +248,7 @@ fn rates(from: &Look, to: &Look, since: Duration, units: Units) -> String {
         if kilo > 0 || ios > 0 {
             let bandwidth = num_of_kilo(kilo, FIGURES, prefixes, unit);
             bandwidths.push(format!("{name}={bandwidth}"));
-            iops.push(format!("{name}={}", num(ios, FIGURES, Prefixes::Decimal, Unit::None)));
+            iops.push(format!("{name}={}", num(ios, FIGURES, Prefixes::Decimal, NumberUnit::None)));
         }
     }
     if iops.is_empty() {

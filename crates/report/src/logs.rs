@@ -20,12 +20,12 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, JobSpec, Origin, Plan, reason};
+use ferrio_job::{Diagnostic, JobSpec, Plan, reason};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
-use file::{LogFile, Spool};
+use file::{LogFile, Spool, problem};
 use job::JobLogs;
 use packer::{Compressor, Packer};
 use rows::Rows;
@@ -133,11 +133,6 @@ impl LogWriter {
             lost.then(|| problem("the logs are incomplete: their disk was too slow for some of their rows"));
         logs.take_problems().into_iter().chain(lost).collect()
     }
-}
-
-/// A log is not there, or not to its end.
-fn problem(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::warning(message, Origin::Builtin).code("log-error")
 }
 
 /// A place where rows of files that several jobs write can wait for the end of their job, if there are such files.

@@ -48,7 +48,7 @@ impl Prefixes {
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum NumberUnit {
     /// Nothing printed behind the prefix.
     None,
     /// `B`
@@ -59,13 +59,13 @@ pub enum Unit {
     BitsPerSecond,
 }
 
-impl Unit {
+impl NumberUnit {
     const fn name(self) -> &'static str {
         match self {
-            Unit::None => "",
-            Unit::Bytes => "B",
-            Unit::BytesPerSecond => "B/s",
-            Unit::BitsPerSecond => "bit/s",
+            NumberUnit::None => "",
+            NumberUnit::Bytes => "B",
+            NumberUnit::BytesPerSecond => "B/s",
+            NumberUnit::BitsPerSecond => "bit/s",
         }
     }
 }
@@ -75,20 +75,20 @@ impl Unit {
 /// Three integer digits never get a decimal at four figures, and a rounding carry may add a digit: that is how fio prints, and
 /// scripts that compare its text rely on it.
 #[must_use]
-pub fn num(value: u64, figures: u8, prefixes: Prefixes, unit: Unit) -> String {
+pub fn num(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit) -> String {
     scaled(value, figures, prefixes, 0, unit)
 }
 
 /// Like [`num`] for a value that already counts KiB (or kB).
 #[must_use]
-pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: Unit) -> String {
+pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit) -> String {
     scaled(value, figures, prefixes, 1, unit)
 }
 
-fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit: Unit) -> String {
+fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit: NumberUnit) -> String {
     let step = prefixes.step();
     let figures = usize::from(figures);
-    let mut value = if unit == Unit::BitsPerSecond { value.wrapping_mul(8) } else { value };
+    let mut value = if unit == NumberUnit::BitsPerSecond { value.wrapping_mul(8) } else { value };
     let mut prefix = first_prefix;
     let mut remainder = None;
     while digits(value) > figures {
@@ -136,6 +136,12 @@ pub fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// The value, or 0 if it is not a number or infinite.
+#[must_use]
+pub fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
 /// `part` in percent of `whole`; 0 when there is no whole.
 #[must_use]
 pub fn percent(part: u64, whole: u64) -> f64 {
@@ -147,11 +153,11 @@ mod tests {
     use super::*;
 
     fn binary(value: u64, figures: u8) -> String {
-        num(value, figures, Prefixes::Binary, Unit::Bytes)
+        num(value, figures, Prefixes::Binary, NumberUnit::Bytes)
     }
 
     fn decimal(value: u64, figures: u8) -> String {
-        num(value, figures, Prefixes::Decimal, Unit::Bytes)
+        num(value, figures, Prefixes::Decimal, NumberUnit::Bytes)
     }
 
     #[test]
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn latencies_have_six_figures_and_no_unit() {
-        let latency = |value| num(value, 6, Prefixes::Decimal, Unit::None);
+        let latency = |value| num(value, 6, Prefixes::Decimal, NumberUnit::None);
         assert_eq!(latency(5_681_812), "5681.8k");
         assert_eq!(latency(12_345_678), "12346k");
         assert_eq!(latency(999_999), "999999");
@@ -192,7 +198,7 @@ mod tests {
 
     #[test]
     fn bits_are_eight_times_the_bytes() {
-        let bits = |prefixes| num(20_981_760, 6, prefixes, Unit::BitsPerSecond);
+        let bits = |prefixes| num(20_981_760, 6, prefixes, NumberUnit::BitsPerSecond);
         assert_eq!(
             (bits(Prefixes::Binary), bits(Prefixes::Decimal)),
             ("163920Kibit/s".into(), "167854kbit/s".into())
@@ -201,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_value_in_kilobytes_starts_one_prefix_up() {
-        assert_eq!(num_of_kilo(5044, 4, Prefixes::Binary, Unit::BytesPerSecond), "5044KiB/s");
-        assert_eq!(num_of_kilo(10_240, 4, Prefixes::Binary, Unit::BytesPerSecond), "10.0MiB/s");
+        assert_eq!(num_of_kilo(5044, 4, Prefixes::Binary, NumberUnit::BytesPerSecond), "5044KiB/s");
+        assert_eq!(num_of_kilo(10_240, 4, Prefixes::Binary, NumberUnit::BytesPerSecond), "10.0MiB/s");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Direction, JobSpec, Plan};
 
-use crate::num::{Prefixes, Unit, num};
+use crate::num::{NumberUnit, Prefixes, num};
 
 /// One header line per section of the plan; `...` stands for further clones of it.
 #[must_use]
@@ -20,7 +20,12 @@ pub fn start_lines(plan: &Plan) -> String {
 /// `a: (g=0): rw=read, bs=(R) 4096B-4096B, ..., ioengine=psync, iodepth=1` and a newline.
 fn header_line(spec: &JobSpec) -> String {
     let size = |bytes| {
-        num(bytes, spec.units.significant_figures, Prefixes::of_kb_base(spec.units.kb_base), Unit::Bytes)
+        num(
+            bytes,
+            spec.units.significant_figures,
+            Prefixes::of_kb_base(spec.units.kb_base),
+            NumberUnit::Bytes,
+        )
     };
     let range = |direction| {
         let block = &spec.block[direction];

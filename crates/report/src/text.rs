@@ -12,7 +12,7 @@ use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
     Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
 };
-use crate::num::{Prefixes, Unit, num, num_of_kilo, per_second};
+use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, per_second};
 
 /// The whole text report, starting with an empty line.
 #[must_use]
@@ -126,9 +126,14 @@ fn write_direction(
             per_second(direction.total_ios, direction.runtime),
             units.significant_figures,
             Prefixes::Decimal,
-            Unit::None
+            NumberUnit::None
         ),
-        num(direction.io_bytes, units.significant_figures, Prefixes::of_kb_base(units.kb_base), Unit::Bytes),
+        num(
+            direction.io_bytes,
+            units.significant_figures,
+            Prefixes::of_kb_base(units.kb_base),
+            NumberUnit::Bytes
+        ),
         direction.runtime,
     )?;
     let latencies = [("slat", &direction.slat_ns), ("clat", &direction.clat_ns), (" lat", &direction.lat_ns)];
@@ -240,7 +245,7 @@ fn write_steady(out: &mut String, steady: &SteadyReport, text: &TextFigures) -> 
         if steady.attained == 0 { "no" } else { "yes" },
         num_of_kilo(kilo, figures, prefixes, unit),
         num(*bw_mean, figures, prefixes.other(), unit),
-        num(*iops_mean, figures, Prefixes::Decimal, Unit::None),
+        num(*iops_mean, figures, Prefixes::Decimal, NumberUnit::None),
     )?;
     if let Some(latency) = latency {
         let (ns, unit) = match latency.lat_mean {
@@ -253,8 +258,8 @@ fn write_steady(out: &mut String, steady: &SteadyReport, text: &TextFigures) -> 
     writeln!(out, ", {}", text.steady_criterion)
 }
 
-const fn rate_unit(units: &Units) -> Unit {
-    if units.unit_base == 1 { Unit::BitsPerSecond } else { Unit::BytesPerSecond }
+const fn rate_unit(units: &Units) -> NumberUnit {
+    if units.unit_base == 1 { NumberUnit::BitsPerSecond } else { NumberUnit::BytesPerSecond }
 }
 
 /// A rate in the job's prefix system and in the other one.
@@ -286,7 +291,7 @@ fn write_group_direction(
     let [all, slowest, fastest] =
         [direction.bw, direction.bw_min, direction.bw_max].map(|bw| bandwidths(bw, units));
     let prefixes = Prefixes::of_kb_base(units.kb_base);
-    let bytes = |prefixes| num(direction.bytes, units.significant_figures, prefixes, Unit::Bytes);
+    let bytes = |prefixes| num(direction.bytes, units.significant_figures, prefixes, NumberUnit::Bytes);
     writeln!(
         out,
         "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",

@@ -8,13 +8,13 @@ use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{ClockSource, quantile_error};
 
-use super::finite;
 use crate::ReportOptions;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
     ResponseReport, RunEnd, RunFacts, TargetPlace,
 };
-use crate::num::whole_ms;
+use crate::names::job_names;
+use crate::num::{finite, whole_ms};
 
 /// The kernel counts CPU time in steps of 10 ms: less than this, over all processors, tells nothing.
 const LEAST_CPU_US: u64 = 200_000;
@@ -66,18 +66,6 @@ fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
         device: device.as_ref().map(device_report),
         jobs: job_names(plan, users),
     }
-}
-
-/// Names of jobs by their indices, each once, in order.
-pub(crate) fn job_names(plan: &Plan, jobs: impl Iterator<Item = usize>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in jobs.filter_map(|job| Some(&plan.jobs.get(job)?.spec.name)) {
-        // Clones follow each other.
-        if names.last() != Some(name) && !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
 }
 
 fn device_report(device: &BlockDevice) -> DeviceReport {

@@ -3,8 +3,8 @@
 use ferrio_job::{SteadyFigure, SteadyState};
 use ferrio_runner::{SteadyCheck, SteadyResult};
 
-use super::finite;
 use crate::model::{SteadyData, SteadyLatency, SteadyReport};
+use crate::num::finite;
 
 /// The report on the state that `state` asked for, and its criterion as the text shows it.
 pub(super) fn steady_report(state: &SteadyState, result: &SteadyResult) -> (SteadyReport, String) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::LatencyReport;
 use crate::{Formats, TerseVersion};
 use ferrio_job::PlannedJob;
 use ferrio_runner::{JobError, JobProgress, JobState, Progress};
@@ -264,13 +265,6 @@ fn means_over_slaves_are_integers() {
         (110, 221, 260, 33.0)
     );
     assert_eq!((disks[1].slaves.as_ref(), disks[2].slaves.as_ref()), (None, None));
-}
-
-#[test]
-fn long_names_are_cut_between_characters() {
-    assert_eq!(cut("abc", 127), "abc");
-    assert_eq!(cut(&"n".repeat(200), 127).len(), 127);
-    assert_eq!(cut("aéé", 4), "aé");
 }
 
 #[test]

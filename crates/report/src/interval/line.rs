@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::build::{Histograms, latency_report};
+use crate::build::latency::{Histograms, latency_report};
 use crate::model::{LatencyReport, together};
 use crate::num::percent;
 

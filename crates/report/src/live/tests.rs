@@ -35,7 +35,7 @@ fn job(state: JobState, ms: u64, read_ios: u64, write_ios: u64) -> JobProgress {
     }
 }
 
-fn look(ms: u64, jobs: &[JobProgress]) -> Progress {
+fn totals(ms: u64, jobs: &[JobProgress]) -> Progress {
     Progress { elapsed: Duration::from_millis(ms), jobs: jobs.to_vec() }
 }
 
@@ -53,7 +53,7 @@ fn the_line_of_a_mixed_run_develops_as_fio_shows_it() {
             job(Running, ms, second.0, second.1),
             job(third.0, ms.min(4000), 0, third.1),
         ];
-        live.update(&plan, &look(ms, &jobs))
+        live.update(&plan, &totals(ms, &jobs))
     };
     let short = Some("Jobs: 3 (f=3), 0B/s-1024KiB/s\r".to_owned());
     assert_eq!(line(1000, (490, 500), (490, 500), (Running, 256)), short);
@@ -75,7 +75,7 @@ fn the_line_of_a_mixed_run_develops_as_fio_shows_it() {
 #[test]
 fn a_line_comes_once_per_interval_and_never_after_the_end() {
     let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
-    let mut printed = |ms, state| live.update(&plan, &look(ms, &[job(state, ms, ms, 0)])).is_some();
+    let mut printed = |ms, state| live.update(&plan, &totals(ms, &[job(state, ms, ms, 0)])).is_some();
     let running = [250, 500, 750, 950, 951, 1500, 1901, 1902].map(|ms| printed(ms, JobState::Running));
     assert_eq!(running, [false, false, false, false, true, false, false, true]);
     assert!(!printed(9000, JobState::Reaped));
@@ -84,7 +84,7 @@ fn a_line_comes_once_per_interval_and_never_after_the_end() {
 #[test]
 fn while_nothing_moves_every_look_after_the_first_second_prints() {
     let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
-    let mut printed = |ms, state, ios| live.update(&plan, &look(ms, &[job(state, ms, ios, 0)]));
+    let mut printed = |ms, state, ios| live.update(&plan, &totals(ms, &[job(state, ms, ios, 0)]));
     use JobState::{Ramp, Running};
     assert_eq!(printed(1000, Ramp, 0).unwrap(), "Jobs: 1 (f=0)\r");
     assert!(printed(1250, Ramp, 0).is_some() && printed(1500, Ramp, 7).is_some(), "a ramp is no progress");
@@ -99,7 +99,7 @@ fn after_a_ramp_rates_are_those_since_the_start() {
     let (plan, mut live) = (plan(vec![ramping]), live());
     let mut line = |ms, state, measured| {
         let job = JobProgress { measured: Duration::from_millis(measured), ..job(state, ms, ms / 10, 0) };
-        live.update(&plan, &look(ms, &[job])).unwrap()
+        live.update(&plan, &totals(ms, &[job])).unwrap()
     };
     assert_eq!(line(4000, JobState::Ramp, 0), "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:09s]\r");
     let first = "Jobs: 1 (f=1): [R(1)][38.5%][r=400KiB/s][r=100 IOPS][eta 00m:08s]\r";
@@ -116,7 +116,7 @@ fn jobs_that_set_up_their_files_lower_the_percentage() {
         job(JobState::Verifying, 5000, 1000, 0),
         job(JobState::SettingUp, 0, 0, 0),
     ];
-    let line = live.update(&plan, &look(5000, &jobs)).unwrap();
+    let line = live.update(&plan, &totals(5000, &jobs)).unwrap();
     // A third of the way, and two run while one sets up.
     assert_eq!(line, "Jobs: 2 (f=2): [R(1),V(1),I(1)][16.7%][r=1600KiB/s][r=400 IOPS][eta 00m:10s]\r");
 }
@@ -127,11 +127,11 @@ fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
     delayed.limits.ramp_time = Duration::from_secs(20);
     let (plan, mut live) = (plan(vec![delayed]), live());
     assert_eq!(
-        live.update(&plan, &look(3000, &[job(JobState::Initialized, 0, 0, 0)])).unwrap(),
+        live.update(&plan, &totals(3000, &[job(JobState::Initialized, 0, 0, 0)])).unwrap(),
         "Jobs: 0 (f=0)\r"
     );
     assert_eq!(
-        live.update(&plan, &look(4000, &[job(JobState::Ramp, 4000, 0, 0)])).unwrap(),
+        live.update(&plan, &totals(4000, &[job(JobState::Ramp, 4000, 0, 0)])).unwrap(),
         "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:25s]\r"
     );
 }
@@ -141,7 +141,7 @@ fn a_newline_leaves_a_line_standing() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
     let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(1500)));
     let starts = [1000, 2000, 3000, 4000, 5000, 6000, 7000].map(|ms| {
-        let text = live.update(&plan, &look(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap();
+        let text = live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap();
         text.starts_with('\n')
     });
     assert_eq!(starts, [false, false, false, true, false, true, false]);
@@ -152,14 +152,14 @@ fn a_newline_is_a_part_of_the_line_when_the_next_one_is_padded() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
     let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(500)));
     let [.., before, with_newline, after] = [1000, 2000, 3000, 4000, 5000]
-        .map(|ms| live.update(&plan, &look(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap());
+        .map(|ms| live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap());
     assert!(before.starts_with("\nJobs: 1 (f=1): [R(1)][5.0%]") && before.ends_with("s]\r"), "{before:?}");
     assert!(with_newline.starts_with("\nJobs") && with_newline.ends_with("s]\r"), "{with_newline:?}");
     assert!(after.ends_with("s]\r"), "{after:?}");
     let mut live = LiveLine::new(Duration::from_secs(1), None);
     live.newline_due = true;
-    live.update(&plan, &look(4000, &[job(JobState::Running, 4000, 4000, 0)]));
-    let padded = live.update(&plan, &look(5000, &[job(JobState::Running, 5000, 8000, 0)])).unwrap();
+    live.update(&plan, &totals(4000, &[job(JobState::Running, 4000, 4000, 0)]));
+    let padded = live.update(&plan, &totals(5000, &[job(JobState::Running, 5000, 8000, 0)])).unwrap();
     assert!(padded.ends_with("s] \r"), "{padded:?}");
 }
 
@@ -167,7 +167,8 @@ fn a_newline_is_a_part_of_the_line_when_the_next_one_is_padded() {
 fn rate_limits_in_ios_are_plain_integers() {
     let mut spec = timed("a", ReadWrite::Mixed, 9);
     spec.rates.iops.0 = [100, 200, 400];
-    let line = live().update(&plan(vec![spec]), &look(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap();
+    let line =
+        live().update(&plan(vec![spec]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap();
     assert_eq!(line, "Jobs: 1 (f=1), 0-300 IOPS\r");
 }
 
@@ -176,7 +177,9 @@ fn minimum_rates_stand_before_the_limits() {
     let mut spec = timed("a", ReadWrite::Mixed, 9);
     spec.rates.min_iops.0 = [10, 20, 40];
     let line = |spec: &JobSpec| {
-        live().update(&plan(vec![spec.clone()]), &look(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap()
+        live()
+            .update(&plan(vec![spec.clone()]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)]))
+            .unwrap()
     };
     assert_eq!(line(&spec), "Jobs: 1 (f=1), 30-0 IOPS\r");
     spec.rates.min_bytes.0 = [1024, 1024, 0];
@@ -192,7 +195,7 @@ fn limits_of_jobs_in_their_ramp_do_not_count() {
     spec.rates.bytes.0 = [MIB; 3];
     let plan = plan(vec![spec.clone(), spec]);
     let line = |states: [JobState; 2]| {
-        live().update(&plan, &look(1000, &states.map(|state| job(state, 1000, 1, 0)))).unwrap()
+        live().update(&plan, &totals(1000, &states.map(|state| job(state, 1000, 1, 0)))).unwrap()
     };
     use JobState::{Ramp, Running};
     assert_eq!(line([Ramp, Ramp]), "Jobs: 2 (f=0)\r");
@@ -210,7 +213,7 @@ fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
         });
         let plan = plan(specs.to_vec());
         let jobs = [job(JobState::Running, 4000, 4000, 0), job(JobState::Running, 4000, 4000, 0)];
-        let line = live().update(&plan, &look(4000, &jobs)).unwrap();
+        let line = live().update(&plan, &totals(4000, &jobs)).unwrap();
         (line[13..].split(':').next().unwrap().to_owned(), line.split(['[', ']']).nth(5).unwrap().to_owned())
     };
     let want = |limits: &str, rate: &str| (format!(", 0B/s-{limits}"), format!("r={rate}"));
@@ -243,7 +246,7 @@ fn equal_neighbours_are_condensed() {
     let spec = timed("a", ReadWrite::Read, 1);
     let states_of = |all: &[JobState]| {
         let looks: Vec<JobProgress> = all.iter().map(|&state| job(state, 0, 0, 0)).collect();
-        states(&looks.iter().map(|look| (&spec, look)).collect::<Vec<_>>())
+        states(&looks.iter().map(|totals| (&spec, totals)).collect::<Vec<_>>())
     };
     use JobState::{Failed, Finishing, Fsyncing, Initialized, NotCreated, Ramp, Reaped, Running, SettingUp};
     assert_eq!(

@@ -8,10 +8,14 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrio_job::{Diagnostic, reason};
+use ferrio_job::{Diagnostic, Origin, reason};
 
 use super::packer::Packer;
-use super::problem;
+
+/// A log is not there, or not to its end.
+pub(super) fn problem(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::warning(message, Origin::Builtin).code("log-error")
+}
 
 /// A nameless file next to the logs that holds rows until their job ends.
 #[derive(Clone, Debug)]

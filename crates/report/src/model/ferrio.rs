@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LatencyReport;
+use super::direction::LatencyReport;
 use super::rules;
 
 /// Version of the object.

@@ -1,6 +1,6 @@
 //! What an exposition says of the disks under the files of the run.
 
-use super::{Family, Kind, Labels, Point, each, one, ratio, seconds_of_ms};
+use super::family::{Family, Labels, MetricType, Point, each, one, ratio, seconds_of_ms};
 use crate::model::{DiskReport, RunReport};
 
 /// Bytes in a sector, whatever the disk's own are.
@@ -10,14 +10,14 @@ const SECTOR: u64 = 512;
 pub const FAMILIES: &[Family<DiskReport>] = &[
     Family {
         name: "ferrio_disk_ios",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "",
         help: "I/Os that the disk completed during the run, whoever asked",
         points: |disk| both(disk.read_ios, disk.write_ios),
     },
     Family {
         name: "ferrio_disk_io_bytes",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "bytes",
         help: "Bytes that they moved",
         points: |disk| {
@@ -26,14 +26,14 @@ pub const FAMILIES: &[Family<DiskReport>] = &[
     },
     Family {
         name: "ferrio_disk_merges",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "",
         help: "I/Os that were merged with one in the queue",
         points: |disk| both(disk.read_merges, disk.write_merges),
     },
     Family {
         name: "ferrio_disk_io_seconds",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "seconds",
         help: "Time of all I/Os of the disk added up",
         points: |disk| {
@@ -45,14 +45,14 @@ pub const FAMILIES: &[Family<DiskReport>] = &[
     },
     Family {
         name: "ferrio_disk_queue_seconds",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "seconds",
         help: "The same with I/Os that were still waiting",
         points: |disk| one(seconds_of_ms(disk.in_queue)),
     },
     Family {
         name: "ferrio_disk_utilization_ratio",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "ratio",
         help: "Share of the run in which the disk was busy",
         points: |disk| one(ratio(disk.util)),

@@ -2,35 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use super::{Family, Kind, Labels, Point, each, jobs, maybe, one, seconds_of_ms};
+use super::family::{Family, Labels, MetricType, Point, each, maybe, one, seconds_of_ms};
+use super::jobs;
 use crate::model::{GroupDirection, GroupReport, HostReport, RunFacts, RunReport};
 
 /// About the run.
 pub const FAMILIES: &[Family<RunReport>] = &[
     Family {
         name: "ferrio_run_info",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "",
         help: "Always 1; which program ran where",
         points: about,
     },
     Family {
         name: "ferrio_run_start_timestamp_seconds",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "seconds",
         help: "When the first job started, since 1970",
         points: |report| maybe(facts(report).map(|run| seconds_of_ms(run.started_ms))),
     },
     Family {
         name: "ferrio_run_elapsed_seconds",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "seconds",
         help: "Time from then to the end",
         points: |report| maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms))),
     },
     Family {
         name: "ferrio_run_jobs",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "",
         help: "Jobs of the run by how they ended",
         points: |report| {
@@ -42,14 +43,14 @@ pub const FAMILIES: &[Family<RunReport>] = &[
     },
     Family {
         name: "ferrio_run_signal",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "",
         help: "Number of the signal that ended the run, 0 if it ended by itself",
         points: |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0)))),
     },
     Family {
         name: "ferrio_run_warnings",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "",
         help: "Reasons to doubt the figures by kind",
         points: |report| {
@@ -60,14 +61,14 @@ pub const FAMILIES: &[Family<RunReport>] = &[
     },
     Family {
         name: "ferrio_report_timestamp_seconds",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "seconds",
         help: "When the report was made, since 1970",
         points: |report| one(report.timestamp_ms as f64 / 1e3),
     },
     Family {
         name: "ferrio_job_option_info",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "",
         help: "Always 1; an option of the jobs of an entry as it was written",
         points: options,
@@ -78,21 +79,21 @@ pub const FAMILIES: &[Family<RunReport>] = &[
 pub const GROUP_FAMILIES: &[Family<GroupDirection>] = &[
     Family {
         name: "ferrio_group_io_bytes",
-        kind: Kind::Counter,
+        kind: MetricType::Counter,
         unit: "bytes",
         help: "Bytes moved by all entries of the group",
         points: |group| one(group.bytes),
     },
     Family {
         name: "ferrio_group_bandwidth_bytes_per_second",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "bytes_per_second",
         help: "Bytes of the group over its longest run time",
         points: |group| one(group.bw),
     },
     Family {
         name: "ferrio_group_runtime_seconds",
-        kind: Kind::Gauge,
+        kind: MetricType::Gauge,
         unit: "seconds",
         help: "Longest run time of an entry of the group",
         points: |group| one(seconds_of_ms(group.runtime_max)),

@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 
+use super::family::{Family, MetricType, MetricValue, latency};
 use super::*;
-use crate::model::{HostReport, Pairs, Percentiles, Warning};
+use crate::model::{HostReport, LatencyReport, Pairs, Percentiles, Warning};
 use crate::text::tests::{options, run};
 
 /// What a family is called, its type, unit and explanation.
-type Description = (&'static str, Kind, &'static str, &'static str);
+type Description = (&'static str, MetricType, &'static str, &'static str);
 
 fn described<T>(families: &[Family<T>]) -> Vec<Description> {
     families.iter().map(|family| (family.name, family.kind, family.unit, family.help)).collect()
@@ -48,7 +49,7 @@ fn units_are_base_units_and_end_the_name() {
         assert!(unit.is_empty() || name.ends_with(&format!("_{unit}")), "{name}: {unit}");
         assert!(name.starts_with("ferrio_") && !name.ends_with("_total"), "{name}");
         assert!(!help.is_empty() && !help.contains(['\\', '\n', '"']), "{name}: {help}");
-        assert!(kind != Kind::Counter || unit != "ratio", "{name}: a ratio does not count");
+        assert!(kind != MetricType::Counter || unit != "ratio", "{name}: a ratio does not count");
     }
 }
 
@@ -86,9 +87,9 @@ fn the_document_lists_every_family_with_its_type_and_unit() {
         .into_iter()
         .map(|(name, kind, unit, _)| {
             let (suffix, kind) = match kind {
-                Kind::Counter => ("_total", "counter"),
-                Kind::Gauge => ("", "gauge"),
-                Kind::Summary => ("", "summary"),
+                MetricType::Counter => ("_total", "counter"),
+                MetricType::Gauge => ("", "gauge"),
+                MetricType::Summary => ("", "summary"),
             };
             format!("`{name}{suffix}` {kind} {unit}").trim_end().to_owned()
         })
@@ -102,7 +103,7 @@ fn percentiles_stay_between_the_least_and_the_largest_sample() {
     let figures =
         LatencyReport { min: 100, max: 250, mean: 150.0, samples: 4, percentile, ..LatencyReport::default() };
     let points = latency(&figures);
-    let Value::Summary(summary) = &points[0].value else { panic!("a latency is a summary") };
+    let MetricValue::Summary(summary) = &points[0].value else { panic!("a latency is a summary") };
     let in_ns: Vec<(f64, f64)> =
         summary.quantiles.iter().map(|&(share, s)| (share, (s * 1e9).round())).collect();
     assert_eq!(in_ns, [(0.0, 100.0), (0.00001, 100.0), (0.5, 150.0), (0.999, 250.0), (1.0, 250.0)]);

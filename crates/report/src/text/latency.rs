@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::model::{LatencyReport, Percentiles};
-use crate::num::{Prefixes, Unit, digits, num};
+use crate::num::{NumberUnit, Prefixes, digits, num};
 
 /// The unit of a latency line or a percentile block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn write_summary(out: &mut String, name: &str, latency: &LatencyRepor
         return Ok(());
     }
     let unit = LatencyUnit::fitting(latency.min, latency.max, latency.stddev);
-    let whole = |ns| num(ns / unit.ns(), 6, Prefixes::Decimal, Unit::None);
+    let whole = |ns| num(ns / unit.ns(), 6, Prefixes::Decimal, NumberUnit::None);
     let scale = unit.ns() as f64;
     writeln!(
         out,

@@ -4,27 +4,27 @@ use ferrio_job::{Direction, JobSpec, OpenSync};
 use ferrio_machine::Place;
 use ferrio_runner::{DiskUsage, JobResult};
 
-use super::Look;
+use super::run_view::RunView;
 
 /// Sectors of disk statistics, bytes.
 const SECTOR: u64 = 512;
 
 /// One disk of the run and the jobs that work on it, and on it alone.
-pub(super) struct Balance<'a> {
-    pub(super) disk: &'a DiskUsage,
-    pub(super) users: Vec<User<'a>>,
+pub(super) struct DiskTraffic<'a> {
+    pub(super) usage: &'a DiskUsage,
+    pub(super) users: Vec<DiskUser<'a>>,
     /// Types of the file systems that the users' files are in.
     pub(super) file_systems: Vec<&'a str>,
 }
 
 /// A job on a disk.
-pub(super) struct User<'a> {
+pub(super) struct DiskUser<'a> {
     pub(super) index: usize,
     pub(super) spec: &'a JobSpec,
     pub(super) result: &'a JobResult,
 }
 
-impl User<'_> {
+impl DiskUser<'_> {
     /// Bytes that the job moved.
     pub(super) fn bytes(&self, direction: Direction) -> u64 {
         self.result.stats.directions[direction as usize].bytes
@@ -50,18 +50,18 @@ impl User<'_> {
     }
 }
 
-impl Balance<'_> {
+impl DiskTraffic<'_> {
     /// Bytes that the disk read or wrote.
     pub(super) fn disk_bytes(&self, direction: Direction) -> u64 {
         match direction {
-            Direction::Read => self.disk.sectors[0].saturating_mul(SECTOR),
-            Direction::Write => self.disk.sectors[1].saturating_mul(SECTOR),
+            Direction::Read => self.usage.sectors[0].saturating_mul(SECTOR),
+            Direction::Write => self.usage.sectors[1].saturating_mul(SECTOR),
             Direction::Trim => 0,
         }
     }
 
     /// Bytes that those jobs moved which `count`.
-    pub(super) fn job_bytes(&self, direction: Direction, count: impl Fn(&User<'_>) -> bool) -> u64 {
+    pub(super) fn job_bytes(&self, direction: Direction, count: impl Fn(&DiskUser<'_>) -> bool) -> u64 {
         self.users.iter().filter(|user| count(user)).map(|user| user.bytes(direction)).sum()
     }
 }
@@ -73,34 +73,34 @@ pub(super) fn uncounted(place: &Place) -> Option<&str> {
 }
 
 /// All disks whose jobs are on no other one: what a job moved cannot be told apart by disk.
-pub(super) fn balances<'a>(look: &Look<'a>) -> Vec<Balance<'a>> {
-    let disk_of = |place: usize| Some(look.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
-    let mut balances: Vec<Balance<'a>> = look
+pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
+    let disk_of = |place: usize| Some(run.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
+    let mut all: Vec<DiskTraffic<'a>> = run
         .result
         .disks
         .iter()
-        .map(|disk| Balance { disk, users: Vec::new(), file_systems: Vec::new() })
+        .map(|usage| DiskTraffic { usage, users: Vec::new(), file_systems: Vec::new() })
         .collect();
     let mut unusable: Vec<&str> = Vec::new();
-    unusable.extend(look.setting.places.iter().filter_map(uncounted));
-    for (index, spec, result) in look.jobs() {
-        let places = look.setting.of_job(index);
+    unusable.extend(run.setting.places.iter().filter_map(uncounted));
+    for (index, spec, result) in run.jobs() {
+        let places = run.setting.of_job(index);
         let mut disks: Vec<Option<&str>> = places.iter().map(|&place| disk_of(place)).collect();
         disks.dedup();
         match disks.as_slice() {
             [] => {}
             &[Some(name)] => {
-                let Some(balance) = balances.iter_mut().find(|balance| balance.disk.name == name) else {
+                let Some(disk) = all.iter_mut().find(|disk| disk.usage.name == name) else {
                     continue;
                 };
-                balance.users.push(User { index, spec, result });
+                disk.users.push(DiskUser { index, spec, result });
                 let kinds =
-                    places.iter().filter_map(|&place| look.setting.places[place].file_system.as_deref());
-                balance.file_systems.extend(kinds);
+                    places.iter().filter_map(|&place| run.setting.places[place].file_system.as_deref());
+                disk.file_systems.extend(kinds);
             }
             several => unusable.extend(several.iter().flatten()),
         }
     }
-    balances.retain(|balance| !balance.users.is_empty() && !unusable.contains(&balance.disk.name.as_str()));
-    balances
+    all.retain(|disk| !disk.users.is_empty() && !unusable.contains(&disk.usage.name.as_str()));
+    all
 }

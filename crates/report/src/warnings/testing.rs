@@ -13,14 +13,14 @@ use crate::model::Warning;
 use crate::{Formats, ReportOptions, RunReport, Setting, TerseVersion};
 
 /// A run.
-pub(super) struct Case {
+pub(super) struct TestRun {
     pub(super) plan: Plan,
     pub(super) result: RunResult,
     pub(super) setting: Setting,
     pub(super) cpu: CpuUse,
 }
 
-impl Case {
+impl TestRun {
     /// Without jobs, on an idle machine.
     pub(super) fn new() -> Self {
         let device = BlockDevice { disk_name: "vda".to_owned(), ..BlockDevice::default() };
@@ -32,7 +32,7 @@ impl Case {
         };
         let mut setting = Setting { places: vec![place], ..Setting::default() };
         setting.host.memory_bytes = Some(8 << 30);
-        Case {
+        TestRun {
             plan: Plan::default(),
             result: RunResult {
                 elapsed: Duration::from_secs(10),
@@ -152,11 +152,11 @@ pub(super) fn file(size: u64) -> FileSpec {
 }
 
 #[test]
-fn ten_seconds_of_direct_random_reads_are_beyond_doubt() {
+fn ten_seconds_of_direct_random_reads_have_no_warning() {
     let direct = |spec: &mut JobSpec| {
         (spec.engine, spec.direct) = (ferrio_job::EngineKind::Psync, true);
         spec.rw = ferrio_job::ReadWrite::RandRead;
     };
-    let case = Case::new().disk(disk(40 << 20, 64 << 10)).on_disk("a", moving(40 << 20, 0), direct);
+    let case = TestRun::new().disk(disk(40 << 20, 64 << 10)).on_disk("a", moving(40 << 20, 0), direct);
     assert_eq!(case.all_warnings(), []);
 }

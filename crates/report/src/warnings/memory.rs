@@ -3,48 +3,51 @@
 use ferrio_job::JobSpec;
 use ferrio_machine::Place;
 
-use super::{Look, Told};
+use super::run_view::{Finding, RunView};
 
 /// A mount point that nobody takes for a disk.
 const PLAIN: &str = "/dev/shm";
 
 /// A job works in memory although its file names do not say so, or although it asks for direct I/O.
-pub(super) fn memory_device(look: &Look<'_>) -> Vec<Told> {
+pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     let surprises = |spec: &JobSpec, place: &Place| {
         let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(PLAIN));
         place.is_in_memory() && (!plain || (spec.direct && place.device.is_none()))
     };
-    let Some((jobs, place)) = jobs_on(look, surprises) else { return Vec::new() };
+    let Some((jobs, place)) = jobs_on(run, surprises) else { return Vec::new() };
     let point = place.mount_point.as_ref().map(|point| point.display().to_string()).unwrap_or_default();
     let what = match &place.device {
         Some(device) => format!("{point} lies on {}", device.disk_name),
         None => format!("{point} is a {}", place.file_system.as_deref().unwrap_or_default()),
     };
-    let message = format!("{}: {what}, which is memory", look.who(&jobs));
-    vec![Told { jobs, message, help: "use a file on a disk to measure a disk" }]
+    let message = format!("{}: {what}, which is memory", run.who(&jobs));
+    vec![Finding { jobs, message, help: "use a file on a disk to measure a disk" }]
 }
 
 /// A job works on a loop device that goes through the page cache of another file.
-pub(super) fn cached_device(look: &Look<'_>) -> Vec<Told> {
+pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
     let cached =
         |place: &Place| place.device.as_ref().and_then(|device| device.cached_file.as_ref()).is_some();
-    let Some((jobs, place)) = jobs_on(look, |_, place| cached(place)) else { return Vec::new() };
+    let Some((jobs, place)) = jobs_on(run, |_, place| cached(place)) else { return Vec::new() };
     let Some(device) = &place.device else { return Vec::new() };
     let file = device.cached_file.as_deref().unwrap_or_default();
     let message = format!(
         "{}: {} reads and writes {file} through the page cache, also with direct=1",
-        look.who(&jobs),
+        run.who(&jobs),
         device.disk_name
     );
-    vec![Told { jobs, message, help: "set the loop device up with losetup --direct-io=on" }]
+    vec![Finding { jobs, message, help: "set the loop device up with losetup --direct-io=on" }]
 }
 
 /// Jobs with I/O on a place of a kind, and the first such place.
-fn jobs_on<'a>(look: &Look<'a>, kind: impl Fn(&JobSpec, &Place) -> bool) -> Option<(Vec<usize>, &'a Place)> {
+fn jobs_on<'a>(
+    run: &RunView<'a>,
+    kind: impl Fn(&JobSpec, &Place) -> bool,
+) -> Option<(Vec<usize>, &'a Place)> {
     let mut jobs = Vec::new();
     let mut first = None;
-    for (index, spec, result) in look.reported() {
-        let places = look.setting.of_job(index).iter().filter_map(|&place| look.setting.places.get(place));
+    for (index, spec, result) in run.reported() {
+        let places = run.setting.of_job(index).iter().filter_map(|&place| run.setting.places.get(place));
         let Some(place) = places.into_iter().find(|place| kind(spec, place)) else { continue };
         if result.stats.total_ios() > 0 {
             jobs.push(index);
@@ -56,12 +59,12 @@ fn jobs_on<'a>(look: &Look<'a>, kind: impl Fn(&JobSpec, &Place) -> bool) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, reading};
+    use crate::warnings::testing::{TestRun, reading};
     use ferrio_job::EngineKind;
     use ferrio_machine::{BlockDevice, Place};
 
     fn told(code: &str, direct: bool, place: Place) -> Vec<String> {
-        let mut case = Case::new().on_disk("a", reading(1000, 5000), |spec| {
+        let mut case = TestRun::new().on_disk("a", reading(1000, 5000), |spec| {
             (spec.engine, spec.direct) = (EngineKind::Psync, direct);
         });
         case.setting.places = vec![place];

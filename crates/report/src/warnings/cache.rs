@@ -2,8 +2,8 @@
 
 use ferrio_job::Direction;
 
-use super::balance::{Balance, User, balances, uncounted};
-use super::{Look, Told, bytes};
+use super::disk_traffic::{DiskTraffic, DiskUser, disk_traffic, uncounted};
+use super::run_view::{Finding, RunView, bytes};
 
 /// Less data says nothing: a file system's own reads are as much.
 const LEAST_BYTES: u64 = 1 << 20;
@@ -21,66 +21,66 @@ const BACKGROUND: u64 = 10;
 const EXPIRE: u64 = 30;
 
 /// Buffered reads of which the device knows little.
-pub(super) fn cached_reads(look: &Look<'_>) -> Vec<Told> {
+pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
     let help = "the page cache is measured: use direct=1, or read more data than there is memory";
-    let reads = |user: &User<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
-    let watched = balances(look);
-    let told = watched.iter().filter_map(|balance| {
-        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Read, reads)?;
-        let message = format!("{} read {moved} through the page cache, of which {seen}", look.who(&jobs));
-        Some(Told { jobs, message, help })
+    let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
+    let watched = disk_traffic(run);
+    let told = watched.iter().filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let message = format!("{} read {moved} through the page cache, of which {seen}", run.who(&jobs));
+        Some(Finding { jobs, message, help })
     });
-    told.chain(read_again(look).map(|(job, moved, data)| {
+    told.chain(read_again(run).map(|(job, moved, data)| {
         let jobs = vec![job];
-        let message = format!("{} read {} from files of {}", look.who(&jobs), bytes(moved), bytes(data));
-        Told { jobs, message, help }
+        let message = format!("{} read {} from files of {}", run.who(&jobs), bytes(moved), bytes(data));
+        Finding { jobs, message, help }
     }))
     .collect()
 }
 
 /// Buffered writes that were still in memory when the run ended.
-pub(super) fn buffered_writes(look: &Look<'_>) -> Vec<Told> {
-    if !look.is_over() {
+pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_over() {
         return Vec::new();
     }
     let help = "memory is measured: use end_fsync=1, fsync, sync or direct=1";
-    let writes = |user: &User<'_>| {
+    let writes = |user: &DiskUser<'_>| {
         user.is_cached(Direction::Write) && user.is_measured(Direction::Write) && !user.is_durable()
     };
-    let watched = balances(look);
-    let told = watched.iter().filter_map(|balance| {
-        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Write, writes)?;
-        let message = format!("{} wrote {moved}, of which {seen} at the end", look.who(&jobs));
-        Some(Told { jobs, message, help })
+    let watched = disk_traffic(run);
+    let told = watched.iter().filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Write, writes)?;
+        let message = format!("{} wrote {moved}, of which {seen} at the end", run.who(&jobs));
+        Some(Finding { jobs, message, help })
     });
-    let limit = look.setting.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
-    let kept = |user: &User<'_>| {
+    let limit = run.setting.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
+    let kept = |user: &DiskUser<'_>| {
         let moved = user.bytes(Direction::Write);
-        writes(user) && moved >= LEAST_BYTES && moved < limit && look.result.elapsed.as_secs() < EXPIRE
+        writes(user) && moved >= LEAST_BYTES && moved < limit && run.result.elapsed.as_secs() < EXPIRE
     };
-    let unwatched = unwatched(look).filter(kept).map(|user| {
+    let unwatched = unwatched(run).filter(kept).map(|user| {
         let jobs = vec![user.index];
         let moved = bytes(user.bytes(Direction::Write));
         let message = format!(
             "{} wrote {moved} to memory: nothing had to reach a device before the end",
-            look.who(&jobs)
+            run.who(&jobs)
         );
-        Told { jobs, message, help }
+        Finding { jobs, message, help }
     });
     told.chain(unwatched).collect()
 }
 
 /// Direct reads of which the device knows little: file systems make up the zeroes of blocks that nobody wrote.
-pub(super) fn sparse_reads(look: &Look<'_>) -> Vec<Told> {
+pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
     let help = "holes and blocks that were never written are read from no device: remove the file, and it will be made full of data";
-    let reads = |user: &User<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
-    let watched = balances(look);
+    let reads = |user: &DiskUser<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
+    let watched = disk_traffic(run);
     // Of a device that is used directly everything is read.
-    let stored = watched.iter().filter(|balance| !balance.file_systems.is_empty());
-    let told = stored.filter_map(|balance| {
-        let Unseen { jobs, moved, seen } = unseen(balance, Direction::Read, reads)?;
-        let message = format!("{} read {moved} past the page cache, of which {seen}", look.who(&jobs));
-        Some(Told { jobs, message, help })
+    let stored = watched.iter().filter(|disk| !disk.file_systems.is_empty());
+    let told = stored.filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let message = format!("{} read {moved} past the page cache, of which {seen}", run.who(&jobs));
+        Some(Finding { jobs, message, help })
     });
     told.collect()
 }
@@ -96,43 +96,47 @@ struct Unseen {
 }
 
 /// What the jobs that count moved, if the disk moved the lesser part of it.
-fn unseen(balance: &Balance<'_>, direction: Direction, counts: impl Fn(&User<'_>) -> bool) -> Option<Unseen> {
-    if balance.file_systems.iter().any(|kind| COMPRESSING.contains(kind)) {
+fn unseen(
+    disk: &DiskTraffic<'_>,
+    direction: Direction,
+    counts: impl Fn(&DiskUser<'_>) -> bool,
+) -> Option<Unseen> {
+    if disk.file_systems.iter().any(|kind| COMPRESSING.contains(kind)) {
         return None;
     }
-    let moved = balance.job_bytes(direction, &counts);
-    let of_others = balance.job_bytes(direction, |user| !counts(user));
-    let disk = balance.disk_bytes(direction).saturating_sub(of_others);
-    if moved < LEAST_BYTES || disk >= moved / 100 * PART {
+    let moved = disk.job_bytes(direction, &counts);
+    let of_others = disk.job_bytes(direction, |user| !counts(user));
+    let on_disk = disk.disk_bytes(direction).saturating_sub(of_others);
+    if moved < LEAST_BYTES || on_disk >= moved / 100 * PART {
         return None;
     }
     let to = if direction == Direction::Read { "came from" } else { "had reached" };
     Some(Unseen {
-        jobs: balance.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
+        jobs: disk.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
         moved: bytes(moved),
-        seen: format!("{} {to} {}", bytes(disk), balance.disk.name),
+        seen: format!("{} {to} {}", bytes(on_disk), disk.usage.name),
     })
 }
 
 /// Jobs with files on disks that cannot be watched, or on none, and not in memory.
-fn unwatched<'a>(look: &Look<'a>) -> impl Iterator<Item = User<'a>> {
-    let (setting, disks) = (look.setting, &look.result.disks);
+fn unwatched<'a>(run: &RunView<'a>) -> impl Iterator<Item = DiskUser<'a>> {
+    let (setting, disks) = (run.setting, &run.result.disks);
     let is_unwatched = |place: &usize| {
         let place = &setting.places[*place];
         let is_watched =
             |name: &str| disks.iter().any(|disk| disk.name == name) && uncounted(place).is_none();
         !place.is_in_memory() && !place.device.as_ref().is_some_and(|device| is_watched(&device.disk_name))
     };
-    look.jobs().map(|(index, spec, result)| User { index, spec, result }).filter(move |user| {
+    run.jobs().map(|(index, spec, result)| DiskUser { index, spec, result }).filter(move |user| {
         let places = setting.of_job(user.index);
         !places.is_empty() && places.iter().all(is_unwatched)
     })
 }
 
 /// Where no disk is watched: jobs that read their files again and again, all of which fit into memory.
-fn read_again<'a>(look: &Look<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
-    let memory = look.setting.host.memory_bytes.unwrap_or(0);
-    unwatched(look).filter_map(move |user| {
+fn read_again<'a>(run: &RunView<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
+    let memory = run.setting.host.memory_bytes.unwrap_or(0);
+    unwatched(run).filter_map(move |user| {
         let moved = user.bytes(Direction::Read);
         let data: u64 = user.spec.files.iter().map(|file| file.size).sum();
         let again = user.is_cached(Direction::Read)
@@ -146,7 +150,7 @@ fn read_again<'a>(look: &Look<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, disk, moving};
+    use crate::warnings::testing::{TestRun, disk, moving};
     use ferrio_job::{EngineKind, JobSpec, ReadWrite};
 
     const MIB: u64 = 1 << 20;
@@ -163,13 +167,13 @@ mod tests {
     #[test]
     fn buffered_reads_that_the_disk_knows_nothing_of_are_told() {
         let case =
-            |from_disk| Case::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), buffered);
+            |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), buffered);
         let told = case(MIB).warnings("cached-reads");
         assert_eq!(told[0].message, "a read 64.0MiB through the page cache, of which 1024KiB came from vda");
         assert_eq!(case(47 * MIB).warnings("cached-reads").len(), 1);
         assert!(case(48 * MIB).warnings("cached-reads").is_empty());
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
-        let direct = Case::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), direct);
+        let direct = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), direct);
         assert!(direct.warnings("cached-reads").is_empty());
     }
 
@@ -177,28 +181,29 @@ mod tests {
     fn disks_that_are_not_counted_tell_nothing() {
         let once = |spec: &mut JobSpec| {
             buffered(spec);
-            spec.files = vec![crate::doubts::testing::file(64 * MIB)];
+            spec.files = vec![crate::warnings::testing::file(64 * MIB)];
         };
-        let mut case = Case::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), once);
+        let mut case = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), once);
         assert_eq!(case.warnings("cached-reads").len(), 1);
         case.setting.places[0].device.as_mut().unwrap().uncounted = true;
         assert!(case.warnings("cached-reads").is_empty());
     }
 
     #[test]
-    fn figures_that_are_not_shown_are_not_doubted() {
+    fn figures_that_are_not_shown_have_no_warning() {
         let unreported = |spec: &mut JobSpec| {
             buffered(spec);
             spec.measure.reported = false;
         };
-        let case = Case::new().disk(disk(0, 0)).on_disk("warm-up", moving(64 * MIB, 0), unreported);
+        let case = TestRun::new().disk(disk(0, 0)).on_disk("warm-up", moving(64 * MIB, 0), unreported);
         assert!(case.warnings("cached-reads").is_empty());
     }
 
     #[test]
     fn direct_reads_that_no_device_sees_are_told() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
-        let case = |from_disk| Case::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), direct);
+        let case =
+            |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), direct);
         let told = case(MIB).warnings("sparse-reads");
         assert_eq!(told[0].message, "a read 64.0MiB past the page cache, of which 1024KiB came from vda");
         assert!(case(64 * MIB).warnings("sparse-reads").is_empty());
@@ -216,7 +221,7 @@ mod tests {
                 writing(spec);
                 spec.durability.fsync = 1_000_000;
             };
-            Case::new().disk(disk(0, MIB)).on_disk("a", stats, rarely).warnings("buffered-writes").len()
+            TestRun::new().disk(disk(0, MIB)).on_disk("a", stats, rarely).warnings("buffered-writes").len()
         };
         assert_eq!((told(0), told(1)), (1, 0));
     }
@@ -224,32 +229,32 @@ mod tests {
     #[test]
     fn where_no_disk_is_watched_writes_that_fit_into_memory_are_told() {
         let told =
-            |written| Case::new().on_disk("a", moving(0, written), writing).warnings("buffered-writes");
+            |written| TestRun::new().on_disk("a", moving(0, written), writing).warnings("buffered-writes");
         let want = "a wrote 64.0MiB to memory: nothing had to reach a device before the end";
         assert_eq!(told(64 * MIB)[0].message, want);
         assert!(told(1024 * MIB).is_empty(), "that is more than the kernel keeps of 8 GiB");
-        let running = Case::new().on_disk("a", moving(0, 64 * MIB), writing).running();
+        let running = TestRun::new().on_disk("a", moving(0, 64 * MIB), writing).running();
         assert!(running.warnings("buffered-writes").is_empty(), "it may yet be written");
     }
 
     #[test]
     fn what_direct_jobs_read_does_not_speak_for_buffered_ones() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
-        let case = Case::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
+        let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
         let told = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
         assert_eq!(told[0].jobs, ["cached"]);
     }
 
     #[test]
     fn buffered_writes_that_are_in_memory_at_the_end_are_told_unless_they_are_made_durable() {
-        let told = Case::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), writing);
+        let told = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), writing);
         let told = told.warnings("buffered-writes");
         assert_eq!(told[0].message, "a wrote 64.0MiB, of which 1024KiB had reached vda at the end");
         let durable = |spec: &mut JobSpec| {
             writing(spec);
             spec.durability.end_fsync = true;
         };
-        let durable = Case::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), durable);
+        let durable = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), durable);
         assert!(durable.warnings("buffered-writes").is_empty());
     }
 
@@ -258,9 +263,9 @@ mod tests {
         let case = |moved| {
             let small = |spec: &mut JobSpec| {
                 buffered(spec);
-                spec.files = vec![crate::doubts::testing::file(16 * MIB)];
+                spec.files = vec![crate::warnings::testing::file(16 * MIB)];
             };
-            Case::new().on_disk("a", moving(moved, 0), small).warnings("cached-reads")
+            TestRun::new().on_disk("a", moving(moved, 0), small).warnings("cached-reads")
         };
         assert_eq!(case(64 * MIB)[0].message, "a read 64.0MiB from files of 16.0MiB");
         assert!(case(16 * MIB).is_empty());

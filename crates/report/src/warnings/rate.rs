@@ -3,9 +3,9 @@
 use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::DirectionStats;
 
-use super::{Look, Told};
+use super::run_view::{Finding, RunView};
 
-/// Falling short by less is no doubt, percent.
+/// A shortfall below this is tolerated, percent.
 const TOLERATED: f64 = 1.0;
 /// I/Os that may be missing whatever the rate: the first is due at once, the last may be under way.
 const EDGES: f64 = 2.0;
@@ -13,11 +13,11 @@ const EDGES: f64 = 2.0;
 const SWINGS: f64 = 4.0;
 
 /// A direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
-pub(super) fn not_held(look: &Look<'_>) -> Vec<Told> {
+pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     let mut jobs = Vec::new();
     // How much was reached, in percent, and the figures that say so.
     let mut worst: Option<(f64, String)> = None;
-    for (index, spec, result) in look.reported() {
+    for (index, spec, result) in run.reported() {
         let directions = [Direction::Read, Direction::Write, Direction::Trim].into_iter();
         let missed = directions.zip(&result.stats.directions).filter_map(|(direction, stats)| {
             let (reached, figures) = shortfall(spec, direction, stats)?;
@@ -32,10 +32,10 @@ pub(super) fn not_held(look: &Look<'_>) -> Vec<Told> {
     let Some((reached, figures)) = worst else { return Vec::new() };
     let at_least = if jobs.len() > 1 { "at the worst " } else { "" };
     let message =
-        format!("{} did not hold the rate: {at_least}{figures}, {reached:.1} % of it", look.who(&jobs));
+        format!("{} did not hold the rate: {at_least}{figures}, {reached:.1} % of it", run.who(&jobs));
     let help =
         "the latencies are those of a job at its limit: use a lower rate, a larger iodepth or more jobs";
-    vec![Told { jobs, message, help }]
+    vec![Finding { jobs, message, help }]
 }
 
 /// What was reached, in percent, and the figures; `None` where there is no rate or it was held.
@@ -64,7 +64,7 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, reading};
+    use crate::warnings::testing::{TestRun, reading};
     use ferrio_job::JobSpec;
 
     fn at(iops: u64, ios: u64, poisson: bool) -> Vec<String> {
@@ -72,7 +72,7 @@ mod tests {
             spec.rates.iops.0[0] = iops;
             spec.rates.poisson = poisson;
         };
-        let told = Case::new().job_with("a", reading(ios, 10_000), rated).warnings("rate-not-held");
+        let told = TestRun::new().job_with("a", reading(ios, 10_000), rated).warnings("rate-not-held");
         told.into_iter().map(|warning| warning.message).collect()
     }
 
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn bytes_are_judged_as_bytes() {
         let rated = |spec: &mut JobSpec| spec.rates.bytes.0[0] = 1 << 20;
-        let told = Case::new().job_with("a", reading(1280, 10_000), rated).warnings("rate-not-held");
+        let told = TestRun::new().job_with("a", reading(1280, 10_000), rated).warnings("rate-not-held");
         assert!(told[0].message.contains("read at 524288 bytes/s, 1048576 were asked for"), "{told:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Family, Kind, Labels, Point, Summary, Value};
+use super::family::{Family, Labels, MetricType, MetricValue, Point, Summary};
 
 /// Families one after the other, each with all that it says of all `things`; one that says nothing is left out.
 pub fn write<T>(out: &mut String, families: &[Family<T>], things: &[(Labels, &T)]) {
@@ -22,9 +22,9 @@ pub fn write<T>(out: &mut String, families: &[Family<T>], things: &[(Labels, &T)
 
 fn announce<T>(out: &mut String, family: &Family<T>) {
     let kind = match family.kind {
-        Kind::Counter => "counter",
-        Kind::Gauge => "gauge",
-        Kind::Summary => "summary",
+        MetricType::Counter => "counter",
+        MetricType::Gauge => "gauge",
+        MetricType::Summary => "summary",
     };
     // Writing to memory cannot fail, here and below.
     let _ = writeln!(out, "# TYPE {} {kind}", family.name);
@@ -37,11 +37,11 @@ fn announce<T>(out: &mut String, family: &Family<T>) {
 fn metric<T>(out: &mut String, family: &Family<T>, of_thing: &Labels, point: &Point) {
     let labels: Vec<(&str, &str)> =
         of_thing.iter().chain(&point.labels).map(|(name, value)| (*name, value.as_str())).collect();
-    let suffix = if family.kind == Kind::Counter { "_total" } else { "" };
+    let suffix = if family.kind == MetricType::Counter { "_total" } else { "" };
     match &point.value {
-        Value::Whole(value) => sample(out, family.name, suffix, &labels, &value.to_string()),
-        Value::Real(value) => sample(out, family.name, suffix, &labels, &number(*value)),
-        Value::Summary(Summary { quantiles, sum, count }) => {
+        MetricValue::Whole(value) => sample(out, family.name, suffix, &labels, &value.to_string()),
+        MetricValue::Real(value) => sample(out, family.name, suffix, &labels, &number(*value)),
+        MetricValue::Summary(Summary { quantiles, sum, count }) => {
             for &(share, value) in quantiles {
                 let share = quantile(share);
                 let labels = [&labels[..], &[("quantile", share.as_str())]].concat();

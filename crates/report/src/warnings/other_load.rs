@@ -2,9 +2,9 @@
 
 use ferrio_job::Direction;
 
-use super::balance::{Balance, balances};
 use super::cpu::OTHERS;
-use super::{Look, Told, bytes};
+use super::disk_traffic::{DiskTraffic, disk_traffic};
+use super::run_view::{Finding, RunView, bytes};
 
 /// Others move at least this part of what the jobs move, percent.
 const CLEARLY_MORE: u64 = 25;
@@ -17,31 +17,31 @@ const OTHERS_USER: f64 = 10.0;
 const STOLEN: f64 = 10.0;
 
 /// The disk below the jobs moved clearly more than they did.
-pub(super) fn of_disks(look: &Look<'_>) -> Vec<Told> {
-    if !look.is_long_enough() {
+pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_long_enough() {
         return Vec::new();
     }
-    let ms = look.result.elapsed.as_millis();
-    let watched = balances(look);
-    let told = watched.iter().filter_map(|balance| {
+    let ms = run.result.elapsed.as_millis();
+    let watched = disk_traffic(run);
+    let told = watched.iter().filter_map(|disk| {
         let moved: u64 = [Direction::Read, Direction::Write]
-            .map(|direction| balance.job_bytes(direction, |_| true))
+            .map(|direction| disk.job_bytes(direction, |_| true))
             .iter()
             .sum();
         let foreign: u64 =
-            [Direction::Read, Direction::Write].map(|direction| foreign(balance, direction)).iter().sum();
+            [Direction::Read, Direction::Write].map(|direction| foreign(disk, direction)).iter().sum();
         let fast = u128::from(foreign) * 1000 >= u128::from(LEAST_RATE) * ms;
         let much = u128::from(foreign) * 100 >= u128::from(moved) * u128::from(CLEARLY_MORE);
         (moved > 0 && fast && much).then(|| {
-            let jobs: Vec<usize> = balance.users.iter().map(|user| user.index).collect();
+            let jobs: Vec<usize> = disk.users.iter().map(|user| user.index).collect();
             let message = format!(
                 "{} moved {} more than the {} of {}",
-                balance.disk.name,
+                disk.usage.name,
                 bytes(foreign),
                 bytes(moved),
-                look.who(&jobs)
+                run.who(&jobs)
             );
-            Told {
+            Finding {
                 jobs,
                 message,
                 help: "something else uses the disk, or writes of before are still under way: find it (iotop), sync, and measure again",
@@ -52,8 +52,8 @@ pub(super) fn of_disks(look: &Look<'_>) -> Vec<Told> {
 }
 
 /// Bytes that the disk moved in this direction beyond the jobs'; 0 where that cannot be told.
-fn foreign(balance: &Balance<'_>, direction: Direction) -> u64 {
-    let told_apart = balance.users.iter().all(|user| {
+fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
+    let told_apart = disk.users.iter().all(|user| {
         let spec = user.spec;
         // What is moved in a ramp counts for the disk alone.
         if !spec.limits.ramp_time.is_zero() || spec.limits.ramp_size > 0 {
@@ -69,15 +69,15 @@ fn foreign(balance: &Balance<'_>, direction: Direction) -> u64 {
     if !told_apart {
         return 0;
     }
-    balance.disk_bytes(direction).saturating_sub(balance.job_bytes(direction, |_| true))
+    disk.disk_bytes(direction).saturating_sub(disk.job_bytes(direction, |_| true))
 }
 
 /// Others had so much of the processors that jobs may have waited for them.
-pub(super) fn of_cpus(look: &Look<'_>) -> Vec<Told> {
-    if !look.is_long_enough() || look.reported().all(|(_, _, job)| job.stats.total_ios() == 0) {
+pub(super) fn other_cpu_load(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_long_enough() || run.reported().all(|(_, _, job)| job.stats.total_ios() == 0) {
         return Vec::new();
     }
-    let cpu = look.cpu;
+    let cpu = run.cpu;
     let others = cpu.share(cpu.others_us());
     let stolen = cpu.share(cpu.stolen_us);
     // The kernel's threads work for the jobs too: they write back, encrypt, compress. They have no time outside the kernel.
@@ -94,12 +94,12 @@ pub(super) fn of_cpus(look: &Look<'_>) -> Vec<Told> {
     }
     let message = format!("{} during the run", told.join(" and "));
     let help = "jobs may have waited for them: measure on a machine that does nothing else";
-    vec![Told { jobs: Vec::new(), message, help }]
+    vec![Finding { jobs: Vec::new(), message, help }]
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::testing::{Case, disk, moving, reading};
+    use crate::warnings::testing::{TestRun, disk, moving, reading};
     use ferrio_job::{EngineKind, JobSpec, ReadWrite};
     use ferrio_machine::CpuUse;
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_disk_that_moved_clearly_more_than_the_jobs_is_told() {
         let case = |read, written| {
-            let case = Case::new().disk(disk(read, written)).on_disk("a", moving(64 * MIB, 0), direct);
+            let case = TestRun::new().disk(disk(read, written)).on_disk("a", moving(64 * MIB, 0), direct);
             case.warnings("other-disk-load")
         };
         assert_eq!(case(96 * MIB, 0)[0].message, "vda moved 32.0MiB more than the 64.0MiB of a");
@@ -123,20 +123,20 @@ mod tests {
     #[test]
     fn what_cannot_be_told_apart_is_not_told() {
         let read_ahead = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, false);
-        let case = Case::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), read_ahead);
+        let case = TestRun::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), read_ahead);
         assert!(case.warnings("other-disk-load").is_empty());
         let journal = |spec: &mut JobSpec| {
             direct(spec);
             (spec.rw, spec.durability.fsync) = (ReadWrite::RandWrite, 1);
         };
-        let case = Case::new().disk(disk(0, 128 * MIB)).on_disk("a", moving(0, 64 * MIB), journal);
+        let case = TestRun::new().disk(disk(0, 128 * MIB)).on_disk("a", moving(0, 64 * MIB), journal);
         assert!(case.warnings("other-disk-load").is_empty());
     }
 
     #[test]
     fn other_programs_that_have_half_of_the_machine_are_told() {
         let case = |own_us| {
-            let mut case = Case::new().job("a", reading(10_000, 10_000));
+            let mut case = TestRun::new().job("a", reading(10_000, 10_000));
             case.cpu = CpuUse { all_us: 1000, busy_us: 900, own_us, user_us: 400, ..CpuUse::default() };
             case.warnings("other-cpu-load")
         };
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_kernel_at_work_for_the_jobs_is_no_other_program() {
-        let mut case = Case::new().job("a", reading(10_000, 10_000));
+        let mut case = TestRun::new().job("a", reading(10_000, 10_000));
         case.cpu =
             CpuUse { all_us: 1000, busy_us: 900, own_us: 200, user_us: 90, own_user_us: 50, ..case.cpu };
         assert!(case.warnings("other-cpu-load").is_empty());
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_hypervisor_that_takes_a_tenth_is_told() {
         let case = |stolen_us| {
-            let mut case = Case::new().job("a", reading(10_000, 10_000));
+            let mut case = TestRun::new().job("a", reading(10_000, 10_000));
             case.cpu = CpuUse { all_us: 1000, stolen_us, ..CpuUse::default() };
             case.warnings("other-cpu-load")
         };
@@ -170,7 +170,7 @@ mod tests {
             direct(spec);
             spec.limits.ramp_time = std::time::Duration::from_secs(5);
         };
-        let case = Case::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), ramped);
+        let case = TestRun::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), ramped);
         assert!(case.warnings("other-disk-load").is_empty());
     }
 }

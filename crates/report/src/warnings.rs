@@ -1,0 +1,62 @@
+//! Warnings about figures that may mislead: one function per warning, one file per subject. They see plan, result and setting only.
+//!
+//! A warning has a code of docs/messages.md; where `ferrio check` knows the same risk, it is that one's. Jobs that share a problem
+//! share a warning.
+
+mod cache;
+mod cpu;
+mod disk_traffic;
+mod memory;
+mod other_load;
+mod rate;
+mod run_view;
+mod samples;
+#[cfg(test)]
+mod testing;
+
+use crate::model::Warning;
+use run_view::Finding;
+pub(crate) use run_view::RunView;
+
+/// A warning and the function that decides whether it is due.
+struct Rule {
+    code: &'static str,
+    find: fn(&RunView<'_>) -> Vec<Finding>,
+}
+
+/// All warnings, in the order in which they are reported.
+const WARNINGS: [Rule; 13] = [
+    Rule { code: "short-run", find: samples::short_run },
+    Rule { code: "few-ios", find: samples::few_ios },
+    Rule { code: "cached-reads", find: cache::cached_reads },
+    Rule { code: "buffered-writes", find: cache::buffered_writes },
+    Rule { code: "sparse-reads", find: cache::sparse_reads },
+    Rule { code: "memory-device", find: memory::memory_device },
+    Rule { code: "cached-device", find: memory::cached_device },
+    Rule { code: "worker-saturated", find: cpu::worker_saturated },
+    Rule { code: "cpus-saturated", find: cpu::cpus_saturated },
+    Rule { code: "clock-not-invariant", find: cpu::clock_not_invariant },
+    Rule { code: "rate-not-held", find: rate::rate_not_held },
+    Rule { code: "other-disk-load", find: other_load::other_disk_load },
+    Rule { code: "other-cpu-load", find: other_load::other_cpu_load },
+];
+
+/// The codes of all warnings.
+pub fn codes() -> impl Iterator<Item = &'static str> {
+    WARNINGS.iter().map(|rule| rule.code)
+}
+
+/// All warnings about a run.
+pub(crate) fn find(run: &RunView<'_>) -> Vec<Warning> {
+    let findings =
+        WARNINGS.iter().flat_map(|rule| (rule.find)(run).into_iter().map(|finding| (rule.code, finding)));
+    findings
+        .map(|(code, finding)| Warning {
+            code: code.into(),
+            jobs: run.names(&finding.jobs),
+            count: u64::try_from(finding.jobs.len()).unwrap_or(u64::MAX),
+            message: finding.message,
+            help: finding.help.to_owned(),
+        })
+        .collect()
+}

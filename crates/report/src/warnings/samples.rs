@@ -1,0 +1,196 @@
+//! Percentiles that rest on single samples.
+
+use super::run_view::{Finding, RunView};
+use crate::model::{DirectionReport, JobReport, Percentiles};
+
+/// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
+const HIGH: f64 = 99.9;
+/// With fewer samples there is not one above the 99.9th percentile: what is printed there is the largest of all.
+const LEAST: u64 = 1000;
+
+/// What a percentile rests on.
+struct Thin {
+    samples: u64,
+    what: &'static str,
+    /// The highest one printed, in percent.
+    percent: f64,
+}
+
+/// A high percentile is printed, and there are too few samples for it.
+pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_over() {
+        return Vec::new();
+    }
+    let mut worst: Option<(Thin, String)> = None;
+    let mut jobs = Vec::new();
+    let mut next = 0;
+    for entry in run.entries {
+        // Jobs that are not reported have no entry.
+        let named = |job: &usize| run.plan.jobs[*job].spec.name.starts_with(&entry.jobname);
+        let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
+        next = (first + entry.text.jobs).min(run.plan.jobs.len());
+        let Some(thin) = thin(entry) else { continue };
+        // What fails has told so, and a job that verifies is there for the data and not for its speed.
+        let matters = |job: &usize| {
+            run.plan.jobs[*job].spec.verify.is_none()
+                && run.result.jobs.get(*job).is_some_and(|job| job.error.is_none())
+        };
+        if !(first..next).any(|job| matters(&job)) {
+            continue;
+        }
+        jobs.extend(first..next);
+        if worst.as_ref().is_none_or(|(worst, _)| thin.samples < worst.samples) {
+            worst = Some((thin, entry.jobname.clone()));
+        }
+    }
+    let Some((Thin { samples, what, percent }, whose)) = worst else { return Vec::new() };
+    let who = run.who(&jobs);
+    let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
+    let message = if run.names(&jobs).len() == 1 {
+        format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}")
+    } else {
+        format!(
+            "{who}: percentiles up to the {percent}th rest on too few samples, of the {what} latencies of {whose} on {samples}"
+        )
+    };
+    let help = "below 1000 samples it is little but the largest of them: use more I/Os, or a percentile_list that ends lower";
+    vec![Finding { jobs, message, help }]
+}
+
+/// The latency with the fewest samples of those that have a high percentile.
+fn thin(entry: &JobReport) -> Option<Thin> {
+    let directions = entry.shown_directions().into_iter().filter_map(|(name, direction)| {
+        let (samples, percent) = shown(direction)?;
+        Some(Thin { samples, what: name, percent })
+    });
+    let syncs = highest(&entry.text.sync_percentiles).zip(entry.syncs()).map(|(percent, syncs)| Thin {
+        samples: syncs.lat_ns.samples,
+        what: "sync",
+        percent,
+    });
+    directions.chain(syncs).filter(|thin| thin.samples < LEAST).min_by_key(|thin| thin.samples)
+}
+
+/// Samples and highest percentile of any latency of a direction; all of them have the same samples.
+fn shown(direction: &DirectionReport) -> Option<(u64, f64)> {
+    let latencies = [&direction.clat_ns, &direction.lat_ns, &direction.slat_ns];
+    let shown =
+        |latency: &&crate::model::LatencyReport| Some((latency.samples, highest(&latency.percentile)?));
+    latencies.iter().find_map(shown).or_else(|| shown(&direction.response_ns.as_ref()?))
+}
+
+fn highest(percentiles: &Percentiles) -> Option<f64> {
+    percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= HIGH)
+}
+
+/// Start and end of a job weigh more than a percent in a run of less, and bandwidth samples of 500 ms are hardly taken.
+const LEAST_MS: u64 = 1000;
+
+/// A job did I/O for less than a second.
+pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_over() {
+        return Vec::new();
+    }
+    // A job that failed has told so, and one that verifies is there for the data and not for its speed.
+    let judged = run
+        .reported()
+        .filter(|(_, spec, job)| job.stats.total_ios() > 0 && job.error.is_none() && spec.verify.is_none());
+    let ran = judged.map(|(index, _, job)| {
+        // The time of the job is rounded down, those of its directions up.
+        let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
+        (directions.fold(job.stats.job_runtime_ms, u64::max), index)
+    });
+    let short: Vec<(u64, usize)> = ran.filter(|&(ms, _)| ms < LEAST_MS).collect();
+    let Some(&(ms, _)) = short.iter().min() else { return Vec::new() };
+    let jobs: Vec<usize> = short.into_iter().map(|(_, index)| index).collect();
+    let who = run.who(&jobs);
+    let message = if jobs.len() == 1 {
+        format!("{who} ran for {ms} ms only")
+    } else {
+        format!("{who} ran for less than a second, the shortest for {ms} ms")
+    };
+    let help = "figures of less than a second swing: use time_based with a runtime of seconds, or more data";
+    vec![Finding { jobs, message, help }]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::warnings::testing::{TestRun, reading, verifying};
+
+    #[test]
+    fn a_high_percentile_of_fewer_than_a_thousand_samples_is_told() {
+        let told = TestRun::new().job("a", reading(999, 5000)).warnings("few-ios");
+        assert_eq!(told[0].message, "a: the 99.99th percentile of read latencies rests on 999 samples");
+        assert!(TestRun::new().job("a", reading(1000, 5000)).warnings("few-ios").is_empty());
+    }
+
+    #[test]
+    fn percentiles_that_are_not_printed_do_not_matter() {
+        let lower = |spec: &mut ferrio_job::JobSpec| spec.measure.percentiles = vec![50.0, 99.0];
+        assert!(TestRun::new().job_with("a", reading(10, 5000), lower).warnings("few-ios").is_empty());
+        let none = |spec: &mut ferrio_job::JobSpec| spec.measure.clat_percentiles = false;
+        assert!(TestRun::new().job_with("a", reading(10, 5000), none).warnings("few-ios").is_empty());
+    }
+
+    #[test]
+    fn of_several_jobs_the_one_with_the_fewest_samples_is_named() {
+        let told =
+            TestRun::new().job("a", reading(900, 5000)).job("b", reading(30, 5000)).warnings("few-ios");
+        let want = "2 jobs (a, b): percentiles up to the 99.99th rest on too few samples, \
+             of the read latencies of b on 30 samples";
+        assert_eq!((told.len(), told[0].message.as_str()), (1, want));
+    }
+
+    #[test]
+    fn only_jobs_whose_latencies_matter_are_told() {
+        assert!(TestRun::new().job_with("a", reading(10, 5000), verifying).warnings("few-ios").is_empty());
+        let few = || TestRun::new().job("a", reading(10, 5000));
+        let mut failed = few();
+        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        assert!(failed.warnings("few-ios").is_empty());
+        assert!(few().running().warnings("few-ios").is_empty(), "more are to come");
+    }
+
+    #[test]
+    fn jobs_that_report_as_one_have_their_samples_together() {
+        let grouped = |spec: &mut ferrio_job::JobSpec| spec.group_reporting = true;
+        let case = || TestRun::new().job_with("a", reading(500, 5000), grouped);
+        assert!(case().job_with("a", reading(500, 5000), grouped).warnings("few-ios").is_empty());
+        let told = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");
+        assert_eq!((told.len(), told[0].count), (1, 2));
+    }
+
+    #[test]
+    fn a_job_of_less_than_a_second_is_told_and_one_of_a_second_is_not() {
+        let told = TestRun::new().job("a", reading(1000, 999)).warnings("short-run");
+        assert_eq!(told[0].message, "a ran for 999 ms only");
+        assert_eq!((told[0].jobs.as_slice(), told[0].count), (["a".to_owned()].as_slice(), 1));
+        let mut rounded_down = reading(1000, 1000);
+        rounded_down.job_runtime_ms = 999;
+        assert!(TestRun::new().job("a", rounded_down).warnings("short-run").is_empty());
+        assert!(TestRun::new().job("idle", reading(0, 1)).warnings("short-run").is_empty());
+    }
+
+    #[test]
+    fn only_jobs_whose_speed_matters_are_told() {
+        let told = |case: TestRun| case.warnings("short-run").len();
+        let short = || TestRun::new().job("a", reading(1000, 500));
+        assert_eq!(told(short()), 1);
+        let unreported = |spec: &mut ferrio_job::JobSpec| spec.measure.reported = false;
+        assert_eq!(told(TestRun::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
+        assert_eq!(told(TestRun::new().job_with("check", reading(1000, 500), verifying)), 0);
+        let mut failed = short();
+        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        assert_eq!(told(failed), 0);
+        assert_eq!(told(short().running()), 0, "it may yet run for a second");
+    }
+
+    #[test]
+    fn clones_are_told_together() {
+        let case = (0..64).fold(TestRun::new(), |case, at| case.job("a", reading(10, 900 - at)));
+        let told = case.job("b", reading(10, 850)).warnings("short-run");
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].message, "65 jobs (a, b) ran for less than a second, the shortest for 837 ms");
+        assert_eq!((told[0].jobs.len(), told[0].count), (2, 65));
+    }
+}
