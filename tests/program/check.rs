@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use ferrio_check::Severity;
+use ferrio_check::RiskSeverity;
 use serde_json::{Value, json};
 
 use crate::support::{FERRIO, Place, installed, number, same, text};
@@ -196,8 +196,8 @@ fn json_has_what_is_documented() {
 fn keys_and_codes_are_documented() {
     let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
     let severity = |severity| match severity {
-        Severity::Warning => "warning",
-        Severity::Info => "info",
+        RiskSeverity::Warning => "warning",
+        RiskSeverity::Info => "info",
     };
     let wanted: Vec<_> =
         ferrio_check::codes().map(|(code, weight)| format!("| `{code}` | {} |", severity(weight))).collect();

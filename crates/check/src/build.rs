@@ -3,24 +3,24 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use ferrio_job::{Direction, FileKind as Kind, FileSpec, JobSpec, Plan, layout_of};
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, layout_of};
 use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::{Facts, FileFacts};
 use crate::model::{
-    Action, BlockSizes, Certainty, File, FileKind, Job, Problem, Report, Span, Status, Totals, Trigger,
-    VERSION, Zones,
+    BlockRanges, Certainty, CheckError, CheckTotals, CheckedFile, CheckedFileKind, CheckedJob, EndTrigger,
+    FileAction, Report, Spot, TimeSpan, VERSION, Verdict, ZoneSizes,
 };
-use crate::section::{Asks, Section};
-use crate::{life, logs, spot, timeline, volume};
+use crate::section::{CheckedSection, JobWork};
+use crate::{surroundings, timeline, volume};
 
 /// A report that says nothing yet.
 pub(crate) fn empty() -> Report {
     Report {
         version: VERSION,
         program: format!("ferrio {}", env!("CARGO_PKG_VERSION")),
-        status: Status::Clean,
-        totals: Totals::default(),
+        status: Verdict::Clean,
+        totals: CheckTotals::default(),
         trigger: None,
         phases: Vec::new(),
         jobs: Vec::new(),
@@ -37,26 +37,26 @@ pub(crate) fn report(
     set: &JobSet,
     plan: &Plan,
     facts: &Facts,
-    sections: &[Section<'_>],
-    trigger: Option<Trigger>,
+    sections: &[CheckedSection<'_>],
+    trigger: Option<EndTrigger>,
 ) -> Report {
     let timeout = trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
     let timeline = timeline::timeline(sections, timeout);
-    let company = life::Company::of(plan);
+    let company = surroundings::EndableJobs::of(plan);
     let mut laid_out = HashMap::new();
-    let mut jobs: Vec<Job> =
+    let mut jobs: Vec<CheckedJob> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
     for (section, job) in sections.iter().zip(&mut jobs) {
         job.ends_others = company.ends_others(section.spec());
         job.never_starts = timeline.never_starts[section.index];
         if job.never_starts {
             job.volume = volume::nothing();
-            job.time = Span { most_seconds: Some(0.0), ..Span::default() };
+            job.time = TimeSpan { most_seconds: Some(0.0), ..TimeSpan::default() };
         } else if trigger.is_some() || timeline.cut[section.index] {
             job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
         }
     }
-    let totals = Totals {
+    let totals = CheckTotals {
         jobs: jobs.len(),
         instances: plan.jobs.len(),
         volume: jobs.iter().map(|job| job.volume).fold(volume::nothing(), volume::plus),
@@ -80,16 +80,16 @@ pub(crate) fn report(
 }
 
 fn job<'a>(
-    section: &Section<'a>,
+    section: &CheckedSection<'a>,
     facts: &Facts,
     sources: &Sources,
     laid_out: &mut HashMap<&'a Path, u64>,
-) -> Job {
+) -> CheckedJob {
     let spec = section.spec();
     let seconds = |duration: std::time::Duration| duration.as_secs_f64();
     let (low, high) = spec.limits.startdelay;
     let mut create_bytes = 0_u64;
-    let mut files: Vec<File> = Vec::new();
+    let mut files: Vec<CheckedFile> = Vec::new();
     // Clones may share a file: it is shown once.
     let mut shown = HashSet::new();
     // Of clones the original is the first and the others come from the last to the second.
@@ -99,7 +99,7 @@ fn job<'a>(
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
             let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
             if planned.extend && !spec.fill_device {
-                let stays = if file.action == Action::Grow { planned.found.unwrap_or(0) } else { 0 };
+                let stays = if file.action == FileAction::Grow { planned.found.unwrap_or(0) } else { 0 };
                 let before = laid_out.entry(&planned.path).or_insert(stays);
                 create_bytes = create_bytes.saturating_add(planned.end().saturating_sub(*before));
                 *before = planned.end().max(*before);
@@ -113,15 +113,15 @@ fn job<'a>(
     let rates = Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
     let rates: Option<Vec<u64>> = rates.map(|direction| volume::rate(spec, direction)).collect();
     let rate = rates.filter(|rates| !rates.is_empty()).map(|rates| rates.iter().sum::<u64>());
-    Job {
+    CheckedJob {
         name: spec.name.clone(),
-        origin: spot(&section.job.origin, sources),
+        origin: Spot::of(&section.job.origin, sources),
         group: spec.group,
         phase: section.phase,
         wait_for: section.wait_for().map(str::to_owned),
         never_starts: false,
         ends_others: None,
-        commands: life::commands(spec),
+        commands: surroundings::commands(spec),
         startdelay_seconds: [seconds(low), seconds(high)],
         instances: spec.clones,
         thread: spec.thread,
@@ -135,37 +135,37 @@ fn job<'a>(
         volume: sum,
         create_bytes,
         rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
-        pauses: life::pauses(spec),
-        zones: spec.zones.map(|zones| Zones { size: zones.size, range: zones.range, skip: zones.skip }),
-        steady_state: life::steady_state(&section.instances[0]),
-        logs: logs::of(section, facts),
+        pauses: surroundings::pauses(spec),
+        zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
+        steady_state: surroundings::steady_state(&section.instances[0]),
+        logs: surroundings::logs(section, facts),
         time: section.instances.iter().map(timeline::of).reduce(longest).unwrap_or_default(),
         setup_error: setup_error(section),
     }
 }
 
-fn longest(one: Span, other: Span) -> Span {
-    let key = |span: &Span| (span.most_seconds.unwrap_or(f64::INFINITY), span.least_seconds);
+fn longest(one: TimeSpan, other: TimeSpan) -> TimeSpan {
+    let key = |span: &TimeSpan| (span.most_seconds.unwrap_or(f64::INFINITY), span.least_seconds);
     if key(&other) > key(&one) { other } else { one }
 }
 
-fn block_sizes(spec: &JobSpec) -> BlockSizes {
+fn block_sizes(spec: &JobSpec) -> BlockRanges {
     let of = |direction| {
         let block = &spec.block[direction];
         spec.rw.does(direction).then_some([block.min, block.max])
     };
-    BlockSizes { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
+    BlockRanges { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
 }
 
-fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> File {
-    File {
+fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
+    CheckedFile {
         path: planned.path.clone(),
         kind: match planned.kind {
-            _ if spec.engine.is_diskless() => FileKind::None,
-            Kind::Regular => FileKind::Regular,
-            Kind::Block => FileKind::Block,
-            Kind::Char => FileKind::Char,
-            Kind::Pretend => FileKind::None,
+            _ if spec.engine.is_diskless() => CheckedFileKind::None,
+            FileKind::Regular => CheckedFileKind::Regular,
+            FileKind::Block => CheckedFileKind::Block,
+            FileKind::Char => CheckedFileKind::Char,
+            FileKind::Pretend => CheckedFileKind::None,
         },
         action: action(spec, planned, made_before),
         offset: planned.offset,
@@ -173,49 +173,49 @@ fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool)
         existing_bytes: planned.found,
         allocated_bytes: known.allocated,
         place: known.place,
-        unlink: spec.unlink && planned.kind == Kind::Regular,
+        unlink: spec.unlink && planned.kind == FileKind::Regular,
     }
 }
 
 /// What a run does to a file; `made_before` is one that a job before this one lays out.
-pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Action {
-    if spec.engine.is_diskless() || file.kind == Kind::Pretend {
-        return Action::None;
+pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> FileAction {
+    if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
+        return FileAction::None;
     }
-    if file.kind != Kind::Regular || spec.readonly {
-        return Action::Use;
+    if file.kind != FileKind::Regular || spec.readonly {
+        return FileAction::Use;
     }
     if made_before {
-        return Action::UseEarlier;
+        return FileAction::UseEarlier;
     }
     if !file.extend {
         return match file.found {
-            None if spec.create_on_open => Action::CreateOnOpen,
+            None if spec.create_on_open => FileAction::CreateOnOpen,
             // Large enough only because a job before makes it so.
             found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
-                Action::UseEarlier
+                FileAction::UseEarlier
             }
-            _ => Action::Use,
+            _ => FileAction::Use,
         };
     }
     let layout = layout_of(spec);
     match (file.found, layout.fills) {
-        (Some(_), _) if !layout.replaces => Action::Grow,
-        (None, true) => Action::CreateFilled,
-        (None, false) => Action::CreateEmpty,
-        (Some(_), true) => Action::ReplaceFilled,
-        (Some(_), false) => Action::ReplaceEmpty,
+        (Some(_), _) if !layout.replaces => FileAction::Grow,
+        (None, true) => FileAction::CreateFilled,
+        (None, false) => FileAction::CreateEmpty,
+        (Some(_), true) => FileAction::ReplaceFilled,
+        (Some(_), false) => FileAction::ReplaceEmpty,
     }
 }
 
 /// Bytes each place will hold beyond what it holds now: every file once, at its largest. Layout comes before all jobs, so a file
 /// that is removed at the end of its job still takes its space together with all others.
-fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
+fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
     let mut sizes: HashMap<&Path, u64> = HashMap::new();
-    for (spec, file) in sections.iter().flat_map(Section::files) {
+    for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
         // What fills a device takes what is there.
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
-        if fills && file.kind == Kind::Regular && !spec.readonly {
+        if fills && file.kind == FileKind::Regular && !spec.readonly {
             let size = sizes.entry(&file.path).or_default();
             *size = file.end().max(*size);
         }
@@ -234,7 +234,7 @@ fn needed(sections: &[Section<'_>], facts: &Facts) -> HashMap<usize, u64> {
 }
 
 /// Why a clone cannot run, without the job's name and the word `fio` that may stand before it.
-fn setup_error(section: &Section<'_>) -> Option<String> {
+fn setup_error(section: &CheckedSection<'_>) -> Option<String> {
     let message = &section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message;
     let named = format!("{}: ", section.spec().name);
     let bare = message.strip_prefix(&named).or_else(|| message.strip_prefix("fio: "));
@@ -242,12 +242,12 @@ fn setup_error(section: &Section<'_>) -> Option<String> {
 }
 
 /// Jobs that would fail at once; clones fail for the same reason.
-fn errors(set: &JobSet, sections: &[Section<'_>]) -> Vec<Problem> {
+fn errors(set: &JobSet, sections: &[CheckedSection<'_>]) -> Vec<CheckError> {
     let failing = sections.iter().filter_map(|section| {
-        Some(Problem {
+        Some(CheckError {
             message: setup_error(section)?,
             job: Some(section.spec().name.clone()),
-            origin: spot(&section.job.origin, &set.sources),
+            origin: Spot::of(&section.job.origin, &set.sources),
             help: None,
         })
     });
@@ -259,20 +259,20 @@ mod tests {
     use super::*;
     use crate::testing::{report, report_with};
 
-    fn actions(text: &str) -> Vec<Action> {
+    fn actions(text: &str) -> Vec<FileAction> {
         report(text).jobs.iter().flat_map(|job| &job.files).map(|file| file.action).collect()
     }
 
     #[test]
     fn readers_find_filled_files_and_writers_empty_ones() {
-        assert_eq!(actions("[a]\nsize=1m\n"), [Action::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [Action::CreateEmpty]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [Action::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [Action::CreateOnOpen]);
-        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [Action::None]);
+        assert_eq!(actions("[a]\nsize=1m\n"), [FileAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [FileAction::CreateEmpty]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [FileAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [FileAction::CreateOnOpen]);
+        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [FileAction::None]);
         assert_eq!(
             actions("[a]\nsize=1m\nfilename=f\n[b]\nsize=1m\nfilename=f\n"),
-            [Action::CreateFilled, Action::UseEarlier]
+            [FileAction::CreateFilled, FileAction::UseEarlier]
         );
     }
 
@@ -282,10 +282,10 @@ mod tests {
         let file = dir.path().join("f");
         std::fs::write(&file, [0; 8192]).unwrap();
         let on = |options: &str| actions(&format!("[a]\nfilename={}\n{options}", file.display()));
-        assert_eq!(on("size=8k\n"), [Action::Use]);
-        assert_eq!(on("size=16k\n"), [Action::ReplaceFilled]);
-        assert_eq!(on("size=16k\nrw=write\n"), [Action::ReplaceEmpty]);
-        assert_eq!(on("size=16k\nrw=trim\n"), [Action::Grow]);
+        assert_eq!(on("size=8k\n"), [FileAction::Use]);
+        assert_eq!(on("size=16k\n"), [FileAction::ReplaceFilled]);
+        assert_eq!(on("size=16k\nrw=write\n"), [FileAction::ReplaceEmpty]);
+        assert_eq!(on("size=16k\nrw=trim\n"), [FileAction::Grow]);
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_job_that_cannot_be_set_up_is_an_error_and_moves_nothing() {
         let report = report("[a]\nrw=read\n[b]\nioengine=null\nsize=4k\n");
-        assert_eq!(report.status, Status::Errors);
+        assert_eq!(report.status, Verdict::Errors);
         assert_eq!(report.errors[0].message, "you need to specify size=");
         assert_eq!(report.errors[0].job.as_deref(), Some("a"));
         assert_eq!(report.totals.volume.read, Some(4096));

@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use ferrio_job::Origin;
+use ferrio_jobfile::Sources;
 use ferrio_machine::{BlockDevice, Held, Resources};
 use serde::Serialize;
 
@@ -18,15 +20,15 @@ pub struct Report {
     /// `ferrio` and its version.
     pub program: String,
     /// The verdict in one word.
-    pub status: Status,
+    pub status: Verdict,
     /// Sums over all jobs.
-    pub totals: Totals,
+    pub totals: CheckTotals,
     /// What ends the run from outside.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<EndTrigger>,
     /// What starts together, in order.
     pub phases: Vec<Phase>,
     /// Sections of the job files and jobs of the command line, in order.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<CheckedJob>,
     /// File systems and devices that the jobs use.
     pub places: Vec<CheckedPlace>,
     /// What limits the run as a whole; `None` when there is no run.
@@ -36,21 +38,21 @@ pub struct Report {
     /// What may go wrong, or make figures doubtful; warnings first.
     pub risks: Vec<Risk>,
     /// Why a run would refuse to start, or which jobs would fail at once.
-    pub errors: Vec<Problem>,
+    pub errors: Vec<CheckError>,
 }
 
 impl Report {
     /// True when any risk is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
-        self.risks.iter().any(|risk| risk.severity == Severity::Warning)
+        self.risks.iter().any(|risk| risk.severity == RiskSeverity::Warning)
     }
 }
 
 /// The verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum Verdict {
     /// Nothing to say, or only things worth knowing.
     #[default]
     Clean,
@@ -62,7 +64,7 @@ pub enum Status {
 
 /// Sums over all jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Totals {
+pub struct CheckTotals {
     /// Sections.
     pub jobs: usize,
     /// Their clones.
@@ -72,7 +74,7 @@ pub struct Totals {
     /// Bytes that files grow by before the run.
     pub create_bytes: u64,
     /// From the first start to the last end, laying out of files excluded.
-    pub time: Span,
+    pub time: TimeSpan,
 }
 
 /// Jobs between two stonewalls.
@@ -85,7 +87,7 @@ pub struct Phase {
     /// Indices into `jobs`.
     pub jobs: Vec<usize>,
     /// From its start to the end of its last job.
-    pub time: Span,
+    pub time: TimeSpan,
 }
 
 /// What separates phases.
@@ -100,7 +102,7 @@ pub enum Barrier {
 
 /// One section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Job {
+pub struct CheckedJob {
     /// Its name.
     pub name: String,
     /// Where it is written.
@@ -116,7 +118,7 @@ pub struct Job {
     /// Whom it ends when it ends itself.
     pub ends_others: Option<EndsOthers>,
     /// Shell commands around it; a check runs none of them.
-    pub commands: Vec<Command>,
+    pub commands: Vec<JobCommand>,
     /// Least and most seconds after the start of the run (`startdelay`).
     pub startdelay_seconds: [f64; 2],
     /// Clones.
@@ -128,7 +130,7 @@ pub struct Job {
     /// Reads in a mix, percent.
     pub rwmixread: Option<u32>,
     /// Smallest and largest block of each direction used.
-    pub block_sizes: BlockSizes,
+    pub block_sizes: BlockRanges,
     /// Engine.
     pub engine: String,
     /// I/Os in flight per instance.
@@ -136,7 +138,7 @@ pub struct Job {
     /// Past the page cache.
     pub direct: bool,
     /// Files, those of equal instances one after the other.
-    pub files: Vec<File>,
+    pub files: Vec<CheckedFile>,
     /// Bytes all instances move.
     pub volume: Volume,
     /// Bytes its files grow by before the run.
@@ -146,20 +148,20 @@ pub struct Job {
     /// Pauses between I/Os (`thinktime`).
     pub pauses: Option<Pauses>,
     /// Zones it goes through (`zonemode=strided`).
-    pub zones: Option<Zones>,
+    pub zones: Option<ZoneSizes>,
     /// What may end it early (`steadystate`).
-    pub steady_state: Option<SteadyState>,
+    pub steady_state: Option<SteadyEnd>,
     /// Log files of all instances.
-    pub logs: Vec<Log>,
+    pub logs: Vec<CheckedLog>,
     /// How long one instance runs from its start.
-    pub time: Span,
+    pub time: TimeSpan,
     /// Why it cannot run.
     pub setup_error: Option<String>,
 }
 
 /// What ends a run from outside (`--trigger-file`, `--trigger-timeout`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Trigger {
+pub struct EndTrigger {
     /// The run ends when this file appears.
     pub file: Option<PathBuf>,
     /// The run ends this long after its start.
@@ -201,7 +203,7 @@ pub enum EndsWhich {
 
 /// A shell command of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Command {
+pub struct JobCommand {
     /// `exec_prerun` or `exec_postrun`.
     pub option: &'static str,
     /// What the shell is given.
@@ -223,7 +225,7 @@ pub struct Pauses {
 
 /// Zones of a file, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Zones {
+pub struct ZoneSizes {
     /// Done in a zone before the next one.
     pub size: u64,
     /// Length of a zone.
@@ -234,7 +236,7 @@ pub struct Zones {
 
 /// When a job's figures have settled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SteadyState {
+pub struct SteadyEnd {
     /// `iops`, `bw` or `lat`.
     pub figure: &'static str,
     /// Earliest end by it, from the start of the job.
@@ -243,7 +245,7 @@ pub struct SteadyState {
 
 /// A log file of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Log {
+pub struct CheckedLog {
     /// Its name.
     pub path: PathBuf,
     /// Time between two rows, 0 when there are none; `None` for a row for every I/O.
@@ -258,7 +260,7 @@ pub struct Log {
 
 /// Smallest and largest block, `None` for a direction that is not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BlockSizes {
+pub struct BlockRanges {
     /// Reads.
     pub read: Option<[u64; 2]>,
     /// Writes.
@@ -269,13 +271,13 @@ pub struct BlockSizes {
 
 /// One file or device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct File {
+pub struct CheckedFile {
     /// Path as the job uses it.
     pub path: PathBuf,
     /// What it is.
-    pub kind: FileKind,
+    pub kind: CheckedFileKind,
     /// What becomes of it.
-    pub action: Action,
+    pub action: FileAction,
     /// Start of the region that is used.
     pub offset: u64,
     /// Length of that region.
@@ -293,7 +295,7 @@ pub struct File {
 /// What kind of thing a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FileKind {
+pub enum CheckedFileKind {
     /// A regular file, or nothing yet.
     Regular,
     /// A block device.
@@ -307,7 +309,7 @@ pub enum FileKind {
 /// What a run does to a file before its I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Action {
+pub enum FileAction {
     /// Used as it is.
     Use,
     /// Made by a job before this one.
@@ -360,7 +362,7 @@ pub enum Certainty {
 
 /// A length of time in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Span {
+pub struct TimeSpan {
     /// At least.
     pub least_seconds: f64,
     /// At most; `None` when nothing but the work ends it.
@@ -404,7 +406,7 @@ pub struct CheckedDevice {
 /// How much a risk weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Severity {
+pub enum RiskSeverity {
     /// Data is lost, a job fails, or figures mean something else than they seem to.
     Warning,
     /// Worth knowing.
@@ -417,7 +419,7 @@ pub struct Risk {
     /// Stable name.
     pub code: &'static str,
     /// Weight.
-    pub severity: Severity,
+    pub severity: RiskSeverity,
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,
     /// The options to blame, where they were given.
@@ -441,9 +443,27 @@ pub struct Spot {
     pub text: String,
 }
 
+impl Spot {
+    /// The place of an origin, `None` for built-in values.
+    pub(crate) fn of(origin: &Origin, sources: &Sources) -> Option<Spot> {
+        match origin {
+            Origin::File { source, line, column, .. } => Some(Spot {
+                file: Some(sources.name(*source).to_owned()),
+                line: Some(*line),
+                column: Some(*column),
+                text: sources.line(*source, *line).trim().to_owned(),
+            }),
+            Origin::Argument { text, .. } => {
+                Some(Spot { file: None, line: None, column: None, text: text.clone() })
+            }
+            Origin::Builtin => None,
+        }
+    }
+}
+
 /// An error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct CheckError {
     /// What is wrong.
     pub message: String,
     /// The job, where a single one would fail.

@@ -5,7 +5,7 @@ use ferrio_jobfile::{Job, JobSet, Opt};
 
 /// A section of a job file, or a job of the command line, with its clones.
 #[derive(Clone, Debug)]
-pub(crate) struct Section<'a> {
+pub(crate) struct CheckedSection<'a> {
     /// Position in the report.
     pub(crate) index: usize,
     /// As written.
@@ -17,9 +17,9 @@ pub(crate) struct Section<'a> {
 }
 
 /// All sections in order.
-pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<Section<'a>> {
+pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<CheckedSection<'a>> {
     let sections = set.jobs.iter().zip(&plan.sections).enumerate();
-    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| Section {
+    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| CheckedSection {
         index,
         job,
         instances: &plan.jobs[section.jobs.clone()],
@@ -28,7 +28,7 @@ pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<Section<'a>> 
     sections.map(section).collect()
 }
 
-impl<'a> Section<'a> {
+impl<'a> CheckedSection<'a> {
     /// The spec of the first clone: the others differ in numbers and files.
     pub(crate) fn spec(&self) -> &'a JobSpec {
         &self.instances[0].spec
@@ -57,7 +57,7 @@ impl<'a> Section<'a> {
 }
 
 /// Ways of asking that many rules need.
-pub(crate) trait Asks {
+pub(crate) trait JobWork {
     /// It issues I/O of this direction.
     fn does(&self, direction: Direction) -> bool;
     /// It moves data at all.
@@ -66,7 +66,7 @@ pub(crate) trait Asks {
     fn changes(&self) -> bool;
 }
 
-impl Asks for JobSpec {
+impl JobWork for JobSpec {
     fn does(&self, direction: Direction) -> bool {
         self.works() && self.rw.does(direction)
     }

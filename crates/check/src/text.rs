@@ -3,15 +3,15 @@
 mod job;
 
 use crate::model::{
-    Barrier, Certainty, CheckedDevice, CheckedPlace, Phase, Problem, Report, Risk, Severity, Span, Spot,
-    Totals, Trigger, Volume,
+    Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedPlace, EndTrigger, Phase, Report,
+    Risk, RiskSeverity, Spot, TimeSpan, Volume,
 };
 use crate::units::{bytes, count, listed, time};
 
 /// The report as text; with terminal colours if `colour`.
 #[must_use]
 pub fn text(report: &Report, colour: bool) -> String {
-    let style = Style { colour };
+    let style = TextStyle { colour };
     let mut out = String::new();
     if !report.jobs.is_empty() {
         out.push_str(&totals(&report.totals, report.phases.len(), report.trigger.as_ref()));
@@ -38,11 +38,11 @@ pub fn text(report: &Report, colour: bool) -> String {
 }
 
 /// Terminal colours, or none.
-pub(crate) struct Style {
+pub(crate) struct TextStyle {
     colour: bool,
 }
 
-impl Style {
+impl TextStyle {
     fn paint(&self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -75,7 +75,7 @@ pub(crate) fn aligned(lines: Vec<[String; 2]>) -> String {
     lines.iter().map(|[first, rest]| format!("  {first:width$}  {rest}\n")).collect()
 }
 
-fn totals(totals: &Totals, phases: usize, trigger: Option<&Trigger>) -> String {
+fn totals(totals: &CheckTotals, phases: usize, trigger: Option<&EndTrigger>) -> String {
     let mut what = count(totals.jobs, "job");
     if totals.instances > totals.jobs {
         what.push_str(&format!(" in {} instances", totals.instances));
@@ -98,7 +98,7 @@ fn totals(totals: &Totals, phases: usize, trigger: Option<&Trigger>) -> String {
     aligned(lines)
 }
 
-fn triggered(trigger: &Trigger) -> String {
+fn triggered(trigger: &EndTrigger) -> String {
     let file =
         trigger.file.as_ref().map(|file| format!("when {} appears", clean(&file.display().to_string())));
     let timeout = trigger.timeout_seconds.map(|seconds| format!("after {}", time(seconds)));
@@ -118,7 +118,7 @@ fn header(phase: &Phase) -> String {
 }
 
 /// `2s`, `at most 2s`, `1s to 2s`, `at least 8s`, `as long as its work takes`.
-pub(crate) fn short(span: &Span) -> String {
+pub(crate) fn short(span: &TimeSpan) -> String {
     let least = span.least_seconds;
     match span.most_seconds {
         Some(most) if most - least < 0.0005 => time(most),
@@ -129,7 +129,7 @@ pub(crate) fn short(span: &Span) -> String {
     }
 }
 
-fn span(span: &Span) -> String {
+fn span(span: &TimeSpan) -> String {
     match &span.unbounded_because {
         Some(why) => format!("{}: {}", short(span), clean(why)),
         None => short(span),
@@ -195,7 +195,7 @@ fn place(place: &CheckedPlace) -> [String; 2] {
     [name, what.join("; ")]
 }
 
-fn error(problem: &Problem, style: &Style) -> String {
+fn error(problem: &CheckError, style: &TextStyle) -> String {
     let job = problem.job.as_ref().map(|job| format!("job {}: ", clean(job))).unwrap_or_default();
     let mut lines = format!("{} {job}{}\n", style.red("error:"), clean(&problem.message));
     if let Some(origin) = &problem.origin {
@@ -208,12 +208,12 @@ fn error(problem: &Problem, style: &Style) -> String {
 }
 
 /// What is the matter, whose it is, where it was written, what to do.
-fn risk(risk: &Risk, style: &Style) -> String {
+fn risk(risk: &Risk, style: &TextStyle) -> String {
     const NAMED: usize = 6;
     const PLACES: usize = 4;
     let word = match risk.severity {
-        Severity::Warning => style.yellow("warning:"),
-        Severity::Info => style.cyan("info:"),
+        RiskSeverity::Warning => style.yellow("warning:"),
+        RiskSeverity::Info => style.cyan("info:"),
     };
     let mut lines = format!("{word} {} [{}]\n", clean(&risk.message), risk.code);
     if !risk.jobs.is_empty() {
@@ -243,7 +243,7 @@ fn at(spot: &Spot) -> String {
 }
 
 fn verdict(report: &Report) -> String {
-    let warnings = report.risks.iter().filter(|risk| risk.severity == Severity::Warning).count();
+    let warnings = report.risks.iter().filter(|risk| risk.severity == RiskSeverity::Warning).count();
     let mut parts = Vec::new();
     if !report.errors.is_empty() {
         parts.push(count(report.errors.len(), "error"));

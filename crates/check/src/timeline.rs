@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ferrio_job::{ExitWhat, PlannedJob};
 
-use crate::model::{Barrier, Phase, Span};
-use crate::section::{Asks, Section};
+use crate::model::{Barrier, Phase, TimeSpan};
+use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 use crate::volume;
 
@@ -16,7 +16,7 @@ use crate::volume;
 pub(crate) struct Timeline {
     pub(crate) phases: Vec<Phase>,
     /// The whole run.
-    pub(crate) whole: Span,
+    pub(crate) whole: TimeSpan,
     /// For each section whether something else ends it before it can start.
     pub(crate) never_starts: Vec<bool>,
     /// For each section whether something else may end it before its own end.
@@ -25,16 +25,16 @@ pub(crate) struct Timeline {
 
 /// One section between its first start and its last end.
 #[derive(Clone, Debug)]
-struct Course {
-    start: Span,
+struct SectionTimes {
+    start: TimeSpan,
     /// End of the instance that ends first.
-    first: Span,
+    first: TimeSpan,
     /// End of the instance that ends last.
-    last: Span,
+    last: TimeSpan,
 }
 
 /// How long one clone runs from its start, if nothing else ends it.
-pub(crate) fn of(job: &PlannedJob) -> Span {
+pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let spec = &job.spec;
     let limits = &spec.limits;
     if job.setup_error.is_some() || !spec.works() {
@@ -51,10 +51,10 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
     });
     let most_seconds = if ramp.is_some() { None } else { Some(planned) };
     if limits.time_based {
-        return Span { least_seconds: planned.min(settled), most_seconds, unbounded_because: ramp };
+        return TimeSpan { least_seconds: planned.min(settled), most_seconds, unbounded_because: ramp };
     }
     if !limits.runtime.is_zero() {
-        return Span { least_seconds: least.min(planned), most_seconds, unbounded_because: ramp };
+        return TimeSpan { least_seconds: least.min(planned), most_seconds, unbounded_because: ramp };
     }
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops.max(1)));
     let because = match limits.number_ios {
@@ -62,7 +62,7 @@ pub(crate) fn of(job: &PlannedJob) -> Span {
         0 => format!("job {} ends when its {} are done: no runtime", spec.name, bytes(whole)),
         ios => format!("job {} ends when its {ios} I/Os are done: no runtime", spec.name),
     };
-    Span { least_seconds: least, most_seconds: None, unbounded_because: Some(because) }
+    TimeSpan { least_seconds: least, most_seconds: None, unbounded_because: Some(because) }
 }
 
 /// Seconds from the start of a job after which its figures may be found steady at the earliest; infinite if nobody looks.
@@ -82,7 +82,7 @@ fn found(job: &PlannedJob) -> f64 {
 }
 
 /// All phases, and the whole run; `timeout` is that of the trigger, in seconds.
-pub(crate) fn timeline(sections: &[Section<'_>], timeout: Option<f64>) -> Timeline {
+pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) -> Timeline {
     let exits = Exits::of(sections);
     let mut over = now();
     let mut phases: Vec<Phase> = Vec::new();
@@ -103,7 +103,7 @@ pub(crate) fn timeline(sections: &[Section<'_>], timeout: Option<f64>) -> Timeli
                 || ended[at]
         }));
         rest_is_cancelled |= !cancelled && exits.on && group.iter().any(ends_all);
-        let mut time = Span {
+        let mut time = TimeSpan {
             least_seconds: (over.least_seconds - begin.least_seconds).max(0.0),
             most_seconds: over
                 .most_seconds
@@ -140,7 +140,7 @@ struct Exits {
 }
 
 impl Exits {
-    fn of(sections: &[Section<'_>]) -> Exits {
+    fn of(sections: &[CheckedSection<'_>]) -> Exits {
         let mut exits = Exits { on: false, of_group: HashMap::new(), beyond: 0 };
         for section in sections {
             let (spec, instances) = (section.spec(), section.instances.len());
@@ -154,14 +154,14 @@ impl Exits {
     }
 
     /// Somebody else may end an instance of the section.
-    fn may_cut(&self, section: &Section<'_>) -> bool {
+    fn may_cut(&self, section: &CheckedSection<'_>) -> bool {
         let of_group = self.of_group.get(&section.spec().group).copied().unwrap_or(0);
         // Every instance is counted for itself.
         self.on && of_group + self.beyond > 1
     }
 
     /// The sections of a phase that begins at `begin`.
-    fn lay(&self, group: &[Section<'_>], begin: &Span, delays: bool) -> Vec<Course> {
+    fn lay(&self, group: &[CheckedSection<'_>], begin: &TimeSpan, delays: bool) -> Vec<SectionTimes> {
         let natural = lay(group, begin, delays, &HashMap::new());
         if !self.on {
             return natural;
@@ -172,8 +172,8 @@ impl Exits {
     }
 
     /// For each section of a phase whether it waits, or is delayed, until a job has ended that takes it along.
-    fn end_before_start(&self, group: &[Section<'_>], courses: &[Course]) -> Vec<bool> {
-        let mut named: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
+    fn end_before_start(&self, group: &[CheckedSection<'_>], courses: &[SectionTimes]) -> Vec<bool> {
+        let mut named: HashMap<&str, Vec<&CheckedSection<'_>>> = HashMap::new();
         // Seconds after which somebody has surely ended who takes along: a report group, or all.
         let mut of_group: HashMap<u32, f64> = HashMap::new();
         let mut of_all = f64::INFINITY;
@@ -190,9 +190,9 @@ impl Exits {
                 ExitWhat::All => of_all = of_all.min(end),
             }
         }
-        let never = |(section, course): (&Section<'_>, &Course)| {
+        let never = |(section, course): (&CheckedSection<'_>, &SectionTimes)| {
             let spec = section.spec();
-            let takes_along = |other: &&Section<'_>| match other.spec().life.exit_what {
+            let takes_along = |other: &&CheckedSection<'_>| match other.spec().life.exit_what {
                 ExitWhat::Group => other.spec().group == spec.group,
                 ExitWhat::Stonewall => false,
                 ExitWhat::All => true,
@@ -207,33 +207,41 @@ impl Exits {
     }
 }
 
-fn ends_all(section: &Section<'_>) -> bool {
+fn ends_all(section: &CheckedSection<'_>) -> bool {
     section.spec().life.exit_what == ExitWhat::All
 }
 
 /// Courses of sections that nothing else ends; a section waits until the `known` end of another, else until its own.
-fn lay(group: &[Section<'_>], begin: &Span, delays: bool, known: &HashMap<&str, Span>) -> Vec<Course> {
-    let mut ended: HashMap<&str, Span> = HashMap::new();
+fn lay(
+    group: &[CheckedSection<'_>],
+    begin: &TimeSpan,
+    delays: bool,
+    known: &HashMap<&str, TimeSpan>,
+) -> Vec<SectionTimes> {
+    let mut ended: HashMap<&str, TimeSpan> = HashMap::new();
     let mut courses = Vec::with_capacity(group.len());
     for section in group {
         let awaited = section.wait_for().and_then(|name| known.get(name).or_else(|| ended.get(name)));
         let start = awaited.map_or_else(|| begin.clone(), |end| later(begin.clone(), end));
-        let mut course: Option<Course> = None;
+        let mut course: Option<SectionTimes> = None;
         for job in section.instances {
             let (low, high) = job.spec.limits.startdelay;
             let start = if delays { later(start.clone(), &between(low, high)) } else { start.clone() };
             let end = after(&start, &of(job));
             course = Some(match course {
-                None => Course { start, first: end.clone(), last: end },
-                Some(one) => Course {
+                None => SectionTimes { start, first: end.clone(), last: end },
+                Some(one) => SectionTimes {
                     start: sooner(one.start, &start),
                     first: sooner(one.first, &end),
                     last: later(one.last, &end),
                 },
             });
         }
-        let course =
-            course.unwrap_or(Course { start: begin.clone(), first: begin.clone(), last: begin.clone() });
+        let course = course.unwrap_or(SectionTimes {
+            start: begin.clone(),
+            first: begin.clone(),
+            last: begin.clone(),
+        });
         let name = section.spec().name.as_str();
         let end = ended.remove(name).unwrap_or_else(now);
         ended.insert(name, later(end, &course.last));
@@ -242,8 +250,8 @@ fn lay(group: &[Section<'_>], begin: &Span, delays: bool, known: &HashMap<&str, 
     courses
 }
 
-fn ends<'a>(group: &[Section<'a>], courses: &[Course]) -> HashMap<&'a str, Span> {
-    let mut ends: HashMap<&str, Span> = HashMap::new();
+fn ends<'a>(group: &[CheckedSection<'a>], courses: &[SectionTimes]) -> HashMap<&'a str, TimeSpan> {
+    let mut ends: HashMap<&str, TimeSpan> = HashMap::new();
     for (section, course) in group.iter().zip(courses) {
         let end = ends.remove(section.spec().name.as_str()).unwrap_or_else(now);
         ends.insert(&section.spec().name, later(end, &course.last));
@@ -252,14 +260,14 @@ fn ends<'a>(group: &[Section<'a>], courses: &[Course]) -> HashMap<&'a str, Span>
 }
 
 /// The first job that ends takes others with it, and they take others.
-fn cut(group: &[Section<'_>], courses: Vec<Course>) -> Vec<Course> {
+fn cut(group: &[CheckedSection<'_>], courses: Vec<SectionTimes>) -> Vec<SectionTimes> {
     cut_again(group, cut_again(group, courses))
 }
 
-fn cut_again(group: &[Section<'_>], mut courses: Vec<Course>) -> Vec<Course> {
-    let mut of_group: HashMap<u32, Span> = HashMap::new();
-    let (mut of_all, mut of_running): (Option<Span>, Option<Span>) = (None, None);
-    let sooner_of = |known: Option<Span>, end: &Span| match known {
+fn cut_again(group: &[CheckedSection<'_>], mut courses: Vec<SectionTimes>) -> Vec<SectionTimes> {
+    let mut of_group: HashMap<u32, TimeSpan> = HashMap::new();
+    let (mut of_all, mut of_running): (Option<TimeSpan>, Option<TimeSpan>) = (None, None);
+    let sooner_of = |known: Option<TimeSpan>, end: &TimeSpan| match known {
         Some(known) => sooner(known, end),
         None => end.clone(),
     };
@@ -278,7 +286,7 @@ fn cut_again(group: &[Section<'_>], mut courses: Vec<Course>) -> Vec<Course> {
         let starts_late = section.wait_for().is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
         let of_running = of_running.clone().map(|end| match starts_late {
             // It may not run yet, and then it goes its whole length.
-            true => Span { most_seconds: None, ..end },
+            true => TimeSpan { most_seconds: None, ..end },
             false => end,
         });
         for end in of_group.get(&section.spec().group).into_iter().chain(&of_all).chain(&of_running) {
@@ -289,13 +297,13 @@ fn cut_again(group: &[Section<'_>], mut courses: Vec<Course>) -> Vec<Course> {
     courses
 }
 
-fn limited(span: Span, timeout: Option<f64>) -> Span {
+fn limited(span: TimeSpan, timeout: Option<f64>) -> TimeSpan {
     let Some(timeout) = timeout else { return span };
-    let limit = Span { least_seconds: timeout, most_seconds: Some(timeout), unbounded_because: None };
+    let limit = TimeSpan { least_seconds: timeout, most_seconds: Some(timeout), unbounded_because: None };
     sooner(span, &limit)
 }
 
-fn barrier(section: &Section<'_>) -> Barrier {
+fn barrier(section: &CheckedSection<'_>) -> Barrier {
     let by_file = section.job.file_number > 0 && section.job.first_of_file;
     if by_file && !section.switch(ferrio_jobfile::Opt::Stonewall) {
         Barrier::NextFile
@@ -304,17 +312,21 @@ fn barrier(section: &Section<'_>) -> Barrier {
     }
 }
 
-fn now() -> Span {
-    Span { least_seconds: 0.0, most_seconds: Some(0.0), unbounded_because: None }
+fn now() -> TimeSpan {
+    TimeSpan { least_seconds: 0.0, most_seconds: Some(0.0), unbounded_because: None }
 }
 
-fn between(low: Duration, high: Duration) -> Span {
-    Span { least_seconds: low.as_secs_f64(), most_seconds: Some(high.as_secs_f64()), unbounded_because: None }
+fn between(low: Duration, high: Duration) -> TimeSpan {
+    TimeSpan {
+        least_seconds: low.as_secs_f64(),
+        most_seconds: Some(high.as_secs_f64()),
+        unbounded_because: None,
+    }
 }
 
 /// When both are over.
-fn later(one: Span, other: &Span) -> Span {
-    Span {
+fn later(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
+    TimeSpan {
         least_seconds: one.least_seconds.max(other.least_seconds),
         most_seconds: one.most_seconds.zip(other.most_seconds).map(|(one, other)| one.max(other)),
         unbounded_because: one.unbounded_because.or_else(|| other.unbounded_because.clone()),
@@ -322,12 +334,12 @@ fn later(one: Span, other: &Span) -> Span {
 }
 
 /// When one of them is over.
-fn sooner(one: Span, other: &Span) -> Span {
+fn sooner(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
     let most_seconds = match (one.most_seconds, other.most_seconds) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     };
-    Span {
+    TimeSpan {
         least_seconds: one.least_seconds.min(other.least_seconds),
         most_seconds,
         unbounded_because: one.unbounded_because.filter(|_| most_seconds.is_none()),
@@ -335,8 +347,8 @@ fn sooner(one: Span, other: &Span) -> Span {
 }
 
 /// One after the other.
-fn after(start: &Span, length: &Span) -> Span {
-    Span {
+fn after(start: &TimeSpan, length: &TimeSpan) -> TimeSpan {
+    TimeSpan {
         least_seconds: start.least_seconds + length.least_seconds,
         most_seconds: start.most_seconds.zip(length.most_seconds).map(|(start, length)| start + length),
         unbounded_because: start.unbounded_because.clone().or_else(|| length.unbounded_because.clone()),
@@ -349,7 +361,7 @@ mod tests {
     use crate::section::sections;
     use crate::testing::{plan_of, plan_of_files};
 
-    fn times(text: &str) -> (Vec<(f64, Option<f64>)>, Span) {
+    fn times(text: &str) -> (Vec<(f64, Option<f64>)>, TimeSpan) {
         let (set, plan) = plan_of(&format!("[global]\nioengine=null\nsize=1m\n{text}"));
         let Timeline { phases, whole, .. } = timeline(&sections(&set, &plan), None);
         (phases.iter().map(|phase| (phase.time.least_seconds, phase.time.most_seconds)).collect(), whole)

@@ -3,7 +3,7 @@
 use ferrio_job::{Direction, JobSpec, PlannedJob};
 
 use crate::model::{Certainty, Volume};
-use crate::section::Asks;
+use crate::section::JobWork;
 
 /// What one clone moves.
 pub(crate) fn of(job: &PlannedJob) -> Volume {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_check::{Facts, Report, Status, Trigger};
+use ferrio_check::{EndTrigger, Facts, Report, Verdict};
 
 use super::command::Invocation;
 use crate::arguments::{self, Item};
@@ -73,9 +73,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     settings.notes.iter().filter(|_| messages.advises()).for_each(|note| messages.note(note));
     write(messages, &settings, &report, true)?;
     Ok(match report.status {
-        Status::Errors => WRONG,
-        Status::Warnings if deny => DENIED,
-        Status::Warnings | Status::Clean => 0,
+        Verdict::Errors => WRONG,
+        Verdict::Warnings if deny => DENIED,
+        Verdict::Warnings | Verdict::Clean => 0,
     })
 }
 
@@ -89,8 +89,8 @@ fn examine(items: &[Item], settings: &Settings) -> Result<Report, Error> {
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
 }
 
-fn trigger(trigger: &ferrio_runner::Trigger) -> Trigger {
-    Trigger {
+fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
+    EndTrigger {
         file: trigger.file.clone(),
         timeout_seconds: trigger.timeout.map(|timeout| timeout.as_secs_f64()),
         command: trigger.command.clone(),

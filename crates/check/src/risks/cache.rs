@@ -6,25 +6,25 @@ use std::path::Path;
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::destroy::is_missing_device;
-use super::{Rule, Run, Told};
-use crate::model::Severity;
-use crate::section::{Asks, Section, is_stored};
+use super::data_loss::is_missing_device;
+use super::{Evidence, Observation, Rule};
+use crate::model::RiskSeverity;
+use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::bytes;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("cached-reads", Severity::Warning, cached_reads),
-    Rule::section("buffered-writes", Severity::Warning, buffered_writes),
-    Rule::section("sparse-reads", Severity::Warning, sparse_reads),
-    Rule::section("zero-data", Severity::Info, zero_data),
-    Rule::section("memory-device", Severity::Info, memory_device),
+    Rule::section("cached-reads", RiskSeverity::Warning, cached_reads),
+    Rule::section("buffered-writes", RiskSeverity::Warning, buffered_writes),
+    Rule::section("sparse-reads", RiskSeverity::Warning, sparse_reads),
+    Rule::section("zero-data", RiskSeverity::Info, zero_data),
+    Rule::section("memory-device", RiskSeverity::Info, memory_device),
 ];
 
 /// File systems that may store data in less space than it has.
 const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
 
 /// Buffered reads go over the same data again, and all of it fits into memory.
-fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let reads = spec.does(Direction::Read) && spec.is_buffered() && on_disk(run, section);
     let data = working_set(section);
@@ -44,19 +44,20 @@ fn cached_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let memory = bytes(run.facts.machine.memory_bytes);
     let message = format!("buffered reads: {} {why} fit into {memory} of memory", bytes(data));
     Some(
-        Told::new(message, "the page cache is measured: use direct=1, or more data than memory").blame(blame),
+        Observation::new(message, "the page cache is measured: use direct=1, or more data than memory")
+            .blame(blame),
     )
 }
 
 /// Buffered writes that nothing makes durable, and all of it fits into memory.
-fn buffered_writes(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes =
         spec.does(Direction::Write) && spec.is_buffered() && on_disk(run, section) && !spec.is_durable();
     let data = working_set(section);
     (writes && data < run.facts.machine.memory_bytes).then(|| {
         let message = format!("buffered writes of {} that nothing makes durable", bytes(data));
-        Told::new(
+        Observation::new(
             message,
             "much of it is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
         )
@@ -65,7 +66,7 @@ fn buffered_writes(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// Reads of a file that is mostly holes: the file system makes up zeroes and asks no device.
-fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mostly_holes = |file: &FileSpec| {
         let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
         allocated.zip(file.found).filter(|(allocated, size)| *allocated < size / 2)
@@ -85,7 +86,7 @@ fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         bytes(allocated)
     );
     Some(
-        Told::new(
+        Observation::new(
             message,
             "holes are read from no device: remove the file, and it will be made full of data",
         )
@@ -94,18 +95,18 @@ fn sparse_reads(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// Blocks of zeroes may be stored as less than they are.
-fn zero_data(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
     (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
         let message = "writes zeroes only, which devices and file systems may compress or not store at all";
         let help = "let the data be random unless that is what is measured";
-        Told::new(message, help).blame(&[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
+        Observation::new(message, help).blame(&[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
     })
 }
 
 /// The file lies in memory.
-fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let (_, file) = section
         .files()
@@ -118,7 +119,8 @@ fn memory_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let tmpfs_direct = spec.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
         let message = format!("{} lies on {kind}: memory is measured", file.path.display());
-        Told::new(message, "use a file on a disk to measure a disk").blame(&[Opt::Filename, Opt::Directory])
+        Observation::new(message, "use a file on a disk to measure a disk")
+            .blame(&[Opt::Filename, Opt::Directory])
     })
 }
 
@@ -144,7 +146,7 @@ fn covered(spec: &JobSpec, file: &FileSpec) -> u64 {
 }
 
 /// Bytes that all clones work on, each file once.
-fn working_set(section: &Section<'_>) -> u64 {
+fn working_set(section: &CheckedSection<'_>) -> u64 {
     let mut files: HashMap<&Path, (u64, u64)> = HashMap::new();
     for (_, file) in section.files().filter(|(_, file)| is_stored(file)) {
         let region = files.entry(&file.path).or_insert((file.offset, file.offset));
@@ -154,7 +156,7 @@ fn working_set(section: &Section<'_>) -> u64 {
 }
 
 /// Some file is on something that is slower than memory.
-fn on_disk(run: &Run<'_>, section: &Section<'_>) -> bool {
+fn on_disk(run: &Evidence<'_>, section: &CheckedSection<'_>) -> bool {
     section.files().any(|(_, file)| match file.kind {
         FileKind::Regular | FileKind::Block => {
             run.facts.place_of(&file.path).is_some_and(|place| !place.in_memory)

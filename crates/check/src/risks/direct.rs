@@ -4,15 +4,15 @@ use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 use ferrio_machine::DirectIo;
 
-use super::{Rule, Run, Told};
-use crate::model::{CheckedPlace, Severity};
-use crate::section::{Asks, Section};
+use super::{Evidence, Observation, Rule};
+use crate::model::{CheckedPlace, RiskSeverity};
+use crate::section::{CheckedSection, JobWork};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("direct-refused", Severity::Warning, direct_refused),
-    Rule::section("direct-alignment", Severity::Warning, direct_alignment),
-    Rule::section("direct-partial-block", Severity::Info, direct_partial_block),
-    Rule::section("direct-in-memory", Severity::Info, direct_in_memory),
+    Rule::section("direct-refused", RiskSeverity::Warning, direct_refused),
+    Rule::section("direct-alignment", RiskSeverity::Warning, direct_alignment),
+    Rule::section("direct-partial-block", RiskSeverity::Info, direct_partial_block),
+    Rule::section("direct-in-memory", RiskSeverity::Info, direct_in_memory),
 ];
 
 /// File systems that never knew O_DIRECT.
@@ -21,15 +21,15 @@ const REFUSING: [&str; 4] = ["ramfs", "proc", "sysfs", "squashfs"];
 const TMPFS_TAKES_IT: [u32; 2] = [6, 6];
 
 /// The file system has no direct I/O: opening fails.
-fn direct_refused(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
     let message = format!("direct=1, but {kind} does not take direct I/O on {}", file.path.display());
-    Some(Told::new(message, "use direct=0, or a file on a disk").blame(BLAME))
+    Some(Observation::new(message, "use direct=0, or a file on a disk").blame(BLAME))
 }
 
 /// A block, an offset or an alignment is no multiple of what the device or file system wants: I/O fails with EINVAL.
-fn direct_alignment(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     for (spec, file) in used_directly(section) {
         let Some(align) = alignment(run, file).filter(|_| !refuses(run, file)) else { continue };
         let used = Direction::ALL
@@ -46,7 +46,7 @@ fn direct_alignment(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
                 file.path.display()
             );
             let advice = format!("I/O will fail with EINVAL: use multiples of {align}, or direct=0");
-            return Some(Told::new(message, advice).blame(match what {
+            return Some(Observation::new(message, advice).blame(match what {
                 "offset" => &[Opt::Offset, Opt::OffsetIncrement],
                 "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
                 _ => &[Opt::Bs, Opt::Bsrange],
@@ -57,28 +57,28 @@ fn direct_alignment(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// The region ends within a unit of the device: the last block of it is not used, or fails.
-fn direct_partial_block(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (file, align) = used_directly(section).find_map(|(_, file)| {
         let align = alignment(run, file).filter(|_| !refuses(run, file))?;
         (!file.size.is_multiple_of(align)).then_some((file, align))
     })?;
     let message = format!("direct=1 with size {}, which is no multiple of {align}", file.size);
     Some(
-        Told::new(message, "what is left at the end is not used: round the size")
+        Observation::new(message, "what is left at the end is not used: round the size")
             .blame(&[Opt::Size, Opt::Filesize]),
     )
 }
 
 /// Direct or not, the data is in memory.
-fn direct_in_memory(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn direct_in_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| is_tmpfs(run, file) && !refuses(run, file))?;
     let message = format!("direct=1 on tmpfs: {} is in memory all the same", file.path.display());
-    Some(Told::new(message, "use a file on a disk to measure a disk").blame(BLAME))
+    Some(Observation::new(message, "use a file on a disk to measure a disk").blame(BLAME))
 }
 
 const BLAME: &[Opt] = &[Opt::Direct, Opt::Buffered];
 
-fn used_directly<'a>(section: &Section<'a>) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
+fn used_directly<'a>(section: &CheckedSection<'a>) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
     section.files().filter(|(spec, file)| {
         let asks =
             spec.direct && spec.works() && !spec.engine.is_diskless() && spec.engine != EngineKind::Mmap;
@@ -86,11 +86,11 @@ fn used_directly<'a>(section: &Section<'a>) -> impl Iterator<Item = (&'a JobSpec
     })
 }
 
-fn is_tmpfs(run: &Run<'_>, file: &FileSpec) -> bool {
+fn is_tmpfs(run: &Evidence<'_>, file: &FileSpec) -> bool {
     run.facts.place_of(&file.path).is_some_and(|place| place.file_system.as_deref() == Some("tmpfs"))
 }
 
-fn refuses(run: &Run<'_>, file: &FileSpec) -> bool {
+fn refuses(run: &Evidence<'_>, file: &FileSpec) -> bool {
     let never =
         |place: &CheckedPlace| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
     let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_TAKES_IT;
@@ -99,7 +99,7 @@ fn refuses(run: &Run<'_>, file: &FileSpec) -> bool {
 }
 
 /// What the file system says, else the logical block of the device.
-fn alignment(run: &Run<'_>, file: &FileSpec) -> Option<u64> {
+fn alignment(run: &Evidence<'_>, file: &FileSpec) -> Option<u64> {
     match run.facts.files.get(&file.path)?.direct {
         DirectIo::Aligned(align) => Some(align),
         DirectIo::Refused => None,

@@ -3,53 +3,57 @@
 use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
-use crate::model::Severity;
-use crate::section::{Asks, Section, is_stored};
+use super::{Evidence, Observation, Rule};
+use crate::model::RiskSeverity;
+use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::count;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("iodepth-sync-engine", Severity::Warning, iodepth_sync_engine),
-    Rule::section("libaio-buffered", Severity::Warning, libaio_buffered),
-    Rule::section("sync-without-file", Severity::Info, sync_without_file),
-    Rule::section("fsync-with-queue", Severity::Info, fsync_with_queue),
-    Rule::whole("polling-without-cpus", Severity::Warning, polling_without_cpus),
-    Rule::section("reports-one-by-one", Severity::Info, reports_one_by_one),
-    Rule::whole("more-jobs-than-cpus", Severity::Info, more_jobs_than_cpus),
+    Rule::section("iodepth-sync-engine", RiskSeverity::Warning, iodepth_sync_engine),
+    Rule::section("libaio-buffered", RiskSeverity::Warning, libaio_buffered),
+    Rule::section("sync-without-file", RiskSeverity::Info, sync_without_file),
+    Rule::section("fsync-with-queue", RiskSeverity::Info, fsync_with_queue),
+    Rule::whole("polling-without-cpus", RiskSeverity::Warning, polling_without_cpus),
+    Rule::section("reports-one-by-one", RiskSeverity::Info, reports_one_by_one),
+    Rule::whole("more-jobs-than-cpus", RiskSeverity::Info, more_jobs_than_cpus),
 ];
 
 /// Clones from which one report is easier to read than that of each.
 const MANY: u32 = 8;
 
 /// A deep queue, and an engine that has one I/O at a time.
-fn iodepth_sync_engine(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
         let message =
             format!("iodepth above 1 with ioengine={}, which has one I/O in flight", spec.engine.name());
-        Told::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
+        Observation::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
             .blame(&[Opt::Iodepth])
     })
 }
 
 /// The kernel's AIO waits for buffered I/O in the submitting call.
-fn libaio_buffered(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let libaio =
         spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.is_buffered() && spec.works();
     let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
     (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
         let message = "libaio without direct=1 submits one I/O after the other: iodepth is not reached";
-        Told::new(message, "use direct=1, or io_uring").blame(&[Opt::Direct, Opt::Buffered, Opt::Ioengine])
+        Observation::new(message, "use direct=1, or io_uring").blame(&[
+            Opt::Direct,
+            Opt::Buffered,
+            Opt::Ioengine,
+        ])
     })
 }
 
 /// Syncs of nothing.
-fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.engine.is_diskless() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no file: its syncs cost nothing", spec.engine.name());
-        Told::new(message, "take fsync and the like out, or use an engine with files").blame(&[
+        Observation::new(message, "take fsync and the like out, or use an engine with files").blame(&[
             Opt::Fsync,
             Opt::Fdatasync,
             Opt::EndFsync,
@@ -60,19 +64,19 @@ fn sync_without_file(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// A sync is queued like a write, and what is in flight beside it is not part of it.
-fn fsync_with_queue(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn fsync_with_queue(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let syncs = spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
     let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
     (syncs && queues && !spec.engine.is_diskless()).then(|| {
         let message = "fsync with iodepth above 1 covers only the writes that are done by then";
-        Told::new(message, "use iodepth=1 to measure a write that is made durable before the next")
+        Observation::new(message, "use iodepth=1 to measure a write that is made durable before the next")
             .blame(&[Opt::Fsync, Opt::Fdatasync])
     })
 }
 
 /// Each polling thread of the kernel takes a CPU beside the one of its job.
-fn polling_without_cpus(run: &Run<'_>) -> Vec<Told> {
+fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let polls = |spec: &JobSpec| {
         spec.engine == EngineKind::IoUring && spec.engine_options.sqthread_poll && spec.works()
@@ -83,7 +87,7 @@ fn polling_without_cpus(run: &Run<'_>) -> Vec<Told> {
         let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
         (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
             let message = format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
-            Told::new(message, "each of them keeps a CPU busy, and they wait for each other: fewer jobs, or no sqthread_poll")
+            Observation::new(message, "each of them keeps a CPU busy, and they wait for each other: fewer jobs, or no sqthread_poll")
                 .blame(&[Opt::SqthreadPollIoUring, Opt::Numjobs])
                 .sections(polling.iter().map(|section| section.index).collect())
         })
@@ -92,26 +96,26 @@ fn polling_without_cpus(run: &Run<'_>) -> Vec<Told> {
 }
 
 /// Many clones, and a report for each.
-fn reports_one_by_one(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn reports_one_by_one(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.clones >= MANY && !spec.group_reporting && spec.works()).then(|| {
         let message = format!("{} instances are reported one by one", spec.clones);
-        Told::new(message, "group_reporting makes one report of them").blame(&[Opt::Numjobs])
+        Observation::new(message, "group_reporting makes one report of them").blame(&[Opt::Numjobs])
     })
 }
 
 /// More jobs at a time than CPUs, none of them held back by a rate or asleep until the device is done.
-fn more_jobs_than_cpus(run: &Run<'_>) -> Vec<Told> {
+fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
     let crowded = phases.filter_map(|phase| {
-        let busy = |section: &&Section<'_>| section.wait_for().is_none() && is_hungry(section.spec());
+        let busy = |section: &&CheckedSection<'_>| section.wait_for().is_none() && is_hungry(section.spec());
         let busy: Vec<_> = phase.iter().filter(busy).collect();
         let jobs: usize =
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
         (jobs > cpus).then(|| {
             let message = format!("{jobs} jobs at a time on {cpus} CPUs");
-            Told::new(
+            Observation::new(
                 message,
                 "if the CPUs are busy, latencies hold the wait for them: fewer jobs with a deeper queue",
             )

@@ -3,16 +3,16 @@
 use ferrio_job::{EngineKind, FileKind, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
-use crate::model::Severity;
-use crate::section::{Asks, Section};
+use super::{Evidence, Observation, Rule};
+use crate::model::RiskSeverity;
+use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("open-files-limit", Severity::Warning, open_files_limit),
-    Rule::whole("memory-short", Severity::Warning, memory_short),
-    Rule::section("locked-memory-limit", Severity::Warning, locked_memory_limit),
-    Rule::section("random-map-memory", Severity::Info, random_map_memory),
+    Rule::section("open-files-limit", RiskSeverity::Warning, open_files_limit),
+    Rule::whole("memory-short", RiskSeverity::Warning, memory_short),
+    Rule::section("locked-memory-limit", RiskSeverity::Warning, locked_memory_limit),
+    Rule::section("random-map-memory", RiskSeverity::Info, random_map_memory),
 ];
 
 /// Descriptors that a job needs beside its files: standard streams, report, logs, rings.
@@ -21,7 +21,7 @@ const OTHER_FILES: u64 = 32;
 const LARGE_MAP: u64 = 256 << 20;
 
 /// More files of one job than may be open. Every job has a table of descriptors of its own.
-fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
         let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
@@ -32,7 +32,7 @@ fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
         let message = format!("{files} files open at a time, the limit is {most}");
-        Told::new(message, "raise it (ulimit -n), or keep fewer files open (openfiles)").blame(&[
+        Observation::new(message, "raise it (ulimit -n), or keep fewer files open (openfiles)").blame(&[
             Opt::Nrfiles,
             Opt::Filename,
             Opt::Openfiles,
@@ -41,11 +41,11 @@ fn open_files_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// Buffers and maps of all jobs of a phase are more than there is memory for.
-fn memory_short(run: &Run<'_>) -> Vec<Told> {
+fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
     let available = run.facts.machine.memory_available_bytes;
     let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
     let short = phases.filter_map(|phase| {
-        let jobs = || phase.iter().flat_map(Section::running);
+        let jobs = || phase.iter().flat_map(CheckedSection::running);
         let buffers = jobs().map(buffers).fold(0, u64::saturating_add);
         let maps = jobs().map(maps).fold(0, u64::saturating_add);
         let needed = buffers.saturating_add(maps);
@@ -56,7 +56,7 @@ fn memory_short(run: &Run<'_>) -> Vec<Told> {
                 bytes(maps),
                 bytes(available)
             );
-            Told::new(message, "use a smaller iodepth, bs or numjobs, or norandommap")
+            Observation::new(message, "use a smaller iodepth, bs or numjobs, or norandommap")
                 .blame(&[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
                 .sections(phase.iter().map(|section| section.index).collect())
         })
@@ -65,23 +65,24 @@ fn memory_short(run: &Run<'_>) -> Vec<Told> {
 }
 
 /// io_uring's registered buffers are locked memory.
-fn locked_memory_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn locked_memory_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.locked_memory_bytes?;
     let spec = section.running().next()?;
     let registers = spec.engine == EngineKind::IoUring && spec.engine_options.fixedbufs && spec.works();
     let locked = buffers(spec).saturating_mul(u64::from(spec.clones));
     (registers && locked > most).then(|| {
         let message = format!("fixedbufs locks {} of memory, the limit is {}", bytes(locked), bytes(most));
-        Told::new(message, "raise it (ulimit -l), or use a smaller iodepth or bs").blame(&[Opt::Fixedbufs])
+        Observation::new(message, "raise it (ulimit -l), or use a smaller iodepth or bs")
+            .blame(&[Opt::Fixedbufs])
     })
 }
 
 /// The map of blocks not yet used takes a lot of memory.
-fn random_map_memory(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn random_map_memory(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));
-        Told::new(
+        Observation::new(
             message,
             "random_generator=permute needs none; nor does norandommap, but then blocks may come twice",
         )

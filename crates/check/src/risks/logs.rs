@@ -4,18 +4,18 @@ use std::path::Path;
 
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
+use super::{Evidence, Observation, Rule};
 use crate::facts::Obstacle;
-use crate::model::{Job, Log, Severity};
-use crate::section::Section;
+use crate::model::{CheckedJob, CheckedLog, RiskSeverity};
+use crate::section::CheckedSection;
 use crate::units::{bytes, count};
 use crate::volume;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("log-not-created", Severity::Warning, log_not_created),
-    Rule::section("log-on-tested-device", Severity::Warning, log_on_tested_device),
-    Rule::section("log-every-io", Severity::Info, log_every_io),
-    Rule::section("log-exists", Severity::Info, log_exists),
+    Rule::section("log-not-created", RiskSeverity::Warning, log_not_created),
+    Rule::section("log-on-tested-device", RiskSeverity::Warning, log_on_tested_device),
+    Rule::section("log-every-io", RiskSeverity::Info, log_every_io),
+    Rule::section("log-exists", RiskSeverity::Info, log_exists),
 ];
 
 /// Bytes of a usual row: time, value, direction, block size, offset, priority.
@@ -28,8 +28,8 @@ const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
 const ALL: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog];
 
 /// Jobs run without a log that cannot be created, and what it was for is lost.
-fn log_not_created(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
-    let obstacle = |log: &Log| run.facts.logs.get(&log.path)?.obstacle;
+fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let obstacle = |log: &CheckedLog| run.facts.logs.get(&log.path)?.obstacle;
     let logs = run.report.jobs.get(section.index)?.logs.iter();
     let mut lost = logs.filter_map(|log| obstacle(log).map(|why| (log, why)));
     let (log, why) = lost.next()?;
@@ -42,40 +42,40 @@ fn log_not_created(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         Obstacle::IsDirectory => ("it is a directory".to_owned(), "write another prefix"),
     };
     let message = format!("the jobs run without the log {path}{more}: {why}");
-    Some(Told::new(message, advice).blame(ALL))
+    Some(Observation::new(message, advice).blame(ALL))
 }
 
 /// Rows for single I/Os go to the disk whose I/O is measured.
-fn log_on_tested_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn log_on_tested_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, size) = large(run, section)?;
     let disk = on_tested_disk(run, section)?.display();
     let message = format!("logs with a row for each I/O go to {disk}, which the jobs measure: {size}");
-    Some(Told::new(message, "use log_avg_msec, or a prefix on another disk").blame(BLAME))
+    Some(Observation::new(message, "use log_avg_msec, or a prefix on another disk").blame(BLAME))
 }
 
 /// Rows for single I/Os make large files.
-fn log_every_io(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (logs, size) = large(run, section)?;
     if on_tested_disk(run, section).is_some() {
         return None;
     }
     let message = format!("a row for each I/O in {}: {size}", count(logs, "log file"));
-    Some(Told::new(message, "log_avg_msec=500 writes two rows a second").blame(BLAME))
+    Some(Observation::new(message, "log_avg_msec=500 writes two rows a second").blame(BLAME))
 }
 
 /// Logs of an earlier run are emptied, or added to.
-fn log_exists(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
-    let there = |log: &&Log| log.existing_bytes.is_some_and(|size| size > 0);
+fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let there = |log: &&CheckedLog| log.existing_bytes.is_some_and(|size| size > 0);
     let mut logs = run.report.jobs.get(section.index)?.logs.iter().filter(there);
     let log = logs.next()?;
     let more = and_more(logs.count());
     let path = log.path.display();
     let told = match log.shared {
-        true => Told::new(
+        true => Observation::new(
             format!("rows are added to {path}{more}, which is there already"),
             "remove it, or two runs are in one file",
         ),
-        false => Told::new(
+        false => Observation::new(
             format!("the log {path}{more} is there already and is overwritten"),
             "move it away to keep it",
         ),
@@ -88,8 +88,8 @@ fn and_more(more: usize) -> String {
 }
 
 /// Number of logs that have a row for each I/O, and how large they become; `None` if that is no matter.
-fn large(run: &Run<'_>, section: &Section<'_>) -> Option<(usize, String)> {
-    let job: &Job = run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
+fn large(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<(usize, String)> {
+    let job: &CheckedJob = run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
     let logs = job.logs.iter().filter(|log| log.window_ms.is_none()).count();
     let spec = section.running().next().filter(|_| logs > 0)?;
     let size = match volume::most_ios(spec, &job.volume) {
@@ -107,7 +107,7 @@ fn large(run: &Run<'_>, section: &Section<'_>) -> Option<(usize, String)> {
 }
 
 /// The first disk with such a log which some job works on.
-fn on_tested_disk<'a>(run: &Run<'a>, section: &Section<'_>) -> Option<&'a Path> {
+fn on_tested_disk<'a>(run: &Evidence<'a>, section: &CheckedSection<'_>) -> Option<&'a Path> {
     let logs = run.report.jobs.get(section.index)?.logs.iter().filter(|log| log.window_ms.is_none());
     logs.filter_map(|log| run.facts.disk(log.place)).find(|disk| run.tested.contains(disk))
 }

@@ -3,10 +3,9 @@
 //! A rule looks at one section or at the whole run and tells what it sees. Codes are a promise to scripts: they stay.
 
 mod cache;
-mod destroy;
+mod data_loss;
 mod direct;
 mod engine;
-mod life;
 mod limits;
 mod logs;
 mod sharing;
@@ -20,53 +19,52 @@ use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::{JobSet, Opt, Sources};
 
 use crate::facts::Facts;
-use crate::model::{Report, Risk, Severity};
-use crate::section::{Section, is_stored};
-use crate::spot;
+use crate::model::{Report, Risk, RiskSeverity, Spot};
+use crate::section::{CheckedSection, is_stored};
 
 /// Everything a rule may look at.
-pub(crate) struct Run<'a> {
+pub(crate) struct Evidence<'a> {
     pub(crate) set: &'a JobSet,
     pub(crate) plan: &'a Plan,
     pub(crate) facts: &'a Facts,
-    pub(crate) sections: &'a [Section<'a>],
+    pub(crate) sections: &'a [CheckedSection<'a>],
     /// Without risks.
     pub(crate) report: &'a Report,
     /// Disks that hold files of jobs.
     tested: HashSet<&'a Path>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Evidence<'a> {
     pub(crate) fn new(
         set: &'a JobSet,
         plan: &'a Plan,
         facts: &'a Facts,
-        sections: &'a [Section<'a>],
+        sections: &'a [CheckedSection<'a>],
         report: &'a Report,
-    ) -> Run<'a> {
-        let stored = sections.iter().flat_map(Section::files).filter(|(_, file)| is_stored(file));
+    ) -> Evidence<'a> {
+        let stored = sections.iter().flat_map(CheckedSection::files).filter(|(_, file)| is_stored(file));
         let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
-        Run { set, plan, facts, sections, report, tested }
+        Evidence { set, plan, facts, sections, report, tested }
     }
 }
 
 /// One risk.
 pub(crate) struct Rule {
     pub(crate) code: &'static str,
-    pub(crate) severity: Severity,
-    pub(crate) look: Look,
+    pub(crate) severity: RiskSeverity,
+    pub(crate) scope: Scope,
 }
 
 /// Where a rule looks.
-pub(crate) enum Look {
+pub(crate) enum Scope {
     /// At one section at a time.
-    Section(fn(&Run<'_>, &Section<'_>) -> Option<Told>),
+    Section(fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>),
     /// At everything.
-    Whole(fn(&Run<'_>) -> Vec<Told>),
+    Whole(fn(&Evidence<'_>) -> Vec<Observation>),
 }
 
 /// What a rule saw.
-pub(crate) struct Told {
+pub(crate) struct Observation {
     message: String,
     advice: String,
     /// Options to blame: the first of them that was given.
@@ -74,44 +72,47 @@ pub(crate) struct Told {
     sections: Vec<usize>,
 }
 
-impl Told {
+impl Observation {
     /// About the section looked at.
-    pub(crate) fn new(message: impl Into<String>, advice: impl Into<String>) -> Told {
-        Told { message: message.into(), advice: advice.into(), blame: &[], sections: Vec::new() }
+    pub(crate) fn new(message: impl Into<String>, advice: impl Into<String>) -> Observation {
+        Observation { message: message.into(), advice: advice.into(), blame: &[], sections: Vec::new() }
     }
 
     /// Points at the first of these options that was given.
-    pub(crate) fn blame(self, blame: &'static [Opt]) -> Told {
-        Told { blame, ..self }
+    pub(crate) fn blame(self, blame: &'static [Opt]) -> Observation {
+        Observation { blame, ..self }
     }
 
     /// About these sections.
-    pub(crate) fn sections(self, sections: Vec<usize>) -> Told {
-        Told { sections, ..self }
+    pub(crate) fn sections(self, sections: Vec<usize>) -> Observation {
+        Observation { sections, ..self }
     }
 }
 
 impl Rule {
     const fn section(
         code: &'static str,
-        severity: Severity,
-        look: fn(&Run<'_>, &Section<'_>) -> Option<Told>,
+        severity: RiskSeverity,
+        look: fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>,
     ) -> Rule {
-        Rule { code, severity, look: Look::Section(look) }
+        Rule { code, severity, scope: Scope::Section(look) }
     }
 
-    const fn whole(code: &'static str, severity: Severity, look: fn(&Run<'_>) -> Vec<Told>) -> Rule {
-        Rule { code, severity, look: Look::Whole(look) }
+    const fn whole(
+        code: &'static str,
+        severity: RiskSeverity,
+        look: fn(&Evidence<'_>) -> Vec<Observation>,
+    ) -> Rule {
+        Rule { code, severity, scope: Scope::Whole(look) }
     }
 }
 
-const FAMILIES: [&[Rule]; 10] = [
-    destroy::RULES,
+const FAMILIES: [&[Rule]; 9] = [
+    data_loss::RULES,
     space::RULES,
     direct::RULES,
     sharing::RULES,
     timing::RULES,
-    life::RULES,
     cache::RULES,
     engine::RULES,
     limits::RULES,
@@ -119,31 +120,31 @@ const FAMILIES: [&[Rule]; 10] = [
 ];
 
 /// Risks that do not come from rules: what the job file reader and the planner say.
-const SAID: [(&str, Severity); 2] =
-    [("job-file-notice", Severity::Warning), ("option-without-effect", Severity::Info)];
+const SAID: [(&str, RiskSeverity); 2] =
+    [("job-file-notice", RiskSeverity::Warning), ("option-without-effect", RiskSeverity::Info)];
 
 fn rules() -> impl Iterator<Item = &'static Rule> {
     FAMILIES.into_iter().flatten()
 }
 
 /// All codes with their severity, in the order of their families.
-pub fn codes() -> impl Iterator<Item = (&'static str, Severity)> {
+pub fn codes() -> impl Iterator<Item = (&'static str, RiskSeverity)> {
     SAID.into_iter().chain(rules().map(|rule| (rule.code, rule.severity)))
 }
 
 /// All risks of a run, warnings first.
-pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
+pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
     let mut risks = said(run);
     for rule in rules() {
-        match rule.look {
-            Look::Section(look) => {
+        match rule.scope {
+            Scope::Section(look) => {
                 for section in run.sections {
                     if let Some(told) = look(run, section) {
                         add(&mut risks, run, rule, told.sections(vec![section.index]));
                     }
                 }
             }
-            Look::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
+            Scope::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
         }
     }
     risks.sort_by_key(|risk| risk.severity);
@@ -151,10 +152,10 @@ pub(crate) fn find(run: &Run<'_>) -> Vec<Risk> {
 }
 
 /// The same thing seen in several jobs is told once.
-fn add(risks: &mut Vec<Risk>, run: &Run<'_>, rule: &Rule, told: Told) {
+fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &Rule, told: Observation) {
     let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
     let origin = of_first.and_then(|section| origin(run, section, told.blame));
-    let Told { message, advice, sections, .. } = told;
+    let Observation { message, advice, sections, .. } = told;
     let same = |risk: &Risk| risk.code == rule.code && risk.message == message && risk.advice == advice;
     let at = risks.iter().position(same).unwrap_or_else(|| {
         let (jobs, origins) = (Vec::new(), Vec::new());
@@ -173,9 +174,18 @@ fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
     }
 }
 
-fn origin(run: &Run<'_>, section: &Section<'_>, blame: &[Opt]) -> Option<crate::model::Spot> {
+fn origin(run: &Evidence<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<Spot> {
     let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
-    spot(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
+    Spot::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
+}
+
+/// The text beside the caret and the help below it.
+pub(crate) fn advice(diagnostic: &Diagnostic) -> Option<String> {
+    let label = Some(diagnostic.label.clone()).filter(|label| !label.is_empty());
+    match (label, diagnostic.help.clone()) {
+        (Some(label), Some(help)) => Some(format!("{label}; {help}")),
+        (label, help) => label.or(help),
+    }
 }
 
 /// What the job file reader says and what is no error.
@@ -185,13 +195,13 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
         code,
         severity,
         jobs: Vec::new(),
-        origins: spot(&diagnostic.origin, sources).into_iter().collect(),
+        origins: Spot::of(&diagnostic.origin, sources).into_iter().collect(),
         message: diagnostic.message.clone(),
-        advice: crate::advice(diagnostic).unwrap_or_default(),
+        advice: advice(diagnostic).unwrap_or_default(),
     }
 }
 
-fn said(run: &Run<'_>) -> Vec<Risk> {
+fn said(run: &Evidence<'_>) -> Vec<Risk> {
     let [_, (code, severity)] = SAID;
     let sources = &run.set.sources;
     let mut risks: Vec<Risk> =
@@ -201,7 +211,7 @@ fn said(run: &Run<'_>) -> Vec<Risk> {
         inert
             .origins
             .iter()
-            .filter_map(|origin| spot(origin, sources))
+            .filter_map(|origin| Spot::of(origin, sources))
             .for_each(|spot| add_once(&mut origins, spot));
         let (jobs, advice) = (inert.jobs.clone(), "take it out".to_owned());
         risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });
@@ -254,6 +264,6 @@ mod tests {
     fn warnings_come_before_what_is_only_worth_knowing() {
         let report = report("[a]\nsize=4k\niodepth=8\nrw=write\n");
         let severities: Vec<_> = report.risks.iter().map(|risk| risk.severity).collect();
-        assert!(severities.is_sorted() && severities.contains(&Severity::Info), "{severities:?}");
+        assert!(severities.is_sorted() && severities.contains(&RiskSeverity::Info), "{severities:?}");
     }
 }

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::destroy::is_missing_device;
-use super::{Rule, Run, Told};
-use crate::model::Severity;
-use crate::section::{Asks, is_stored};
+use super::data_loss::is_missing_device;
+use super::{Evidence, Observation, Rule};
+use crate::model::RiskSeverity;
+use crate::section::{JobWork, is_stored};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::whole("verify-shared-file", Severity::Warning, verify_shared_file),
-    Rule::whole("same-sequence", Severity::Warning, same_sequence),
-    Rule::whole("shared-writers", Severity::Info, shared_writers),
+    Rule::whole("verify-shared-file", RiskSeverity::Warning, verify_shared_file),
+    Rule::whole("same-sequence", RiskSeverity::Warning, same_sequence),
+    Rule::whole("shared-writers", RiskSeverity::Info, shared_writers),
 ];
 
 /// One clone's use of a file.
@@ -25,7 +25,7 @@ struct Use<'a> {
 }
 
 /// Data that one job checks is written by another at the same time.
-fn verify_shared_file(run: &Run<'_>) -> Vec<Told> {
+fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let checks =
             |spec: &JobSpec| spec.verify.as_ref().is_some_and(|verify| verify.read_back || !spec.changes());
@@ -35,7 +35,7 @@ fn verify_shared_file(run: &Run<'_>) -> Vec<Told> {
                 && others.into_iter().any(|other| other.spec.changes() && overlap(one.file, other.file))
         });
         checked.then(|| {
-            Told::new(
+            Observation::new(
                 format!("{} is verified while several jobs write it", uses[0].file.path.display()),
                 "give each job a file or a region of its own (offset_increment), or verification will fail",
             )
@@ -45,7 +45,7 @@ fn verify_shared_file(run: &Run<'_>) -> Vec<Told> {
 }
 
 /// Jobs go through the same blocks in the same order: all but one meet a warm cache.
-fn same_sequence(run: &Run<'_>) -> Vec<Told> {
+fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let straight = |one: &Use<'_>| !one.spec.rw.is_random() && one.spec.works();
         let same: Vec<_> = uses.iter().copied().filter(straight).collect();
@@ -66,12 +66,16 @@ fn same_sequence(run: &Run<'_>) -> Vec<Told> {
             }
         );
         let advice = "they read and write the same blocks, which caches and the device merge: offset_increment parts them";
-        Some(Told::new(message, advice).blame(&[Opt::Numjobs, Opt::Filename]).sections(sections(&together)))
+        Some(
+            Observation::new(message, advice)
+                .blame(&[Opt::Numjobs, Opt::Filename])
+                .sections(sections(&together)),
+        )
     })
 }
 
 /// Several jobs write the same part of a file at random.
-fn shared_writers(run: &Run<'_>) -> Vec<Told> {
+fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let writers: Vec<_> =
             uses.iter().copied().filter(|one| one.spec.changes() && one.spec.rw.is_random()).collect();
@@ -82,7 +86,7 @@ fn shared_writers(run: &Run<'_>) -> Vec<Told> {
         overlapping.then(|| {
             let message =
                 format!("{} jobs write the same part of {}", writers.len(), uses[0].file.path.display());
-            Told::new(message, "fine on a device; on a file they may wait for its lock")
+            Observation::new(message, "fine on a device; on a file they may wait for its lock")
                 .blame(&[Opt::Numjobs, Opt::Filename])
                 .sections(sections(&writers))
         })
@@ -90,7 +94,7 @@ fn shared_writers(run: &Run<'_>) -> Vec<Told> {
 }
 
 /// Asks about every file that several clones of one phase use; what is told without sections concerns all of them.
-fn shared(run: &Run<'_>, look: impl Fn(&[Use<'_>]) -> Option<Told>) -> Vec<Told> {
+fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) -> Vec<Observation> {
     let mut told = Vec::new();
     for phase in run.sections.chunk_by(|one, next| one.phase == next.phase) {
         let mut order: Vec<(u64, u64)> = Vec::new();

@@ -3,20 +3,20 @@
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
-use crate::model::{CheckedPlace, Severity};
-use crate::section::{Asks, Section};
+use super::{Evidence, Observation, Rule};
+use crate::model::{CheckedPlace, RiskSeverity};
+use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::whole("space-short", Severity::Warning, space_short),
-    Rule::section("read-only-place", Severity::Warning, read_only_place),
-    Rule::section("file-size-limit", Severity::Warning, file_size_limit),
-    Rule::section("trim-unsupported", Severity::Warning, trim_unsupported),
+    Rule::whole("space-short", RiskSeverity::Warning, space_short),
+    Rule::section("read-only-place", RiskSeverity::Warning, read_only_place),
+    Rule::section("file-size-limit", RiskSeverity::Warning, file_size_limit),
+    Rule::section("trim-unsupported", RiskSeverity::Warning, trim_unsupported),
 ];
 
 /// All jobs' files on one file system need more than is free there.
-fn space_short(run: &Run<'_>) -> Vec<Told> {
+fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
     let short = |place: &CheckedPlace| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
     let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
     let told = places.map(|(at, place)| {
@@ -33,15 +33,18 @@ fn space_short(run: &Run<'_>) -> Vec<Told> {
             point.display(),
             bytes(place.free_bytes.unwrap_or(0))
         );
-        Told::new(message, "a job will end with ENOSPC: use a smaller size, fewer files or another directory")
-            .blame(&[Opt::Size, Opt::Filesize])
-            .sections(users.map(|section| section.index).collect())
+        Observation::new(
+            message,
+            "a job will end with ENOSPC: use a smaller size, fewer files or another directory",
+        )
+        .blame(&[Opt::Size, Opt::Filesize])
+        .sections(users.map(|section| section.index).collect())
     });
     told.collect()
 }
 
 /// Something is written where nothing can be.
-fn read_only_place(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let read_only = |path| {
         let place = run.facts.place_of(path)?;
         place.read_only.then_some(place)
@@ -55,11 +58,13 @@ fn read_only_place(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         .as_ref()
         .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
     let message = format!("{} would be written, but the {what} is read-only", file.path.display());
-    Some(Told::new(message, "name a place that can be written").blame(&[Opt::Filename, Opt::Directory]))
+    Some(
+        Observation::new(message, "name a place that can be written").blame(&[Opt::Filename, Opt::Directory]),
+    )
 }
 
 /// A file grows beyond what this process may make.
-fn file_size_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn file_size_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.file_size_bytes?;
     let (_, file) = section.files().find(|(spec, file)| {
         file.kind == FileKind::Regular && file.end() > most && (spec.does(Direction::Write) || file.extend)
@@ -70,17 +75,20 @@ fn file_size_limit(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         bytes(file.end()),
         bytes(most)
     );
-    Some(Told::new(message, "raise it (ulimit -f) or use a smaller size").blame(&[Opt::Size, Opt::Filesize]))
+    Some(
+        Observation::new(message, "raise it (ulimit -f) or use a smaller size")
+            .blame(&[Opt::Size, Opt::Filesize]),
+    )
 }
 
 /// A device does not know trims.
-fn trim_unsupported(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let trims =
         section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.does(Direction::Trim));
     let deaf = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);
     let (_, file) = trims.into_iter().find(|(_, file)| deaf(&file.path) == Some(true))?;
     let message = format!("{} takes no trims", file.path.display());
-    Some(Told::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))
+    Some(Observation::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))
 }
 
 #[cfg(test)]

@@ -3,21 +3,22 @@
 use ferrio_job::Direction;
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
-use crate::model::{Certainty, Severity, Volume};
-use crate::section::{Asks, Section};
+use super::{Evidence, Observation, Rule};
+use crate::model::{Certainty, RiskSeverity, Volume};
+use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, time};
 use crate::volume;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("time-based-without-runtime", Severity::Warning, time_based_without_runtime),
-    Rule::section("ramp-outlasts-work", Severity::Warning, ramp_outlasts_work),
-    Rule::section("verify-never-runs", Severity::Warning, verify_never_runs),
-    Rule::section("startdelay-over", Severity::Warning, startdelay_over),
-    Rule::section("runtime-unreached", Severity::Info, runtime_unreached),
-    Rule::section("short-run", Severity::Warning, short_run),
-    Rule::section("few-ios", Severity::Info, few_ios),
-    Rule::section("long-run", Severity::Info, long_run),
+    Rule::section("time-based-without-runtime", RiskSeverity::Warning, time_based_without_runtime),
+    Rule::section("ramp-outlasts-work", RiskSeverity::Warning, ramp_outlasts_work),
+    Rule::section("verify-never-runs", RiskSeverity::Warning, verify_never_runs),
+    Rule::section("startdelay-over", RiskSeverity::Warning, startdelay_over),
+    Rule::section("runtime-unreached", RiskSeverity::Info, runtime_unreached),
+    Rule::section("short-run", RiskSeverity::Warning, short_run),
+    Rule::section("few-ios", RiskSeverity::Info, few_ios),
+    Rule::section("long-run", RiskSeverity::Info, long_run),
+    Rule::section("never-starts", RiskSeverity::Warning, never_starts),
 ];
 
 /// Fewer I/Os than this say little beyond their mean.
@@ -29,16 +30,17 @@ const SLOW_IOS: f64 = 2000.0;
 const LONG: f64 = 86_400.0;
 
 /// `time_based` says nothing without `runtime`.
-fn time_based_without_runtime(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn time_based_without_runtime(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let said = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
     said.then(|| {
-        let told = Told::new("time_based without runtime: the job ends when its size is done", "add runtime");
+        let told =
+            Observation::new("time_based without runtime: the job ends when its size is done", "add runtime");
         told.blame(&[Opt::TimeBased])
     })
 }
 
 /// A job that ends by its size may end before its ramp does: then nothing is measured.
-fn ramp_outlasts_work(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     if spec.limits.time_based || !spec.works() {
         return None;
@@ -50,29 +52,29 @@ fn ramp_outlasts_work(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         let moved = read?.saturating_add(write?).saturating_add(trim?);
         return (moved <= ramp_size && !spec.group_reporting).then(|| {
             let message = format!("the job is done before its ramp_size of {} is moved", bytes(ramp_size));
-            Told::new(message, told).blame(&[Opt::RampSize])
+            Observation::new(message, told).blame(&[Opt::RampSize])
         });
     }
     let ends_early = volume::least_seconds(spec) < ramp(section);
     (ramp(section) > 0.0 && ends_early).then(|| {
         let message = format!("the job may be done before its ramp_time of {} is over", time(ramp(section)));
-        Told::new(message, told).blame(&[Opt::RampTime])
+        Observation::new(message, told).blame(&[Opt::RampTime])
     })
 }
 
 /// A job that only writes for a given time has none left to read back.
-fn verify_never_runs(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let verifies = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
     let only_writes = spec.does(Direction::Write) && !spec.does(Direction::Read);
     (verifies && only_writes && spec.limits.time_based).then(|| {
         let message = "verify with time_based: writing uses all of runtime, nothing is read back";
-        Told::new(message, "take time_based out").blame(&[Opt::Verify])
+        Observation::new(message, "take time_based out").blame(&[Opt::Verify])
     })
 }
 
 /// A delay counts from the start of the run, and is over when an earlier phase ends.
-fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let delay = section.spec().limits.startdelay.1.as_secs_f64();
     let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
     let start = earlier.map(|phase| phase.time.least_seconds).sum::<f64>();
@@ -82,12 +84,12 @@ fn startdelay_over(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
             "it counts from the start of the run, and the phase begins after {} or later",
             time(start)
         );
-        Told::new(message, advice).blame(&[Opt::Startdelay])
+        Observation::new(message, advice).blame(&[Opt::Startdelay])
     })
 }
 
 /// Size ends the job on almost any device before `runtime` does.
-fn runtime_unreached(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
     let job = section.instances.iter().find(|job| job.setup_error.is_none())?;
     let (spec, runtime) = (&job.spec, job.spec.limits.runtime.as_secs_f64());
@@ -104,25 +106,25 @@ fn runtime_unreached(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
             bytes(bytes_needed.ceil() as u64),
             time(runtime)
         );
-        Told::new(message, "runtime is only the longest it may take: add time_based to use all of it")
+        Observation::new(message, "runtime is only the longest it may take: add time_based to use all of it")
             .blame(&[Opt::Runtime])
     })
 }
 
 /// A run of less than a second is mostly start and end.
-fn short_run(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let runtime = spec.limits.runtime.as_secs_f64();
     let told = spec.works() && runtime > 0.0 && runtime < 1.0;
     told.then(|| {
         let message = format!("runs for {} only", time(runtime));
-        Told::new(message, "figures of less than a second swing: use a runtime of seconds")
+        Observation::new(message, "figures of less than a second swing: use a runtime of seconds")
             .blame(&[Opt::Runtime])
     })
 }
 
 /// So few I/Os that percentiles rest on single ones.
-fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.report.jobs.get(section.index)?;
     if job.volume.certainty == Certainty::Unknown || !spec.works() {
@@ -135,7 +137,7 @@ fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
     let all = if spec.clones > 1 { " by all instances" } else { "" };
     let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
-    Some(Told::new(message, "high percentiles rest on a handful of them: use a larger size, loops, or time_based with runtime").blame(&[
+    Some(Observation::new(message, "high percentiles rest on a handful of them: use a larger size, loops, or time_based with runtime").blame(&[
         Opt::NumberIos,
         Opt::IoSize,
         Opt::Size,
@@ -143,15 +145,41 @@ fn few_ios(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// A rate stretches the work over more than a day.
-fn long_run(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let least = run.report.jobs.get(section.index)?.time.least_seconds;
     (least >= LONG).then(|| {
         let message = format!("runs for {} at least", time(least));
-        Told::new(message, "check rate, size and runtime").blame(&[Opt::Runtime, Opt::Rate, Opt::RateIops])
+        Observation::new(message, "check rate, size and runtime").blame(&[
+            Opt::Runtime,
+            Opt::Rate,
+            Opt::RateIops,
+        ])
     })
 }
 
-fn ramp(section: &Section<'_>) -> f64 {
+/// A job is cancelled, or the run is over, before its time comes.
+fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    run.report.jobs.get(section.index).filter(|job| job.never_starts)?;
+    let timeout = run.report.trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
+    let begins = run.report.phases.iter().take(section.phase.saturating_sub(1));
+    let begins: f64 = begins.map(|phase| phase.time.least_seconds).sum();
+    let own = section.spec().limits.startdelay.0.as_secs_f64();
+    Some(
+        match timeout.filter(|&timeout| begins.max(own) >= timeout) {
+            Some(timeout) => Observation::new(
+                format!("never starts: the trigger ends the run after {}", time(timeout)),
+                "use a longer --trigger-timeout, or shorter jobs before",
+            ),
+            None => Observation::new(
+                "never starts: a job that ends before takes it along (exitall)",
+                "take exitall out, use exit_what=stonewall, or let all jobs start together",
+            ),
+        }
+        .blame(&[Opt::WaitFor, Opt::Startdelay, Opt::Stonewall, Opt::Exitall, Opt::ExitWhat]),
+    )
+}
+
+fn ramp(section: &CheckedSection<'_>) -> f64 {
     section.spec().limits.ramp_time.as_secs_f64()
 }
 
@@ -224,5 +252,19 @@ mod tests {
         assert_eq!(risks(&report, "few-ios")[0].message, "at most 48 I/Os (192KiB) by all instances");
         assert!(!has("few-ios", &null("")) && !has("few-ios", &null("size=64k\ntime_based\nruntime=2\n")));
         assert!(has("few-ios", &null("number_ios=10\n")));
+    }
+
+    #[test]
+    fn a_job_that_is_ended_before_it_starts_is_told() {
+        let text = "[global]\nioengine=null\nsize=1g\nexitall\n[a]\n[b]\nwait_for=a\n";
+        let report = report(text);
+        let found = risks(&report, "never-starts");
+        assert_eq!(
+            (found[0].jobs.as_slice(), found[0].origins[0].text.as_str()),
+            (&["b".to_owned()][..], "wait_for=a")
+        );
+        assert_eq!(report.jobs[1].volume.read, Some(0));
+        assert!(!has("never-starts", &text.replace("exitall", "exitall\nexit_what=stonewall")));
+        assert!(!has("never-starts", &text.replace("exitall\n", "")));
     }
 }

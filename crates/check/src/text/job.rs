@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::{Style, clean, moves, short};
+use super::{TextStyle, clean, moves, short};
 use crate::model::{
-    Action, Certainty, CheckedPlace, Command, EndsOthers, EndsWhen, EndsWhich, File, FileKind, Job, Log,
-    Pauses, Span, Zones,
+    Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
+    EndsWhich, FileAction, JobCommand, Pauses, TimeSpan, ZoneSizes,
 };
 use crate::units::{block, bytes, time};
 
 /// Name and kind of work on the first line, then one line for each thing to know.
-pub(super) fn lines(job: &Job, places: &[CheckedPlace], style: &Style) -> String {
+pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
     let mut out = format!("  {}{clones}: {}\n", style.bold(&clean(&job.name)), work(job));
     let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
@@ -69,12 +69,12 @@ pub(super) fn lines(job: &Job, places: &[CheckedPlace], style: &Style) -> String
 }
 
 /// A command is not run by a check: it is shown as it is written.
-fn ran(command: &Command) -> String {
+fn ran(command: &JobCommand) -> String {
     let output = clean(&command.output.display().to_string());
     format!("runs `{}` ({}), what it says goes to {output}", clean(&command.command), command.option)
 }
 
-fn zoned(zones: &Zones) -> String {
+fn zoned(zones: &ZoneSizes) -> String {
     let gap =
         if zones.skip > 0 { format!(", {} left out between two", bytes(zones.skip)) } else { String::new() };
     match zones.size == zones.range {
@@ -107,7 +107,7 @@ fn others(ends: EndsOthers, clones: bool) -> String {
 }
 
 /// Files on one line, then how often they grow.
-fn logs(logs: &[Log]) -> Option<String> {
+fn logs(logs: &[CheckedLog]) -> Option<String> {
     const NAMED: usize = 3;
     let first = logs.first()?;
     let names: Vec<String> =
@@ -132,7 +132,7 @@ pub(super) fn place_name(place: &CheckedPlace) -> String {
     clean(&point.or_else(|| place.source.clone()).unwrap_or_default())
 }
 
-fn work(job: &Job) -> String {
+fn work(job: &CheckedJob) -> String {
     let mut words = vec![job.rw.clone()];
     if let Some(reads) = job.rwmixread {
         words[0] = format!("{} with {reads}% reads", job.rw);
@@ -140,7 +140,7 @@ fn work(job: &Job) -> String {
     words.push(format!("bs={}", block_sizes(job)));
     words.push(job.engine.clone());
     words.push(format!("iodepth={}", job.iodepth));
-    let stored = job.files.iter().any(|file| file.kind != FileKind::None);
+    let stored = job.files.iter().any(|file| file.kind != CheckedFileKind::None);
     if stored {
         // A mapping is the page cache, whatever the open flags say.
         let direct = job.direct && job.engine != "mmap";
@@ -153,7 +153,7 @@ fn work(job: &Job) -> String {
 }
 
 /// One size for all directions where they agree.
-fn block_sizes(job: &Job) -> String {
+fn block_sizes(job: &CheckedJob) -> String {
     let sizes = job.block_sizes;
     let range = |[min, max]: [u64; 2]| match min == max {
         true => block(min),
@@ -171,7 +171,7 @@ fn block_sizes(job: &Job) -> String {
     }
 }
 
-fn start(job: &Job) -> Option<String> {
+fn start(job: &CheckedJob) -> Option<String> {
     let mut when = Vec::new();
     if let Some(name) = &job.wait_for {
         when.push(format!("after job {} (wait_for)", clean(name)));
@@ -185,9 +185,9 @@ fn start(job: &Job) -> Option<String> {
 }
 
 /// Files of which all but the name is equal share a line.
-fn files(files: &[File], places: &[CheckedPlace]) -> Vec<String> {
+fn files(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
     const LINES: usize = 6;
-    let mut rows: Vec<(String, Vec<&File>)> = Vec::new();
+    let mut rows: Vec<(String, Vec<&CheckedFile>)> = Vec::new();
     for file in files {
         let what = what(file, places);
         match rows.iter_mut().find(|(shown, _)| *shown == what) {
@@ -204,24 +204,24 @@ fn files(files: &[File], places: &[CheckedPlace]) -> Vec<String> {
     lines
 }
 
-fn names(files: &[&File]) -> String {
-    let name = |file: &File| match file.kind {
-        FileKind::None => "no file".to_owned(),
+fn names(files: &[&CheckedFile]) -> String {
+    let name = |file: &CheckedFile| match file.kind {
+        CheckedFileKind::None => "no file".to_owned(),
         _ => clean(&file.path.display().to_string()),
     };
     match files {
         [only] => name(only),
-        [first, .., last] if first.kind != FileKind::None => {
+        [first, .., last] if first.kind != CheckedFileKind::None => {
             format!("{} .. {} ({} files)", name(first), name(last), files.len())
         }
         several => format!("no file, {} times", several.len()),
     }
 }
 
-fn what(file: &File, places: &[CheckedPlace]) -> String {
+fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
     let size = match (file.offset, file.existing_bytes) {
-        (0, Some(there)) if there > end && file.action == Action::Use => {
+        (0, Some(there)) if there > end && file.action == FileAction::Use => {
             format!("the first {} of {}", bytes(file.size), bytes(there))
         }
         (0, _) => bytes(file.size),
@@ -232,34 +232,34 @@ fn what(file: &File, places: &[CheckedPlace]) -> String {
     let place = place.map(|place| format!(" on {}", place_name(place))).unwrap_or_default();
     let sparse = file.existing_bytes.zip(file.allocated_bytes).is_some_and(|(size, space)| space < size / 2);
     let deed = match file.action {
-        Action::None => return format!("region of {size}"),
-        Action::Use if file.kind == FileKind::Block => "a block device".to_owned(),
-        Action::Use if file.kind == FileKind::Char => "a character device".to_owned(),
-        Action::Use if sparse => "there already, sparse".to_owned(),
-        Action::Use => "there already".to_owned(),
-        Action::UseEarlier => "made by an earlier job".to_owned(),
-        Action::CreateFilled => "created and filled".to_owned(),
-        Action::CreateEmpty => "created, not filled".to_owned(),
-        Action::ReplaceFilled => replaced(file, "filled"),
-        Action::ReplaceEmpty => replaced(file, "not filled"),
-        Action::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
-        Action::CreateOnOpen => "created when opened".to_owned(),
+        FileAction::None => return format!("region of {size}"),
+        FileAction::Use if file.kind == CheckedFileKind::Block => "a block device".to_owned(),
+        FileAction::Use if file.kind == CheckedFileKind::Char => "a character device".to_owned(),
+        FileAction::Use if sparse => "there already, sparse".to_owned(),
+        FileAction::Use => "there already".to_owned(),
+        FileAction::UseEarlier => "made by an earlier job".to_owned(),
+        FileAction::CreateFilled => "created and filled".to_owned(),
+        FileAction::CreateEmpty => "created, not filled".to_owned(),
+        FileAction::ReplaceFilled => replaced(file, "filled"),
+        FileAction::ReplaceEmpty => replaced(file, "not filled"),
+        FileAction::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
+        FileAction::CreateOnOpen => "created when opened".to_owned(),
     };
     let removed = if file.unlink { ", removed at the end" } else { "" };
     format!("{size}{place}: {deed}{removed}")
 }
 
-fn replaced(file: &File, how: &str) -> String {
+fn replaced(file: &CheckedFile, how: &str) -> String {
     format!("removed ({} are too short), created anew, {how}", bytes(file.existing_bytes.unwrap_or(0)))
 }
 
-fn length(span: &Span) -> String {
+fn length(span: &TimeSpan) -> String {
     match short(span) {
         text if text == "unbounded" => "however long it takes".to_owned(),
         text => text,
     }
 }
 
-fn rate(job: &Job) -> String {
+fn rate(job: &CheckedJob) -> String {
     job.rate_bytes_per_second.map(|rate| format!(" at {}/s", bytes(rate))).unwrap_or_default()
 }

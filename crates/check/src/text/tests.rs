@@ -38,8 +38,9 @@ fn risks_name_place_and_advice() {
 
 #[test]
 fn spans_are_told_as_they_are_known() {
-    let span =
-        |least_seconds, most_seconds| short(&Span { least_seconds, most_seconds, unbounded_because: None });
+    let span = |least_seconds, most_seconds| {
+        short(&TimeSpan { least_seconds, most_seconds, unbounded_because: None })
+    };
     assert_eq!(span(2.0, Some(2.0)), "2s");
     assert_eq!(span(0.0, Some(2.0)), "at most 2s");
     assert_eq!(span(1.0, Some(2.0)), "1s to 2s");

@@ -1,28 +1,29 @@
-//! What surrounds the I/O of a job: whom it ends, commands before and after it, pauses, the state that ends it early.
+//! What surrounds the I/O of a job: which jobs it ends, commands before and after it, pauses, the state that ends it early, logs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use ferrio_job::{ExitWhat, JobSpec, Plan, PlannedJob, SteadyFigure};
+use ferrio_job::{ExitWhat, JobSpec, Plan, PlannedJob, PlannedLog, SteadyFigure, log_files};
 
-use crate::model::{Command, EndsOthers, EndsWhen, EndsWhich, Pauses, SteadyState};
-use crate::section::Asks;
+use crate::facts::Facts;
+use crate::model::{CheckedLog, EndsOthers, EndsWhen, EndsWhich, JobCommand, Pauses, SteadyEnd};
+use crate::section::{CheckedSection, JobWork};
 use crate::timeline;
 
 /// The jobs of a run as those that one of them may end.
-pub(crate) struct Company {
+pub(crate) struct EndableJobs {
     /// `exitall`, which one job switches on for all.
     exitall: bool,
     instances: usize,
     of_group: HashMap<u32, usize>,
 }
 
-impl Company {
-    pub(crate) fn of(plan: &Plan) -> Company {
+impl EndableJobs {
+    pub(crate) fn of(plan: &Plan) -> EndableJobs {
         let mut of_group: HashMap<u32, usize> = HashMap::new();
         plan.jobs.iter().for_each(|job| *of_group.entry(job.spec.group).or_default() += 1);
         let exitall = plan.jobs.iter().any(|job| job.spec.life.exitall);
-        Company { exitall, instances: plan.jobs.len(), of_group }
+        EndableJobs { exitall, instances: plan.jobs.len(), of_group }
     }
 
     /// Whom a job ends, `None` where there is nobody.
@@ -43,14 +44,14 @@ impl Company {
 }
 
 /// The shell commands of each clone; all clones write to the same files.
-pub(crate) fn commands(spec: &JobSpec) -> Vec<Command> {
+pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
     let all = [
         ("exec_prerun", "prerun", &spec.life.exec_prerun),
         ("exec_postrun", "postrun", &spec.life.exec_postrun),
     ];
     let given = all.into_iter().filter_map(|(option, what, command)| Some((option, what, command.clone()?)));
     given
-        .map(|(option, what, command)| Command {
+        .map(|(option, what, command)| JobCommand {
             option,
             command,
             output: PathBuf::from(format!("{}.{what}.txt", spec.name)),
@@ -67,13 +68,26 @@ pub(crate) fn pauses(spec: &JobSpec) -> Option<Pauses> {
     })
 }
 
-pub(crate) fn steady_state(job: &PlannedJob) -> Option<SteadyState> {
+pub(crate) fn steady_state(job: &PlannedJob) -> Option<SteadyEnd> {
     let figure = match job.spec.steadystate?.figure {
         SteadyFigure::Iops => "iops",
         SteadyFigure::Bandwidth => "bw",
         SteadyFigure::Latency => "lat",
     };
-    Some(SteadyState { figure, least_seconds: timeline::settled(job) })
+    Some(SteadyEnd { figure, least_seconds: timeline::settled(job) })
+}
+
+/// Log files of all clones, each once, in the order of their numbers.
+pub(crate) fn logs(section: &CheckedSection<'_>, facts: &Facts) -> Vec<CheckedLog> {
+    let mut seen = HashSet::new();
+    let all = section.instances.iter().flat_map(|job| log_files(&job.spec));
+    all.filter(|log| seen.insert(log.path.clone()))
+        .map(|PlannedLog { path, window_ms, shared, .. }| {
+            let path = PathBuf::from(path);
+            let known = facts.logs.get(&path).copied().unwrap_or_default();
+            CheckedLog { path, window_ms, shared, existing_bytes: known.size, place: known.place }
+        })
+        .collect()
 }
 
 #[cfg(test)]

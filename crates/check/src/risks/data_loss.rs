@@ -5,27 +5,27 @@ use std::path::Path;
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Rule, Run, Told};
+use super::{Evidence, Observation, Rule};
 use crate::build::action;
-use crate::model::{Action, CheckedDevice, Severity};
-use crate::section::{Asks, Section};
+use crate::model::{CheckedDevice, FileAction, RiskSeverity};
+use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, listed, time};
 
 /// Bytes from which going over a device takes its time.
 const LARGE: u64 = 64 << 30;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::section("write-to-used-device", Severity::Warning, write_to_used_device),
-    Rule::section("write-to-device", Severity::Warning, write_to_device),
-    Rule::section("whole-device", Severity::Info, whole_device),
-    Rule::section("missing-device", Severity::Warning, missing_device),
-    Rule::section("overwrite-existing", Severity::Info, overwrite_existing),
-    Rule::section("replace-existing", Severity::Warning, replace_existing),
-    Rule::section("unlink-existing", Severity::Warning, unlink_existing),
+    Rule::section("write-to-used-device", RiskSeverity::Warning, write_to_used_device),
+    Rule::section("write-to-device", RiskSeverity::Warning, write_to_device),
+    Rule::section("whole-device", RiskSeverity::Info, whole_device),
+    Rule::section("missing-device", RiskSeverity::Warning, missing_device),
+    Rule::section("overwrite-existing", RiskSeverity::Info, overwrite_existing),
+    Rule::section("replace-existing", RiskSeverity::Warning, replace_existing),
+    Rule::section("unlink-existing", RiskSeverity::Warning, unlink_existing),
 ];
 
 /// A device with a file system, partitions, swap or other devices on it is written to.
-fn write_to_used_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn write_to_used_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (file, device) = changed_device(run, section).find(|(_, device)| holds(device).is_some())?;
     let message = format!(
         "{} {}, and it holds {}",
@@ -33,11 +33,14 @@ fn write_to_used_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         described(file, Some(device)),
         holds(device).unwrap_or_default()
     );
-    Some(Told::new(message, "all of that will be lost: name a device that is empty").blame(&[Opt::Filename]))
+    Some(
+        Observation::new(message, "all of that will be lost: name a device that is empty")
+            .blame(&[Opt::Filename]),
+    )
 }
 
 /// A device that seems empty is written to.
-fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     if changed_device(run, section).any(|(_, device)| holds(device).is_some()) {
         return None;
     }
@@ -46,13 +49,13 @@ fn write_to_device(run: &Run<'_>, section: &Section<'_>) -> Option<Told> {
     let device = device(run, file);
     let message = format!("{} {}", deed(section), described(file, device));
     Some(
-        Told::new(message, "data on it will be lost: make sure that it is the device you mean")
+        Observation::new(message, "data on it will be lost: make sure that it is the device you mean")
             .blame(&[Opt::Filename]),
     )
 }
 
 /// All of a large device, however long that takes.
-fn whole_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = |(spec, file): &(&JobSpec, &FileSpec)| {
         let whole = file.offset == 0 && file.size == file.real_size && file.size >= LARGE;
         let done = spec.limits.io_size.is_none_or(|bytes| bytes >= file.size) && spec.limits.number_ios == 0;
@@ -66,14 +69,17 @@ fn whole_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         file.path.display(),
         time(seconds)
     );
-    Some(Told::new(message, "give a size, or time_based with runtime").blame(&[Opt::Size, Opt::Filename]))
+    Some(
+        Observation::new(message, "give a size, or time_based with runtime")
+            .blame(&[Opt::Size, Opt::Filename]),
+    )
 }
 
 /// There is no such device: a regular file of that name would be made, in memory.
-fn missing_device(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
     let message = format!("there is no {}: a regular file is made in its place", file.path.display());
-    Some(Told::new(message, "check the name of the device").blame(&[Opt::Filename]))
+    Some(Observation::new(message, "check the name of the device").blame(&[Opt::Filename]))
 }
 
 /// A file directly below `/dev` that is none yet.
@@ -84,22 +90,28 @@ pub(super) fn is_missing_device(file: &FileSpec) -> bool {
 }
 
 /// A file that was named and is there already is written to.
-fn overwrite_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let named = section.job.options.is_given(Opt::Filename);
     let (_, file) = section.files().filter(|_| named).find(|(spec, file)| {
         let there = file.found.is_some_and(|size| size > file.offset);
-        there && spec.changes() && action(spec, file, false) == Action::Use && file.kind == FileKind::Regular
+        there
+            && spec.changes()
+            && action(spec, file, false) == FileAction::Use
+            && file.kind == FileKind::Regular
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
     let message =
         format!("overwrites {} of the file {} that is there already", bytes(part), file.path.display());
-    Some(Told::new(message, "fine if an earlier run made it; else name another file").blame(&[Opt::Filename]))
+    Some(
+        Observation::new(message, "fine if an earlier run made it; else name another file")
+            .blame(&[Opt::Filename]),
+    )
 }
 
 /// A file that is there is too short: laying out removes it and makes a new one.
-fn replace_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(spec, file)| {
-        let anew = matches!(action(spec, file, false), Action::ReplaceFilled | Action::ReplaceEmpty);
+        let anew = matches!(action(spec, file, false), FileAction::ReplaceFilled | FileAction::ReplaceEmpty);
         anew && file.found.is_some_and(|size| size > 0)
     })?;
     let message = format!(
@@ -107,7 +119,7 @@ fn replace_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
         file.path.display(),
         bytes(file.found.unwrap_or(0))
     );
-    Some(Told::new(message, "name another file, or use a size that fits the file").blame(&[
+    Some(Observation::new(message, "name another file, or use a size that fits the file").blame(&[
         Opt::Filename,
         Opt::Size,
         Opt::Filesize,
@@ -115,14 +127,14 @@ fn replace_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
 }
 
 /// `unlink` removes files that were there before the run.
-fn unlink_existing(_: &Run<'_>, section: &Section<'_>) -> Option<Told> {
+fn unlink_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
     let (_, file) = section.files().find(|(spec, file)| spec.unlink && there(file))?;
     let message = format!("removes {} when the job ends, which was there before", file.path.display());
-    Some(Told::new(message, "take unlink out to keep it").blame(&[Opt::Unlink]))
+    Some(Observation::new(message, "take unlink out to keep it").blame(&[Opt::Unlink]))
 }
 
-fn deed(section: &Section<'_>) -> &'static str {
+fn deed(section: &CheckedSection<'_>) -> &'static str {
     let spec = section.spec();
     match (spec.does(Direction::Write), spec.does(Direction::Trim)) {
         (true, true) => "writes to and trims the device",
@@ -141,13 +153,13 @@ fn holds(device: &CheckedDevice) -> Option<String> {
     (!device.holds.is_empty()).then(|| listed(&device.holds))
 }
 
-fn device<'a>(run: &Run<'a>, file: &FileSpec) -> Option<&'a CheckedDevice> {
+fn device<'a>(run: &Evidence<'a>, file: &FileSpec) -> Option<&'a CheckedDevice> {
     run.facts.place_of(&file.path)?.device.as_ref()
 }
 
 fn changed_device<'a>(
-    run: &Run<'a>,
-    section: &Section<'a>,
+    run: &Evidence<'a>,
+    section: &CheckedSection<'a>,
 ) -> impl Iterator<Item = (&'a FileSpec, &'a CheckedDevice)> {
     let changed = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
     let found: Vec<_> = changed.filter_map(|(_, file)| Some((file, device(run, file)?))).collect();
