@@ -20,7 +20,7 @@ pub struct BufferContent {
     pub compress: u32,
     /// `buffer_compress_chunk`: most bytes of a piece; 0 for the smallest write.
     pub chunk: u64,
-    /// Buffers that equal others, if there are to be any.
+    /// Duplicate buffers, if requested.
     pub dedupe: Option<Dedupe>,
 }
 
@@ -38,7 +38,7 @@ impl Default for BufferContent {
     }
 }
 
-/// Buffers that equal others.
+/// Duplicate buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dedupe {
     /// `dedupe_percentage`: share of the buffers that equal another one, 1..=100.
@@ -60,13 +60,13 @@ choices! {
 pub struct WorkingSet {
     /// `dedupe_working_set_percentage`: part of the job's size, 0..=100.
     pub percent: u32,
-    /// `size` in bytes as it was given; without it the size that the job turned out to have.
+    /// `size` in bytes as given; without it the size of the job's region.
     pub size: Option<u64>,
-    /// `dedupe_global`: what seeds the contents of each job of the run, in the order of their numbers.
+    /// `dedupe_global`: the content seeds of all jobs of the run, in the order of their numbers.
     pub pool: Option<Arc<[ContentSeed]>>,
 }
 
-/// What the contents of a job begin with.
+/// What seeds the contents of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentSeed {
     /// Generator of the stream.

@@ -1,4 +1,4 @@
-//! fio's defaults: the job that nothing was said about.
+//! fio's defaults: a job without options.
 
 use std::time::Duration;
 

@@ -9,6 +9,6 @@ pub struct Flow {
     pub id: u32,
     /// `flow`: I/Os of this job in proportion to the weights of the others, 1..=1000.
     pub weight: u32,
-    /// `flow_sleep`: how long to sleep when it is the turn of others; zero to keep looking.
+    /// `flow_sleep`: how long to sleep while other jobs are due; zero to poll.
     pub sleep: Duration,
 }

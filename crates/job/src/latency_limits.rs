@@ -7,9 +7,9 @@ use crate::PerDirection;
 /// `latency_target` and the options below it: the search for the largest depth that keeps a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyTarget {
-    /// Longest total latency of an I/O within the target; zero when nothing is searched for.
+    /// Longest total latency of an I/O within the target; zero when no depth is searched for.
     pub target: Duration,
-    /// Time at one depth until it is judged; zero when every I/O is.
+    /// Time at one depth before it is judged; zero to judge after every I/O.
     pub window: Duration,
     /// Share of I/Os that must be within the target, percent.
     pub percentile: f64,

@@ -1,10 +1,10 @@
 //! The resolved job: plain data that describes what runs.
 //!
-//! This crate is at the bottom of the house. It reads no text, asks the machine nothing and starts no thread: the planner fills a
+//! This crate is the base of all others. It reads no text, asks the machine nothing and starts no thread: the planner fills a
 //! [`Plan`] of [`JobSpec`]s, and the runner, the engines, the workload and the reports read it. What any of them has to say to the
 //! user is a [`Diagnostic`].
 //!
-//! - [`JobSpec`] is one job; its parts stand in one module per subject, and `defaults` has the values that hold when nothing is said.
+//! - [`JobSpec`] is one job; each subject has a module with its part, and `defaults` has the values of a job without options.
 //! - [`Plan`] is all jobs of a run.
 //! - [`Diagnostic`] has a code from the table in [`codes`], a place ([`Origin`]) and what to do.
 #![forbid(unsafe_code)]

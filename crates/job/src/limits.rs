@@ -15,7 +15,7 @@ pub struct Limits {
     pub loops: u32,
     /// Cap on the run time, zero for none.
     pub runtime: Duration,
-    /// Run for `runtime` even when all is done.
+    /// Run for `runtime` even after all I/O is done.
     pub time_based: bool,
     /// Time at the start that is not measured.
     pub ramp_time: Duration,

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::choice::choices;
 
-/// `mem` and what belongs to it.
+/// `mem` and the options below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// `mem`.
     pub kind: MemoryKind,
-    /// `iomem_align`: each buffer begins at a multiple of this, a power of two; 0 for no wish.
+    /// `iomem_align`: each buffer begins at a multiple of this, a power of two; 0 for any address.
     pub align: u64,
     /// `hugepage-size`: bytes of a huge page, a power of two.
     pub huge_page: u64,

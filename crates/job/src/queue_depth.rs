@@ -13,7 +13,7 @@ pub struct Depth {
     pub complete_min: u32,
     /// Take at most this many completions, at least `complete_min`.
     pub complete_max: u32,
-    /// After a full queue refill only when this many are left, 1..=iodepth.
+    /// Once full, the queue is refilled when only this many are left, 1..=iodepth.
     pub low: u32,
 }
 

@@ -3,7 +3,7 @@
 use crate::PerDirection;
 use crate::choice::choices;
 
-/// A law under which few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
+/// A skewed distribution: few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skew {
     /// The law with its parameter.
@@ -48,7 +48,7 @@ pub enum Distribution {
     Sequence {
         /// Numbers of blocks, 1 to 64 of them.
         blocks: Vec<u64>,
-        /// `random_sequence_stride`: every round begins behind the one before.
+        /// `random_sequence_stride`: every round begins after the previous one.
         stride: bool,
     },
 }
@@ -87,7 +87,7 @@ impl RandomGenerator {
         }
     }
 
-    /// What everything that is drawn is drawn with.
+    /// The generator of all random numbers of the job.
     #[must_use]
     pub const fn generator(self) -> Generator {
         match self {
@@ -117,16 +117,16 @@ pub enum RandomOrder {
     Drawn,
     /// `lfsr`: a shift register visits each block once.
     Lfsr,
-    /// `permute`: a permutation of all blocks, from ferrio.
+    /// `permute`: a permutation of all blocks (ferrio only).
     Permute,
 }
 
 /// How random streams are seeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeding {
-    /// `randrepeat=1` without `randseed`: seed 0x89, every stream starts again at each further pass.
+    /// `randrepeat=1` without `randseed`: seed 0x89, every stream restarts with each pass.
     Repeatable,
-    /// `randseed=N`: fixed seed, streams run on over passes.
+    /// `randseed=N`: fixed seed, streams continue over passes.
     Fixed(u64),
     /// `randrepeat=0`: seeds from the operating system.
     FromSystem,

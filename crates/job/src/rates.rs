@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::choice::choices;
 use crate::{Direction, PerDirection};
 
-/// Rate limits of one job, 0 is none; bytes per second or I/Os per second, exclusive.
+/// Rate limits of one job in bytes per second or in I/Os per second, never both; 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// `rate`, bytes/s.

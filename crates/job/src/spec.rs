@@ -19,9 +19,9 @@ pub struct JobSpec {
     pub group: u32,
     /// Starts only after all earlier jobs have ended.
     pub stonewall: bool,
-    /// Whom it waits for, whom it ends, commands around it.
+    /// The jobs it waits for and the jobs it ends, and the commands before and after it.
     pub life: LifeCycle,
-    /// Errors that do not end it.
+    /// Errors that do not end the job.
     pub tolerance: Tolerance,
     /// Report the group as one entry.
     pub group_reporting: bool,
@@ -45,11 +45,11 @@ pub struct JobSpec {
     pub zones: Option<Zones>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
-    /// `softrandommap`: a job whose map does not fit the memory runs without.
+    /// `softrandommap`: a job whose map does not fit into memory runs without one.
     pub soft_random_map: bool,
     /// Generator of random numbers.
     pub generator: Generator,
-    /// Random offsets are drawn with 64 bits whatever the generator: a file has more blocks than 32 bits can name.
+    /// Random offsets are drawn with 64 bits whatever the generator: a file has more blocks than 32 bits can number.
     pub wide_offsets: bool,
     /// How the next block of a uniform choice is found.
     pub random_order: RandomOrder,
@@ -71,7 +71,7 @@ pub struct JobSpec {
     pub engine_options: EngineOptions,
     /// Queue depth.
     pub depth: Depth,
-    /// `io_submit_mode=offload`: one thread for each I/O in flight does it.
+    /// `io_submit_mode=offload`: each I/O in flight has a thread of its own.
     pub offload: bool,
     /// `serialize_overlap` in force: I/Os that touch the same bytes of a file are not in flight together.
     pub serialize_overlap: bool,
@@ -83,7 +83,7 @@ pub struct JobSpec {
     pub invalidate: bool,
     /// Advice to the kernel after opening.
     pub fadvise: Fadvise,
-    /// `file_append`: regular files are worked on from their end.
+    /// `file_append`: I/O on regular files begins at their end.
     pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
@@ -101,9 +101,9 @@ pub struct JobSpec {
     pub think: Think,
     /// The latency that the depth is searched for.
     pub latency_target: LatencyTarget,
-    /// Latencies that end it.
+    /// Latencies that end the job.
     pub max_latency: MaxLatency,
-    /// Jobs that it does I/O in proportion to.
+    /// The flow group it belongs to.
     pub flow: Option<Flow>,
     /// Periodic and final syncs.
     pub durability: Durability,
@@ -162,7 +162,7 @@ impl JobSpec {
         self.block.0.iter().map(|b| b.min).min().unwrap_or(0)
     }
 
-    /// Most I/Os that can be under way at once, each with a buffer of its own.
+    /// Most I/Os in flight at once, each with a buffer of its own.
     #[must_use]
     pub fn units(&self) -> u32 {
         if self.is_sync() { 1 } else { self.depth.iodepth }

@@ -56,9 +56,9 @@ pub struct SteadyState {
     pub limit: f64,
     /// The limit is a percentage.
     pub percent: bool,
-    /// Length of the window, some intervals.
+    /// Length of the window, a multiple of the interval.
     pub duration: Duration,
-    /// What is measured earlier does not count.
+    /// Time at the start that does not count.
     pub ramp: Duration,
     /// Time between two checks.
     pub interval: Duration,

@@ -13,7 +13,7 @@ pub struct Think {
     pub spin: Duration,
     /// A pause follows this many I/Os; `None` when only `iotime` decides.
     pub blocks: Option<u32>,
-    /// Issued I/Os count, not completed ones.
+    /// `blocks` counts issued I/Os, not completed ones.
     pub at_issue: bool,
     /// A pause follows this much time without one; zero when only `blocks` decides.
     pub iotime: Duration,

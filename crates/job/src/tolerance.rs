@@ -9,9 +9,9 @@ pub struct Tolerance {
     pub read: Vec<i32>,
     /// Of writes, trims and syncs.
     pub write: Vec<i32>,
-    /// Of the check of blocks that were read: a mismatch is EILSEQ.
+    /// Of verification: a mismatch is EILSEQ.
     pub verify: Vec<i32>,
-    /// `error_dump`: tell of each tolerated error.
+    /// `error_dump`: report each tolerated error.
     pub dump: bool,
 }
 

@@ -95,7 +95,7 @@ choices! {
         Meta: "meta", "Headers only";
         Pattern: "pattern", "The verify_pattern alone";
         PatternHdr: "pattern_hdr", "A header and the verify_pattern";
-        /// Blocks are read back but not looked at.
+        /// Blocks are read back but not checked.
         Null: "null", "Read back, check nothing";
     }
 }
@@ -184,7 +184,7 @@ impl VerifyMethod {
         self.digest_bytes() > 0
     }
 
-    /// True when the method is nothing without `verify_pattern`.
+    /// True when the method needs `verify_pattern`.
     #[must_use]
     pub fn needs_pattern(self) -> bool {
         matches!(self, VerifyMethod::Pattern | VerifyMethod::PatternHdr)

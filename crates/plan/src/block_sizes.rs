@@ -17,7 +17,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Block sizes of each direction and what belongs to them.
+/// Block sizes of each direction, their shares and their alignment.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
     spec.block = sizes(options);
@@ -26,8 +26,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.bs_is_seq_rand = options.value(Opt::BsIsSeqRand);
     if spec.bs_unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
         let message =
-            "bs_unaligned and verify cannot be used together: headers stand at multiples of the interval";
-        let help = "take one of the two out";
+            "bs_unaligned and verify cannot be used together: headers are at multiples of the interval";
+        let help = "remove one of the two";
         refuse(findings, job, &[Opt::BsUnaligned], "bs-unaligned-with-verify", message, help);
     }
 }
@@ -38,8 +38,8 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, sizing: &Sizing, findings: 
     blocks_fit_a_request(job, spec, findings);
 }
 
-/// Smallest and largest I/O of each direction. `bsrange` and `bssplit` beat `bs` in either order; of these two the one given last
-/// counts. A bound of 0 is no bound.
+/// Smallest and largest I/O of each direction. `bsrange` and `bssplit` override `bs` in either order; of the two the last
+/// takes effect. A bound of 0 sets none.
 fn sizes(options: &Options) -> PerDirection<BlockSizes> {
     let fixed: PerDirection<u64> = options.value(Opt::Bs);
     let aligned = options.rwt(Opt::Ba);
@@ -53,7 +53,7 @@ fn sizes(options: &Options) -> PerDirection<BlockSizes> {
     }))
 }
 
-/// The shares of `bssplit`, ascending and without entries that have none, in the form the I/O path draws from.
+/// The shares of `bssplit` as the I/O path draws from them: ascending, without entries whose share is 0.
 fn shares(
     job: &Job,
     block: &PerDirection<BlockSizes>,
@@ -67,7 +67,7 @@ fn shares(
             let message =
                 format!("bssplit asks for {bytes} byte {}s, bsrange for at least {min}", direction.name());
             let code = "bssplit-below-bsrange";
-            refuse(findings, job, &[Opt::Bsrange], code, message, "give one of the two");
+            refuse(findings, job, &[Opt::Bsrange], code, message, "set only one of the two");
         }
     }
     PerDirection(splits.map(|split| split.map_or_else(Vec::new, |entries| settle(&entries))))
@@ -89,14 +89,14 @@ fn bounds(options: &Options) -> [(u64, u64); 3] {
     bounds
 }
 
-/// Entries without a share take equal whole parts of what the others leave.
+/// Entries without a share split what the others leave into equal whole parts.
 fn settle(entries: &[Split]) -> Vec<BlockShare> {
     let given: u32 = entries.iter().filter_map(|entry| entry.percent).map(u32::from).sum();
     let blank = entries.iter().filter(|entry| entry.percent.is_none()).count() as u32;
     if given > 100
         && let Some(only) = entries.iter().find(|entry| entry.percent.is_none())
     {
-        // fio refuses two blank ones here; the one blank entry takes everything.
+        // fio refuses two entries without a share here; a single one takes everything.
         return vec![BlockShare { bytes: only.bytes, percent: 100 }];
     }
     let rest = 100_u32.saturating_sub(given).checked_div(blank).unwrap_or(0);
@@ -114,7 +114,7 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     {
         let what = "size too small, must not be less than minimum block size";
         let message = format!("{what}: {size} < {}", sizing.min_block);
-        let help = "give a larger `size`, or smaller blocks";
+        let help = "use a larger `size` or smaller blocks";
         refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
     }
 }
@@ -129,7 +129,7 @@ fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
 }
 
-/// The option that says how large the largest block is: a range or a split beats `bs` in either order.
+/// The option that sets the largest block: a range or a split overrides `bs` in either order.
 pub(crate) fn largest_block(job: &Job) -> Opt {
     job.options.last_of(&[Opt::Bsrange, Opt::Bssplit]).map_or(Opt::Bs, |given| given.opt)
 }

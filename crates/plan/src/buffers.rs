@@ -1,6 +1,6 @@
 //! What the I/O buffers contain. The options change each other in the order given.
 //!
-//! That `verify` makes fio refill buffers changes nothing here: a block that will be verified is filled as a whole by its method.
+//! `verify` makes fio refill buffers. That changes nothing here: the verification method fills the whole block.
 
 use std::sync::Arc;
 
@@ -43,14 +43,14 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// What the options have said so far.
+/// The effect of the options read so far.
 #[derive(Default)]
 struct Reader {
     content: BufferContent,
     dedupe: u32,
     scramble_asked_for: bool,
     refill_given: bool,
-    /// An option of compression or duplicates was given, be it with 0.
+    /// An option of compression or duplicates was given, even with 0.
     shaped: bool,
 }
 
@@ -113,15 +113,15 @@ impl Reader {
         if self.dedupe > 0 {
             content.dedupe = Some(Dedupe { percent: self.dedupe, working_set: working_set(job) });
         }
-        // New content for every write needs no scrambling; zeroes stay zeroes unless scrambling was asked for; and scrambling
-        // would undo what compresses or is there twice.
+        // New content for every write needs no scrambling. Zeroes stay zeroes unless scrambling was requested. Scrambling would
+        // undo compression and duplicates.
         content.scramble &= !content.refill && !self.shaped && (!content.zero || self.scramble_asked_for);
         content.zero &= content.pattern.is_empty() && content.compress == 0 && content.dedupe.is_none();
         content
     }
 }
 
-/// A percentage; the catalogue holds it at 100.
+/// A percentage; the catalogue limits it to 100.
 fn share(percent: i64) -> u32 {
     percent.clamp(0, 100) as u32
 }
@@ -139,7 +139,7 @@ fn working_set(job: &Job) -> Option<WorkingSet> {
     Some(WorkingSet { percent: options.value(Opt::DedupeWorkingSetPercentage), size, pool })
 }
 
-/// Tells jobs with `dedupe_global` what the contents of all jobs of the run begin with.
+/// Gives jobs with `dedupe_global` the content seeds of all jobs of the run.
 pub(crate) fn share_seeds(jobs: &mut [PlannedJob]) {
     let shares = |spec: &JobSpec| pool(&spec.buffer).is_some();
     if !jobs.iter().any(|job| shares(&job.spec)) {
@@ -157,7 +157,7 @@ fn pool(content: &BufferContent) -> Option<&Arc<[ContentSeed]>> {
     content.dedupe.as_ref()?.working_set.as_ref()?.pool.as_ref()
 }
 
-/// Jobs seeded by the system are refused beside a job with `dedupe_global`.
+/// Jobs seeded by the system are refused together with a job that has `dedupe_global`.
 fn content_seed(spec: &JobSpec) -> ContentSeed {
     let randseed = match spec.seeding {
         Seeding::Fixed(seed) => seed,
@@ -173,7 +173,7 @@ fn has_working_set(job: &Job) -> bool {
 fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
     if !job.options.is_given(Opt::Size) {
         let message = "pregenerated dedupe working set requires size to be set";
-        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "give `size`");
+        refuse(findings, job, &[Opt::DedupeMode], "dedupe-without-size", message, "set `size`");
     }
 }
 
@@ -196,12 +196,12 @@ fn a_working_set_leaves_room_for_duplicates(job: &Job, findings: &mut Findings) 
              reserved to dedupe working set (those are unique pages)"
         );
         let opts = [Opt::DedupePercentage, Opt::DedupeWorkingSetPercentage];
-        let help = "the two percentages may make 100 at most";
+        let help = "the two percentages must not add up to more than 100";
         refuse(findings, job, &opts, "dedupe-above-100-percent", message, help);
     }
 }
 
-/// The set is a table of generators in memory, one for each of its blocks.
+/// The working set is a table in memory: one generator for each block.
 pub(crate) fn working_set_fits_the_memory(
     job: &Job,
     spec: &JobSpec,
@@ -217,20 +217,20 @@ pub(crate) fn working_set_fits_the_memory(
             machine.memory_mib
         );
         let opts = [Opt::DedupeMode, Opt::DedupeWorkingSetPercentage, Opt::Size];
-        let help = "give a smaller `dedupe_working_set_percentage` or `size`, or larger blocks";
+        let help = "use a smaller `dedupe_working_set_percentage`, a smaller `size` or larger blocks";
         refuse(findings, job, &opts, "dedupe-exceeds-memory", message, help);
     }
 }
 
-/// Duplicates of what other jobs write are made from the seeds of those.
+/// Duplicates of what other jobs write are made from the seeds of those jobs.
 pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Findings) {
     let shares = |job: &&Job| has_working_set(job) && asks(job, Opt::DedupeGlobal);
     let unknown = set.jobs.iter().find(|job| seeding(&job.options) == Seeding::FromSystem);
     if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
         let name = unknown.options.text(Opt::Name).unwrap_or(&unknown.name);
         let message =
-            format!("dedupe_global needs seeds that can be known, and randrepeat=0 of job {name} has none");
-        let help = "give that job a `randseed`, or take `randrepeat` out";
+            format!("dedupe_global needs known seeds, and job {name} has none because of randrepeat=0");
+        let help = "set `randseed` in that job, or remove its `randrepeat=0`";
         refuse(findings, job, &[Opt::DedupeGlobal], "dedupe-global-without-seed", message, help);
     }
 }
@@ -376,7 +376,7 @@ mod tests {
     fn global_duplicates_of_a_job_without_a_seed_are_refused() {
         let text = "[global]\nioengine=null\nsize=1m\nrw=write\n[a]\ndedupe_percentage=50\ndedupe_mode=working_set\n\
                     dedupe_global=1\n[b]\nrandrepeat=0\n";
-        let want = "dedupe_global needs seeds that can be known, and randrepeat=0 of job b has none";
+        let want = "dedupe_global needs known seeds, and job b has none because of randrepeat=0";
         assert_eq!(refusals(text), [want]);
         assert!(plan_of(&format!("{text}randseed=3\n")).is_ok());
         assert!(plan_of(&text.replace("dedupe_global=1", "")).is_ok());

@@ -1,4 +1,4 @@
-//! Where a device puts what is written: `fdp`, `dataplacement`.
+//! Where a device places written data: `fdp`, `dataplacement`.
 
 use ferrio_jobfile::{Job, Opt};
 
@@ -19,7 +19,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), Some("streams" | "none")) {
         let message = "fdp=1 is not compatible with dataplacement={streams, none}";
         let opts = [Opt::Fdp, Opt::Dataplacement];
-        let help = "give dataplacement=fdp alone";
+        let help = "use dataplacement=fdp alone";
         refuse(findings, job, &opts, "fdp-with-other-placement", message, help);
     }
 }

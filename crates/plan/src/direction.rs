@@ -47,12 +47,12 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
 }
 
-/// Whether a kind writes or trims.
+/// True for kinds that write or trim.
 pub(crate) fn changes_data(rw: ReadWrite) -> bool {
     rw.does(Direction::Write) || rw.does(Direction::Trim)
 }
 
-/// `rwmixread` and `rwmixwrite` are two names for one number; the last one given counts.
+/// `rwmixread` and `rwmixwrite` set the same number; the last one given takes effect.
 fn rwmixread(options: &Options) -> u32 {
     match options.last_of(&[Opt::Rwmixread, Opt::Rwmixwrite]) {
         Some(Given { opt, value: Value::Int(percent), .. }) => {
@@ -66,7 +66,7 @@ fn rwmixread(options: &Options) -> u32 {
 fn trimwrite_has_one_range(job: &Job, findings: &mut Findings) {
     if rw(job).is_trimwrite() {
         let message = "trimwrite cannot be used with multiple ranges";
-        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, "take `num_range` out");
+        refuse(findings, job, &[Opt::NumRange], "trimwrite-with-ranges", message, "remove `num_range`");
     }
 }
 
@@ -74,7 +74,7 @@ fn several_ranges_need_an_engine(job: &Job, findings: &mut Findings) {
     let engine = job.options.engine();
     if rw(job).does(Direction::Trim) && engine != TRIMS_RANGES {
         let message = format!("can't use multiple ranges with IO engine {engine}");
-        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, "take `num_range` out");
+        refuse(findings, job, &[Opt::NumRange], "engine-without-ranges", message, "remove `num_range`");
     }
 }
 

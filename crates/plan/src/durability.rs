@@ -6,7 +6,7 @@ use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 use crate::findings::Findings;
 use crate::written::{asks, note};
 
-/// Engines that read a stream, which cannot be read ahead and then again.
+/// Engines that read a stream, which cannot be read twice.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
 
 /// Rules about the job as written.
@@ -17,7 +17,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Periodic and final syncs, the flags that files are opened with, and what the kernel is told about the cache.
+/// Periodic and final syncs, open flags, and advice about the page cache.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     spec.durability = Durability {
@@ -30,12 +30,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     };
     spec.open_sync = options.choice(Opt::Sync);
     spec.direct = direct(options);
-    // Pages that were read ahead stay in the cache.
+    // `pre_read` fills the cache on purpose.
     spec.invalidate = options.value::<bool>(Opt::Invalidate) && !asks(job, Opt::PreRead);
     spec.fadvise = options.choice(Opt::FadviseHint);
 }
 
-/// `direct` and `buffered` are one switch; the last one given counts.
+/// `direct` and `buffered` are one switch; the last one given takes effect.
 fn direct(options: &Options) -> bool {
     match options.last_of(&[Opt::Direct, Opt::Buffered]) {
         Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,

@@ -1,4 +1,4 @@
-//! Which engine a job uses, what its private options say, and what it cannot do.
+//! Which engine a job uses, and its private options.
 
 use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
@@ -33,7 +33,7 @@ pub const ENGINES: [EngineKind; 10] = [
     EngineKind::Vsync,
 ];
 
-/// Engines that can ask for untorn writes.
+/// Engines that support untorn (atomic) writes.
 const ATOMIC: [&str; 3] = ["pvsync2", "libaio", "io_uring"];
 
 /// The job's engine; `None` (and a refusal) for one this program does not have.
@@ -76,7 +76,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Private options; those of other engines are not among the job's options.
+/// The private options of the job's engine.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let positive = |opt| options.value::<u32>(opt) > 0;
@@ -122,7 +122,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     };
 }
 
-/// With `sqthread_poll` submitting is a store to memory: there is no submission latency to see.
+/// With `sqthread_poll` submitting is a store to memory: there is no submission latency to measure.
 pub(crate) fn apply_rules(spec: &mut JobSpec) {
     if spec.engine_options.sqthread_poll {
         spec.measure.slat = false;

@@ -1,4 +1,4 @@
-//! `fill_device`: writers that end when there is no more room.
+//! `fill_device`: writers that end when the device is full.
 
 use ferrio_job::{Diagnostic, Direction, JobSpec};
 use ferrio_jobfile::{Job, Opt};
@@ -13,13 +13,13 @@ inert! {
         |job| !rw(job).does(Direction::Write) && !rw(job).does(Direction::Read); "the job does not write";
 }
 
-/// Whether only a full device limits what the job writes.
+/// True when only a full device limits what the job writes.
 pub(crate) fn is_unlimited(spec: &JobSpec, job: &Job) -> bool {
     let sized = [Opt::Size, Opt::Filesize].into_iter().any(|opt| asks(job, opt));
     spec.fill_device && spec.rw.does(Direction::Write) && !sized
 }
 
-/// Whether the job ends when there is no more room.
+/// Whether the job ends when the device is full.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.fill_device = job.options.value(Opt::FillDevice);
 }
@@ -36,12 +36,14 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
             false => "option `fill_device` with `overwrite` is not implemented yet",
         };
         let problem = Diagnostic::error(message, place(job, &[Opt::FillDevice])).code("unimplemented-value");
-        findings.lack(problem.help("fill the device with a job that writes first, and use its file then"));
+        findings.lack(
+            problem.help("fill the device with a job that only writes, then use its file in another job"),
+        );
     }
     if spec.engine.cannot_extend() {
         let message =
-            format!("fill_device needs files that grow, and those of {} do not", spec.engine.name());
-        let help = "choose another engine, or take fill_device out";
+            format!("fill_device needs files that can grow, and those of {} cannot", spec.engine.name());
+        let help = "choose another engine, or remove `fill_device`";
         refuse(findings, job, &[Opt::FillDevice, Opt::Ioengine], "engine-cannot-fill", message, help);
     }
     if is_unlimited(spec, job) && spec.rw.is_random() {
@@ -79,7 +81,7 @@ mod tests {
         assert_eq!(refused, ["fill_device of a random writer needs a size to draw offsets from"]);
         assert!(wrong("rw=randwrite\nfill_device=1\n").is_empty());
         let refused = refusals("[a]\nioengine=mmap\nfill_device=1\nrw=write\nsize=8k\n");
-        assert_eq!(refused, ["fill_device needs files that grow, and those of mmap do not"]);
+        assert_eq!(refused, ["fill_device needs files that can grow, and those of mmap cannot"]);
         let refused = refusals("[a]\nsize=8k\nfill_device=1\nrw=write\noverwrite=1\n");
         assert_eq!(refused, ["option `fill_device` with `overwrite` is not implemented yet"]);
         let refused = refusals("[a]\nioengine=null\nsize=8k\nfill_device=1\nrw=rw\n");

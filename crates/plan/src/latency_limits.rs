@@ -15,7 +15,7 @@ inert! {
         |job| !asks(job, Opt::LatencyTarget); "nothing is searched for without `latency_target`";
 }
 
-/// What is not measured cannot be limited.
+/// Rules about the job as written: a latency that is not measured cannot be limited.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if measure::measure(job, JobSpec::bare("").measure).lat {
         return;
@@ -23,7 +23,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     for opt in [Opt::MaxLatency, Opt::LatencyTarget] {
         if asks(job, opt) {
             let message = format!("{} needs the latencies of I/Os, which are not measured", opt.row().name);
-            let help = "take disable_lat or gtod_reduce out";
+            let help = "remove `disable_lat` or `gtod_reduce`";
             refuse(findings, job, &[opt], "latency-limit-without-latencies", message, help);
         }
     }

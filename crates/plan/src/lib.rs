@@ -6,14 +6,14 @@
 //! - `resolve` calls the subjects in order and makes a draft of each job; `groups` makes its clones with their files, `group_rules`
 //!   compares jobs with each other, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.
 //! - A subject is a file: it has everything about its options but their rows in the catalogue and the type in `ferrio-job`. It
-//!   turns options into its part of the spec, refuses what excludes each other, and makes the parts of the spec fit.
+//!   turns options into its part of the spec, refuses options that exclude each other, and makes the parts of the spec fit.
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`, `data_placement`, `iolog`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `thinktime`, `latency_limits`, `flow`, `limits`, `steadystate`,
 //!     `tolerance`, `life_cycle`.
 //!   - With what: `engine`, `memory`, `process`, `priorities`, `durability`, `clock`.
 //!   - On which files: `files`, `names`, `sizes`, `fill_device`, `directories`.
 //!   - What is reported: `measure`, `logs`.
-//! - `written` has questions to a job as written, `findings` what planning has to say.
+//! - `written` is what all subjects ask of a job as written, `findings` collects refusals and notes.
 //! - What `ferrio-machine` is asked: `probe`, `process` (NUMA nodes), `groups` (mounted devices).
 #![forbid(unsafe_code)]
 
@@ -74,16 +74,16 @@ use status::InertOptions;
 pub struct PlanOptions {
     /// `--readonly`: jobs that write or trim are refused.
     pub readonly: bool,
-    /// `--warnings-fatal`: what would be a note about an odd job is a refusal.
+    /// `--warnings-fatal`: warnings about odd jobs are refusals.
     pub warnings_fatal: bool,
 }
 
-/// Resolves all jobs; files are looked at, none is touched.
+/// Resolves all jobs. Files are examined but not changed.
 ///
 /// A job that cannot be set up (no size known, a directory as file) is in the plan with its `setup_error`; the others run.
 ///
 /// # Errors
-/// Everything that is refused in any job: then nothing runs.
+/// Everything that is refused in any job; nothing runs then.
 pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     plan_for(&Machine::ask(), set, options)
 }

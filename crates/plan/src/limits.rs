@@ -13,11 +13,11 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::RampTime) && asks(job, Opt::RampSize) {
         let message = "job rejected: cannot specify both ramp_time and ramp_size";
         let opts = [Opt::RampTime, Opt::RampSize];
-        refuse(findings, job, &opts, "ramp-in-time-and-bytes", message, "take one of them out");
+        refuse(findings, job, &opts, "ramp-in-time-and-bytes", message, "remove one of them");
     }
 }
 
-/// Limits of time and number; those of size are filled in when the files are known.
+/// Limits of time and of I/Os. Those of size are filled in when the files are known.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let (low, high) = options.range(Opt::Startdelay).unwrap_or((0, 0));

@@ -17,7 +17,7 @@ inert! {
         |job| !chooses(job, Opt::Mem, MemoryType::CudaMalloc); "buffers are in the memory of a GPU only with mem=cudamalloc";
 }
 
-/// Bytes that a worker needs for an I/O under way besides its buffer, or more.
+/// Bytes that a worker needs for an I/O in flight besides its buffer: an upper bound.
 const UNIT: u64 = 256;
 
 /// Rules about the job as written.
@@ -36,8 +36,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Rules about the resolved job.
 ///
-/// A job whose buffers are larger than the memory of the whole machine cannot work. Engines that touch no data leave the pages of
-/// their buffers alone: they need what keeps track of I/Os only.
+/// Buffers larger than the memory of the machine cannot work. Engines that touch no data never populate the pages of their
+/// buffers: they only need memory to keep track of I/Os.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
     let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
     let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
@@ -48,7 +48,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
         let message =
             format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, and the machine has {there}");
         let opt = if spec.units() > 1 { Opt::Iodepth } else { largest_block(job) };
-        let help = "give a smaller `iodepth`, or smaller blocks";
+        let help = "use a smaller `iodepth` or smaller blocks";
         refuse(findings, job, &[opt], "buffers-exceed-memory", message, help);
     }
 }
@@ -64,7 +64,7 @@ fn memory(options: &Options) -> Memory {
 fn alignment_is_a_power_of_two(job: &Job, align: u64, findings: &mut Findings) {
     if align > 0 && !align.is_power_of_two() {
         let message = format!("iomem_align={align} is not a power of two");
-        let help = "give 512, 4k or the like: each buffer begins at a multiple of it";
+        let help = "use a power of two such as 512 or 4k: each buffer begins at a multiple of it";
         refuse(findings, job, &[Opt::IomemAlign], "alignment-not-a-power-of-two", message, help);
     }
 }
@@ -72,7 +72,7 @@ fn alignment_is_a_power_of_two(job: &Job, align: u64, findings: &mut Findings) {
 fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findings) {
     if !size.is_power_of_two() || size < 4096 {
         let message = format!("hugepage-size={size} is not the size of a page");
-        let help = "the directories in /sys/kernel/mm/hugepages say which sizes there are, mostly 2m and 1g";
+        let help = "/sys/kernel/mm/hugepages lists the sizes of this machine, usually 2m and 1g";
         refuse(findings, job, &[Opt::HugepageSize], "not-a-page-size", message, help);
     }
 }

@@ -1,4 +1,4 @@
-//! I/O priorities: what `prio` and its kin, and the engines' `cmdprio` options, make of a job.
+//! I/O priorities: `prio`, `prioclass`, `priohint`, and the `cmdprio` options of engines.
 
 use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, PrioritySplit, priority_splits};
@@ -45,13 +45,13 @@ const fn names(engine: EngineKind) -> Option<Names> {
     }
 }
 
-/// All priorities of a job; without those of single I/Os if [`check`] finds fault with them.
+/// All priorities of a job; without those of single I/Os if [`check`] rejects them.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let shares = names(spec.engine).and_then(|names| shares(job, &names).ok()).unwrap_or_default();
     spec.priorities = Priorities { own: own(&job.options), shares };
 }
 
-/// What is wrong with the options about single I/Os. As in fio only the job that has them fails.
+/// Rejects wrong options about single I/Os. As in fio, only the job that has them fails.
 pub(crate) fn check(job: &Job, spec: &JobSpec) -> Result<(), SetupError> {
     let Some(names) = names(spec.engine) else { return Ok(()) };
     shares(job, &names).map(drop).map_err(|problem| SetupError {
@@ -61,7 +61,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec) -> Result<(), SetupError> {
     })
 }
 
-/// The worker's own; a class that is not given, or 0, is best effort.
+/// The worker's own priority. The default class, and class 0, is best effort.
 fn own(options: &Options) -> Option<IoPriority> {
     let all = [Opt::Prio, Opt::Prioclass, Opt::Priohint];
     let number = |opt| u16::try_from(options.value::<u32>(opt)).unwrap_or(0);
@@ -117,7 +117,7 @@ fn base(options: &Options, names: &Names) -> [IoPriority; 3] {
     })
 }
 
-/// The first block size whose shares add up to more than all of its I/Os.
+/// The first block size whose shares add up to more than 100 percent.
 fn overfull(list: &[PrioritySplit]) -> Option<u64> {
     let sum = |bytes| -> u32 {
         list.iter().filter(|split| split.bytes == bytes).map(|split| u32::from(split.percent)).sum()

@@ -1,4 +1,4 @@
-//! Where the worker of a job runs and how nice it is: CPUs, NUMA nodes.
+//! Where the worker of a job runs: CPUs, NUMA nodes, nice value.
 
 use ferrio_job::{Choice as _, Diagnostic, JobSpec, MemoryPolicy, NumaMode};
 use ferrio_jobfile::{Argument, Job, Opt, Value};
@@ -14,7 +14,7 @@ inert! {
         "the job may run on all CPUs without `cpus_allowed`";
 }
 
-/// The CPUs and the priority of the worker.
+/// The CPUs and the nice value of the worker.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.cpus_allowed = job.options.cpus(Opt::CpusAllowed).unwrap_or_default();
     spec.nice = i32::try_from(job.options.value::<i64>(Opt::Nice)).unwrap_or(0);
@@ -91,7 +91,7 @@ fn policy(nodes: &[NumaNode], mode: NumaMode, named: &str) -> Result<MemoryPolic
     })
 }
 
-/// Nodes as libnuma writes them: a list, `all`, `!` for all others, `+` for places among the nodes that are there. At least one.
+/// Nodes as libnuma writes them: a list, `all`, `!` for all others, `+` for positions among the existing nodes. The result is never empty.
 fn chosen(nodes: &[NumaNode], text: &str) -> Result<Vec<u32>, String> {
     let all = || nodes.iter().map(|node| node.id);
     let named = text.trim_start_matches(['!', '+']);

@@ -26,7 +26,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.serialize_overlap = job.options.value(Opt::SerializeOverlap);
 }
 
-/// Threads take one I/O each, as soon as there is one: there are no batches. Overlaps matter only where data changes.
+/// Offload threads take one I/O each as soon as it is queued, so there are no batches. Overlaps matter only where data changes.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if spec.offload {
         let iodepth = spec.depth.iodepth;
@@ -41,7 +41,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// Batches of 0 or above the depth are as large as the depth.
+/// A batch size of 0, or above the depth, means the whole depth.
 fn depth(options: &Options) -> Depth {
     let iodepth = options.value::<u32>(Opt::Iodepth).max(1);
     let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };

@@ -71,7 +71,7 @@ fn distribution(options: &Options) -> Distribution {
     }
 }
 
-/// A given seed is used whatever `randrepeat` says.
+/// `randseed` overrides `randrepeat`.
 pub(crate) fn seeding(options: &Options) -> Seeding {
     match (options.if_given::<i64>(Opt::Randseed), options.value(Opt::Randrepeat)) {
         (Some(seed), _) => Seeding::Fixed(seed.cast_unsigned()),
@@ -86,8 +86,8 @@ fn percentage_random(options: &Options) -> PerDirection<u32> {
     PerDirection(shares.0.map(|percent| percent.min(100) as u32))
 }
 
-/// What is known only with the files: draws of 32 bits do not reach all blocks of a large one, and zones or blocks that are named
-/// may lie beyond the end of one.
+/// Checks that need the files: 32-bit draws do not reach all blocks of a large file, and zones or blocks of a distribution may lie
+/// beyond the end of a file.
 pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !spec.rw.is_random() {
         return;
@@ -127,7 +127,7 @@ pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) 
     }
 }
 
-/// What a distribution names beyond the end of a file.
+/// A note if a distribution names blocks beyond the end of a file.
 fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
     let path = file.path.display();
     let exceeds = |d: Direction, bytes: u64| {
@@ -157,7 +157,7 @@ fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
     if !rw.is_random() || !rw.does(Direction::Write) {
         let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
         let opts = [Opt::Sprandom, Opt::Rw];
-        refuse(findings, job, &opts, "sprandom-without-random-writes", message, "give rw=randwrite");
+        refuse(findings, job, &opts, "sprandom-without-random-writes", message, "set rw=randwrite");
     }
 }
 
@@ -166,7 +166,7 @@ fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
         Some(RandomGenerator::Lfsr) => {}
         Some(_) => {
             let message = "sprandom requires random_generator=lfsr";
-            let help = "take `random_generator` out";
+            let help = "remove `random_generator`";
             refuse(findings, job, &[Opt::RandomGenerator], "sprandom-with-other-generator", message, help);
         }
         None => {
@@ -181,7 +181,7 @@ fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
         Some(true) => {}
         Some(false) => {
             let message = "sprandom requires norandommap=1";
-            let help = "take `norandommap=0` out";
+            let help = "remove `norandommap=0`";
             refuse(findings, job, &[Opt::Norandommap], "sprandom-with-random-map", message, help);
         }
         None => {
@@ -191,7 +191,7 @@ fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Only random offsets are aligned; the map knows blocks of the smallest size and no others.
+/// Only random offsets are aligned. The map tracks blocks of the smallest size only.
 fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !spec.rw.is_random() {
         for block in &mut spec.block.0 {
@@ -204,12 +204,12 @@ fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut F
     }
 }
 
-/// A skewed choice of offsets repeats some before it has seen all; a shift register or a permutation needs no map.
+/// A skewed distribution repeats offsets before it has visited all; a shift register or a permutation needs no map.
 fn a_distribution_or_an_order_of_its_own_ends_the_random_map(spec: &mut JobSpec) {
     spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
 }
 
-/// With fio a shift register is left unused beside zipf and the like, and reaches beyond zones. A permutation was asked for on purpose.
+/// As in fio, `lfsr` has no effect with another distribution than `random`. `permute` is ferrio's own and was requested on purpose.
 fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let shape = job.options.choice::<DistributionType>(Opt::RandomDistribution);
     if shape == DistributionType::Random {
@@ -219,7 +219,7 @@ fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.random_order == RandomOrder::Permute {
         let message =
             format!("random_generator=permute visits every block once, random_distribution={shape} does not");
-        let help = "take one of the two out";
+        let help = "remove one of the two";
         let opts = [Opt::RandomGenerator, Opt::RandomDistribution];
         refuse(findings, job, &opts, "permute-with-distribution", message, help);
     } else {
@@ -228,7 +228,7 @@ fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
 }
 
-/// Each block is one I/O: it has to be the same block for all directions that choose one.
+/// Each block is one I/O: it must be the same block for all directions that choose offsets.
 fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     // The writes of randtrimwrite follow its trims.
     let chooses = |d: Direction| spec.rw.does(d) && !(spec.rw.is_trimwrite() && d == Direction::Write);
@@ -237,7 +237,7 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
     if blocks().any(|block| (block.min, block.align) != (first.min, first.align)) {
         let message =
             "random_generator=permute needs the same smallest block and alignment for all directions";
-        let help = "give one block size, or random_generator=tausworthe";
+        let help = "use one block size, or random_generator=tausworthe";
         let opts = [Opt::RandomGenerator, Opt::Bs, Opt::Bsrange, Opt::Bssplit, Opt::Ba];
         refuse(findings, job, &opts, "permute-with-unequal-blocks", message, help);
     } else if blocks().any(|block| block.max > first.align) {
@@ -247,7 +247,7 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
     }
 }
 
-/// Whether each block is visited once without a map.
+/// True for generators that visit each block once without a map.
 fn orders_blocks(job: &Job) -> bool {
     job.options.choice::<RandomGenerator>(Opt::RandomGenerator).order() != RandomOrder::Drawn
 }

@@ -44,7 +44,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 fn a_rate_is_in_bytes_or_in_ios(job: &Job, findings: &mut Findings) {
     for (bytes, ios) in [(Opt::Rate, Opt::RateIops), (Opt::RateMin, Opt::RateIopsMin)] {
         if asks(job, bytes) && asks(job, ios) {
-            let help = format!("take `{}` or `{}` out", bytes.row().name, ios.row().name);
+            let help = format!("remove `{}` or `{}`", bytes.row().name, ios.row().name);
             let message = "rate and rate_iops are mutually exclusive";
             refuse(findings, job, &[bytes, ios], "rate-in-bytes-and-ios", message, &help);
         }
@@ -76,7 +76,7 @@ fn random_arrivals_need_a_rate(job: &Job, spec: &JobSpec, findings: &mut Finding
         let direction = direction.name();
         let message =
             format!("rate_process=poisson needs a rate of at least one block a second for {direction}s");
-        let help = "give each direction of the job a rate";
+        let help = "set a rate for each direction of the job";
         refuse(findings, job, &[Opt::RateProcess], "poisson-without-rate", message, help);
     }
 }

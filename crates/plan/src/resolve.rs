@@ -1,8 +1,7 @@
 //! One job: from its options to the resolved spec, everything but files, numbers and groups.
 //!
-//! Each subject has up to three functions, and here is the order in which they are called: `check` has rules about the job as
-//! written, `resolve` turns options into parts of the spec, and `apply_rules` makes the parts fit each other. The order decides
-//! which mistake is reported first.
+//! Each subject has up to three functions: `check` has the rules about the job as written, `resolve` turns options into parts of
+//! the spec, and `apply_rules` makes the parts fit each other. The order of the calls decides which mistake is reported first.
 
 use ferrio_job::JobSpec;
 use ferrio_jobfile::{Given, Job, Opt};
@@ -23,7 +22,7 @@ pub(crate) struct Draft {
     pub(crate) sizing: Sizing,
 }
 
-/// Checks what needs nothing but the job's options, whatever the engine and whether or not all options are implemented.
+/// Checks that need only the options, whatever the engine and whether or not all options are implemented.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
     random::check(job, findings);
@@ -108,12 +107,12 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     process::place_on_nodes(job, spec, machine, findings);
 }
 
-/// Options as the report repeats them.
+/// Options as reports echo them.
 pub(crate) fn echo(given: &[Given]) -> Vec<(String, String)> {
     given.iter().map(|given| (given.opt.row().name.to_owned(), given.text.clone())).collect()
 }
 
-/// At most `bytes` bytes of a text, never half a character.
+/// At most `bytes` bytes of a text, cut between characters.
 fn cut(text: &str, bytes: usize) -> String {
     let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text[..end].to_owned()

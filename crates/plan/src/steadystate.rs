@@ -12,10 +12,10 @@ use crate::written::{asks, refuse};
 inert! {
     Steadystate SteadystateRampTime SteadystateCheckInterval:
         |job| !asks(job, Opt::SteadystateDuration);
-        "no steady state is looked for without `steadystate_duration`";
+        "steady state detection is off without `steadystate_duration`";
 }
 
-/// Most checks that a window can hold: their figures are kept and reported.
+/// Most checks in a window: the figures of all of them are kept and reported.
 const MAX_CHECKS: u128 = 1_000_000;
 
 /// Shortest time between two checks.
@@ -32,7 +32,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// The steady state; none without a duration.
+/// The steady state; there is none without a duration.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
     let window: Duration = options.value(Opt::SteadystateDuration);
@@ -53,12 +53,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if state.figure == SteadyFigure::Latency && !spec.measure.clat {
         let message =
             format!("steadystate={} needs the completion latencies, which are not measured", test.word());
-        let help = "take disable_clat or gtod_reduce out, or choose `iops` or `bw`";
+        let help = "remove `disable_clat` or `gtod_reduce`, or choose `iops` or `bw`";
         refuse(findings, job, &[Opt::Steadystate], "steadystate-without-latencies", message, help);
     }
     if window.as_micros() / state.interval.as_micros().max(1) > MAX_CHECKS {
         let message = format!("a steady state window of more than {MAX_CHECKS} checks is too long");
-        let help = "give a shorter steadystate_duration or a longer steadystate_check_interval";
+        let help = "use a shorter `steadystate_duration` or a longer `steadystate_check_interval`";
         refuse(findings, job, &[Opt::SteadystateDuration], "steadystate-duration-too-long", message, help);
     }
     spec.steadystate = Some(state);
@@ -67,7 +67,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 fn an_interval_is_a_second_at_least(job: &Job, findings: &mut Findings) {
     if interval(job) < MIN_INTERVAL {
         let message = "ss_check_interval must be at least 1s";
-        let help = "give 1s or more";
+        let help = "use 1s or more";
         let opts = [Opt::SteadystateCheckInterval];
         refuse(findings, job, &opts, "steadystate-interval-too-short", message, help);
     }
@@ -78,7 +78,7 @@ fn a_window_is_some_intervals_long(job: &Job, findings: &mut Findings) {
     let interval = interval(job).as_micros();
     if interval >= MIN_INTERVAL.as_micros() && (duration <= interval || !duration.is_multiple_of(interval)) {
         let message = format!("ss_duration {duration}us must be multiple of ss_check_interval {interval}us");
-        let help = "give at least twice the interval";
+        let help = "use at least twice the interval";
         let opts = [Opt::SteadystateDuration, Opt::SteadystateCheckInterval];
         refuse(findings, job, &opts, "steadystate-duration-not-of-intervals", message, help);
     }
@@ -89,13 +89,13 @@ fn interval(job: &Job) -> Duration {
     job.options.value(Opt::SteadystateCheckInterval)
 }
 
-/// One ticker looks at all jobs of the run, whether they have a steady state or not.
+/// One ticker checks all jobs of the run, whether they have a steady state or not.
 pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Findings) {
     let (before, here) = (interval(first).as_micros(), interval(job).as_micros());
     if before != here {
         let message = format!("conflicting ss_check_interval: {before} and {here}, must be globally equal");
         let blamed = if job.options.is_given(Opt::SteadystateCheckInterval) { job } else { first };
-        let help = "give `steadystate_check_interval` once, in [global]";
+        let help = "set `steadystate_check_interval` once, in [global]";
         let opts = [Opt::SteadystateCheckInterval];
         refuse(findings, blamed, &opts, "steadystate-interval-differs", message, help);
     }
@@ -134,7 +134,7 @@ pub(crate) fn groups_share_their_settings(
 ) {
     if first != here {
         let message = "job rejected: steadystate options must be consistent within reporting groups";
-        let help = "give them once in [global], or begin a group with `new_group`";
+        let help = "set them once in [global], or begin a new group with `new_group`";
         refuse(findings, job, &STEADYSTATE, "steadystate-differs-in-group", message, help);
     }
 }

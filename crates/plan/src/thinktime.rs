@@ -13,7 +13,7 @@ inert! {
         |job| !asks(job, Opt::Thinktime); "there are no pauses without `thinktime`";
 }
 
-/// `thinktime` and the options below it. With a time between pauses the count of I/Os matters only if it was given.
+/// `thinktime` and the options below it. With `thinktime_iotime`, the default of `thinktime_blocks` does not apply.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let (time, iotime) = (options.value(Opt::Thinktime), options.value::<Duration>(Opt::ThinktimeIotime));

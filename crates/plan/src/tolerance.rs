@@ -1,4 +1,4 @@
-//! `continue_on_error`, `ignore_error` and `error_dump`: which errors a job lives with.
+//! Errors that do not end a job: `continue_on_error`, `ignore_error`, `error_dump`.
 
 use ferrio_job::{ContinueOnError, JobSpec, Tolerance};
 use ferrio_jobfile::{Job, Opt, Value};
@@ -12,10 +12,10 @@ inert! {
         "the job ends at its first error without `continue_on_error`";
 }
 
-/// What a class tolerates that is switched on without a list of its own.
+/// The errors that a class tolerates by default.
 const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 
-/// A list of `ignore_error` replaces the usual errors of its class and switches the class on; an empty one leaves it alone.
+/// A list in `ignore_error` replaces the default errors of its class and enables the class; an empty list changes nothing.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let mut classes = match options.choice(Opt::ContinueOnError) {

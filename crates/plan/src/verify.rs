@@ -26,12 +26,12 @@ inert! {
         |job| !asks(job, Opt::TrimBacklog); "it belongs to `trim_backlog`";
 }
 
-/// Whether blocks carry something to check: a pattern alone asks for that, too.
+/// Whether the job verifies data; `verify_pattern` alone implies it.
 pub(crate) fn verifies(job: &Job) -> bool {
     method(job).is_some()
 }
 
-/// Verification, if one is asked for. The interval is settled once the block sizes are.
+/// Verification, if requested. The interval is settled when the block sizes are.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.verify = method(job).map(|method| settings(&job.options, method));
 }
@@ -44,7 +44,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     a_runtime_leaves_no_time_to_read_back(job, spec, findings);
 }
 
-/// A pattern alone asks for `pattern_hdr`.
+/// The method in force; `verify_pattern` alone implies `pattern_hdr`.
 fn method(job: &Job) -> Option<VerifyMethod> {
     match job.options.is_given(Opt::Verify) {
         true => job.options.chosen(Opt::Verify),
@@ -86,19 +86,19 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
                 &[Opt::VerifyOffset],
                 "verify-offset-in-header",
                 error.to_string(),
-                "take `verify_offset` out, or give more".to_owned(),
+                "remove `verify_offset`, or use a larger one".to_owned(),
             ),
             SpecError::Pattern(_) => (
                 &[Opt::VerifyPattern],
                 "invalid-verify-pattern",
                 error.to_string(),
-                "give at least one byte, and `%o` only where its eight bytes fit".to_owned(),
+                "write at least one byte, and `%o` only where its eight bytes fit".to_owned(),
             ),
             SpecError::PatternMissing(_) => (
                 &[Opt::Verify],
                 "verify-without-pattern",
                 error.to_string(),
-                "give the bytes to expect as `verify_pattern`".to_owned(),
+                "set the expected bytes with `verify_pattern`".to_owned(),
             ),
         };
         let opts = if opts.iter().any(|&opt| job.options.is_given(opt)) { opts } else { &[Opt::Verify] };
@@ -124,7 +124,7 @@ fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
 }
 
-/// Whether the names of a job's files tell jobs, clones and files apart.
+/// True when file names distinguish jobs, clones and files.
 fn names_differ(job: &Job) -> bool {
     let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT).to_ascii_lowercase();
     !job.options.is_given(Opt::Filename)

@@ -1,11 +1,11 @@
-//! Questions to a job as written, which every subject asks; no subject is known here.
+//! What all subjects ask of a job as written, and how they report on it. This module knows no subject.
 
 use ferrio_job::{Choice, Diagnostic, Origin};
 use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
 
 use crate::findings::Findings;
 
-/// Whether an option is given with more than zero, off or nothing.
+/// True when an option is given, and not as zero, off or nothing.
 pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
     let options = &job.options;
     match options.given(opt).map(|given| &given.value) {
@@ -15,17 +15,17 @@ pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
     }
 }
 
-/// Whether an option is not given.
+/// True when an option is not given.
 pub(crate) fn lacks(job: &Job, opt: Opt) -> bool {
     !job.options.is_given(opt)
 }
 
-/// Whether the word in force, given or by default, is this one.
+/// True when this is the word in force, given or by default.
 pub(crate) fn chooses<T: Choice + Default + PartialEq>(job: &Job, opt: Opt, choice: T) -> bool {
     job.options.choice::<T>(opt) == choice
 }
 
-/// Where the last of some options got its value; where the job begins if none was given.
+/// Where the last of these options got its value; where the job begins if none was given.
 pub(crate) fn place(job: &Job, opts: &[Opt]) -> Origin {
     job.options.last_of(opts).map_or_else(|| job.origin.clone(), |given: &Given| given.value_origin.clone())
 }
@@ -35,12 +35,12 @@ pub(crate) fn name(job: &Job) -> &str {
     job.options.text(Opt::Name).unwrap_or(&job.name)
 }
 
-/// What to know about a job, at the last of the options that are the reason.
+/// A note about a job that points at the last of the options that are the reason.
 pub(crate) fn note(job: &Job, opts: &[Opt], code: &'static str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::note(message).code(code).at(place(job, opts)).job(name(job))
 }
 
-/// Refuses a job for the mistake `code`, pointing at the last of the options to blame.
+/// Refuses a job for the mistake `code`; points at the last of the options that cause it.
 pub(crate) fn refuse(
     findings: &mut Findings,
     job: &Job,

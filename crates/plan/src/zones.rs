@@ -1,4 +1,4 @@
-//! Zones: `zonemode` and what it needs.
+//! Zones of a file or a device: `zonemode` and the options it needs.
 
 use ferrio_job::{JobSpec, ZoneMode, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
@@ -45,12 +45,12 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(_) | Amount::Zones(_) => {
             let message = "option `zoneskip` must be in bytes for zonemode=strided";
-            let help = "write the bytes to skip";
+            let help = "write the number of bytes to skip";
             refuse(findings, job, &[Opt::Zoneskip], "zoneskip-not-in-bytes", message, help);
             return None;
         }
     };
-    // Without `openfiles` all files are open and fio walks their zones all the same.
+    // Without `openfiles` all files are open, and fio still applies their zones.
     if options.value::<u32>(Opt::Openfiles) > 1 {
         let text = "openfiles above 1 turns zonemode=strided off";
         findings.note(note(job, &[Opt::Openfiles], "zones-off", text));
@@ -62,7 +62,7 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
 fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::Zonesize) {
         let message = "--zonemode=none and --zonesize are not compatible";
-        let help = "give zonemode=strided, or take `zonesize` out";
+        let help = "set `zonemode=strided`, or remove `zonesize`";
         refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
     }
 }
@@ -70,7 +70,7 @@ fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
 fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
     if !asks(job, Opt::Zonesize) {
         let message = "--zonesize must be specified when using --zonemode=strided";
-        let help = "give the bytes to do in each zone as `zonesize`";
+        let help = "set the bytes to transfer in each zone with `zonesize`";
         refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
     }
 }
@@ -78,7 +78,7 @@ fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
 fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
     if !job.options.value::<bool>(Opt::CreateSerialize) {
         let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
-        let help = "take `create_serialize=0` out";
+        let help = "remove `create_serialize=0`";
         refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
     }
 }
@@ -86,7 +86,7 @@ fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
 fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
         let message = "write_zone_remainder=1 requires norandommap=1";
-        let help = "take `norandommap=0` out";
+        let help = "remove `norandommap=0`";
         refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
     }
 }
