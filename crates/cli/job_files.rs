@@ -153,6 +153,7 @@ pub fn environment() -> Environment {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::Duration;
 
     use super::*;
     use crate::arguments;
@@ -205,7 +206,7 @@ mod tests {
         let refused = jobs(&["--name=a", "--runtime=10sec"]).unwrap_err().to_string();
         assert!(refused.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{refused}");
         let set = jobs(&["--name=a", "--runtime=10sec", "--strict=fio"]).unwrap();
-        assert_eq!(set.jobs[0].options.time_us(Opt::Runtime), Some(10));
+        assert_eq!(set.jobs[0].options.if_given(Opt::Runtime), Some(Duration::from_micros(10)));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl<'a> CheckedSection<'a> {
 
     /// The option in force, if it was given.
     pub(crate) fn switch(&self, opt: Opt) -> bool {
-        self.job.options.switch(opt).unwrap_or(false)
+        self.job.options.value(opt)
     }
 
     /// The job whose end it waits for.

@@ -33,7 +33,7 @@ pub use diagnostic::{Problems, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};
 pub use help::{Help, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet};
-pub use options::{FileName, Given, OptionValue, Options};
+pub use options::{Decimals, FileName, Given, OptionValue, Options};
 pub use reading::{Reading, UnknownReading};
 pub use showcmd::showcmd;
 pub use sources::Sources;

@@ -227,7 +227,7 @@ fn every_wrong_line_of_every_section_is_told() {
 #[test]
 fn jobs_take_the_globals_above_them_and_their_own_lines_count_last() {
     let set = jobs("[global]\nbs=1k\nthread\n[a]\nthread=0\n[global]\nbs=2k\n[b]\n[c]\nbs=4k\n");
-    let of = |job: &Job| (job.options.rwt(Opt::Bs)[0], job.options.switch(Opt::Thread));
+    let of = |job: &Job| (job.options.rwt(Opt::Bs)[0], job.options.if_given::<bool>(Opt::Thread));
     let want = [(1024, false), (2048, true), (4096, true)];
     let seen: Vec<_> = set.jobs.iter().map(of).collect();
     assert_eq!(seen, want.map(|(bs, thread)| (Some(bs), Some(thread))));

@@ -1,7 +1,7 @@
 //! A section too long to be searched means what a short one means.
 #![allow(clippy::unwrap_used)]
 
-use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, rows};
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Kind, Multi, Opt, rows};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -38,9 +38,18 @@ fn answers(job: &Job) -> Vec<String> {
     let options = &job.options;
     let answer = |opt: Opt| {
         let given = options.given(opt).map(|given| (&given.text, &given.value));
-        let lists = (options.list(opt), options.words(opt), options.splits(opt));
+        let merged = match opt.row().kind {
+            Kind::Str | Kind::StrList => format!("{:?}", options.list(opt)),
+            Kind::EnumList | Kind::WordList => format!("{:?}", options.words(opt)),
+            Kind::Bssplit => format!("{:?}", options.splits(opt)),
+            Kind::Range => format!("{:?}", options.ranges(opt)),
+            Kind::Int | Kind::Size | Kind::Time if opt.row().multi != Multi::No => {
+                format!("{:?}", options.rwt(opt))
+            }
+            _ => String::new(),
+        };
         let last = options.last_of(&[opt, Opt::Iodepth]).map(|given| given.opt);
-        format!("{opt:?} {given:?} {:?} {:?} {lists:?} {last:?}", options.rwt(opt), options.ranges(opt))
+        format!("{opt:?} {given:?} {merged} {last:?}")
     };
     rows().iter().map(|row| answer(row.opt)).collect()
 }

@@ -131,7 +131,7 @@ fn working_set(job: &Job) -> Option<WorkingSet> {
     if !chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet) {
         return None;
     }
-    let size = match options.amount(Opt::Size) {
+    let size = match options.if_given(Opt::Size) {
         Some(Amount::Bytes(size)) if size > 0 => Some(size),
         _ => None,
     };

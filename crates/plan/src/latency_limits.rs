@@ -32,11 +32,10 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// The search for a depth that keeps a latency, and the latencies that end the job.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let percentile = options.floats(Opt::LatencyPercentile).and_then(|list| list.first().copied());
     spec.latency_target = LatencyTarget {
         target: options.value(Opt::LatencyTarget),
         window: options.value(Opt::LatencyWindow),
-        percentile: percentile.unwrap_or(LatencyTarget::default().percentile),
+        percentile: options.value(Opt::LatencyPercentile),
         goes_on: options.value(Opt::LatencyRun),
     };
     let longest = options.rwt(Opt::MaxLatency);

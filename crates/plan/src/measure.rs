@@ -1,6 +1,6 @@
 //! What a job measures and prints: latencies, percentiles, averages, units.
 
-use ferrio_jobfile::{Job, Opt, Options, Value};
+use ferrio_jobfile::{Decimals, Job, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::findings::Findings;
@@ -37,12 +37,11 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
             _ => {}
         }
     }
-    if let Some(list) = options.floats(Opt::PercentileList) {
-        // An entry of 0 ends the list.
-        measure.percentiles = list.iter().copied().take_while(|&p| p > 0.0).take(MAX_PERCENTILES).collect();
-        measure.percentiles.sort_by(f64::total_cmp);
-        measure.percentile_precision = options.float_precision(Opt::PercentileList);
-    }
+    let Decimals { numbers, digits } = options.value(Opt::PercentileList);
+    // An entry of 0 ends the list.
+    measure.percentiles = numbers.into_iter().take_while(|&p| p > 0.0).take(MAX_PERCENTILES).collect();
+    measure.percentiles.sort_by(f64::total_cmp);
+    measure.percentile_precision = digits;
     measure.unified = options.choice(Opt::UnifiedRwReporting);
     measure.bwavgtime_ms = options.value(Opt::Bwavgtime);
     measure.iopsavgtime_ms = options.value(Opt::Iopsavgtime);
@@ -78,7 +77,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     measure.lat_percentiles &= measure.lat;
     measure.clat_percentiles &= measure.clat;
     measure.slat_percentiles &= measure.slat;
-    let given = job.options.floats(Opt::PercentileList).map_or(0, <[f64]>::len);
+    let given = job.options.value::<Decimals>(Opt::PercentileList).numbers.len();
     if given > MAX_PERCENTILES {
         let message = format!(
             "the list exceeding max length {MAX_PERCENTILES}: the first {MAX_PERCENTILES} of the {given} percentiles of \

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use ferrio_jobfile::{Job, Opt, Value};
 
 /// fio's default for `filename_format`.
-pub(crate) const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 /// What a job says about its files, the same for all its clones.
 #[derive(Debug, Default)]
@@ -61,8 +60,8 @@ impl Listing {
             0 => None,
             many => directories.get(clone as usize % many).cloned(),
         };
-        let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT);
-        let name = move |number| join(directory.as_deref(), &expand(format, &job.name, clone, number));
+        let format: String = job.options.value(Opt::FilenameFormat);
+        let name = move |number| join(directory.as_deref(), &expand(&format, &job.name, clone, number));
         Box::new((0..self.count).map(name))
     }
 }

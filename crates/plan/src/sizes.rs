@@ -52,7 +52,7 @@ impl Sizing {
     /// What the options say.
     pub(crate) fn of(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {
         let options = &job.options;
-        let mut extent = |opt: Opt| match options.amount(opt)? {
+        let mut extent = |opt: Opt| match options.if_given(opt)? {
             Amount::Bytes(bytes) => Some(Extent::Bytes(bytes)),
             Amount::Percent(percent) => Some(Extent::Percent(percent)),
             Amount::Zones(_) => {
@@ -278,7 +278,7 @@ fn moves(clone: u32, sizing: &Sizing) -> bool {
 }
 
 fn is_percent(job: &Job, opt: Opt) -> bool {
-    matches!(job.options.amount(opt), Some(Amount::Percent(_)))
+    matches!(job.options.if_given(opt), Some(Amount::Percent(_)))
 }
 
 /// `percent` of `bytes`, rounded down.

@@ -6,7 +6,6 @@ use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::names::FORMAT;
 use crate::written::{asks, lacks, note, refuse};
 
 inert! {
@@ -126,7 +125,7 @@ fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 
 /// True when file names distinguish jobs, clones and files.
 fn names_differ(job: &Job) -> bool {
-    let format = job.options.text(Opt::FilenameFormat).unwrap_or(FORMAT).to_ascii_lowercase();
+    let format = job.options.value::<String>(Opt::FilenameFormat).to_ascii_lowercase();
     !job.options.is_given(Opt::Filename)
         && job.options.value(Opt::UniqueFilename)
         && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))

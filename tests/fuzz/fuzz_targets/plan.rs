@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
 
 /// Whether planning a job looks at no file and ends soon.
 fn is_harmless(job: &Job) -> bool {
-    let few = |opt| job.options.int(opt).is_none_or(|number| number <= MANY);
+    let few = |opt| job.options.if_given::<i64>(opt).is_none_or(|number| number <= MANY);
     job.options.engine() == "null"
         && !job.options.is_given(Opt::Opendir)
         && few(Opt::Numjobs)

@@ -3,7 +3,7 @@
 use std::io;
 
 use ferrio_jobfile::{
-    Builder, Environment, JobSet, Problems, diagnostics_json, diagnostics_render, rows, showcmd,
+    Builder, Environment, JobSet, Kind, Multi, Problems, diagnostics_json, diagnostics_render, rows, showcmd,
 };
 
 /// A machine whose files are the texts between NUL bytes: `0` is the first, `d/0` the same one in a directory.
@@ -42,12 +42,15 @@ pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
             for job in set.jobs.iter().take(4) {
                 job.options.filenames();
                 job.options.engine();
-                for row in rows() {
-                    if job.options.is_given(row.opt) {
-                        job.options.list(row.opt);
-                        job.options.rwt(row.opt);
-                        job.options.words(row.opt);
-                        job.options.splits(row.opt);
+                for row in rows().iter().filter(|row| job.options.is_given(row.opt)) {
+                    match row.kind {
+                        Kind::Str | Kind::StrList => drop(job.options.list(row.opt)),
+                        Kind::EnumList | Kind::WordList => drop(job.options.words(row.opt)),
+                        Kind::Bssplit => drop(job.options.splits(row.opt)),
+                        Kind::Int | Kind::Size | Kind::Time if row.multi != Multi::No => {
+                            job.options.rwt(row.opt);
+                        }
+                        _ => {}
                     }
                 }
             }

@@ -60,8 +60,11 @@ fn a_job_is_a_copy_of_the_globals_above_it() {
     assert_eq!(a.options.rwt(Opt::Bs), [None; 3]);
     assert_eq!(b.options.rwt(Opt::Bs), [Some(16 * K); 3]);
     assert_eq!(c.options.rwt(Opt::Bs), [Some(8 * K); 3]);
-    assert_eq!((b.options.switch(Opt::Thread), c.options.switch(Opt::Thread)), (None, Some(true)));
-    assert_eq!(c.options.amount(Opt::Size), Some(Amount::Bytes(4 * K)));
+    assert_eq!(
+        (b.options.if_given::<bool>(Opt::Thread), c.options.if_given::<bool>(Opt::Thread)),
+        (None, Some(true))
+    );
+    assert_eq!(c.options.if_given(Opt::Size), Some(Amount::Bytes(4 * K)));
     let all: Vec<_> = c.options.all().map(|given| given.text.as_str()).collect();
     assert_eq!(all, ["16k", "8k", "", "4k"]);
     assert_eq!(own(b), [("bs", "16k")]);
@@ -117,7 +120,9 @@ fn the_command_line_counts_from_left_to_right() {
     assert_eq!(names(&set), ["a", "b"]);
     assert_eq!(own(&set.jobs[0]), [("name", "a"), ("bs", "1k")]);
     assert_eq!(set.jobs[1].options.rwt(Opt::Bs)[0], Some(2 * K));
-    assert!(set.jobs.iter().all(|job| job.from_command_line && job.options.int(Opt::Iodepth) == Some(2)));
+    assert!(
+        set.jobs.iter().all(|job| job.from_command_line && job.options.if_given(Opt::Iodepth) == Some(2_u32))
+    );
 }
 
 #[test]
@@ -159,8 +164,8 @@ fn named_sections_are_kept_and_others_not_even_read() {
 #[test]
 fn private_options_belong_to_the_engine_in_force() {
     let set = jobs("[a]\nuserspace_reap\nioengine=libaio\n[b]\nhipri\nioengine=io_uring\n");
-    assert_eq!(set.jobs[0].options.switch(Opt::UserspaceReap), Some(true));
-    assert_eq!(set.jobs[1].options.switch(Opt::HipriIoUring), Some(true));
+    assert_eq!(set.jobs[0].options.if_given(Opt::UserspaceReap), Some(true));
+    assert_eq!(set.jobs[1].options.if_given(Opt::HipriIoUring), Some(true));
     assert_eq!(set.jobs[1].options.engine(), "io_uring");
     for text in ["[global]\nuserspace_reap\n[a]\nioengine=libaio\n", "[a]\nioengine=null\nuserspace_reap\n"] {
         assert!(problems(text).contains("option `userspace_reap` belongs to engine libaio"), "{text}");

@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::catalogue::{Kind, Multi, Opt, Scope, canonical_engine};
-use crate::value::{Amount, Split, Value};
+use crate::value::{Split, Value};
 use ferrio_job::{Choice, Origin, Pattern};
 
-pub use typed::OptionValue;
+pub use typed::{Decimals, OptionValue};
 
 /// One assignment.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,48 +167,18 @@ impl Options {
         self.merged(opt)
     }
 
-    /// Value of a flag or bool.
-    pub fn switch(&self, opt: Opt) -> Option<bool> {
-        match self.given(opt)?.value {
-            Value::Switch(on) => Some(on),
-            _ => None,
-        }
-    }
-
-    /// Value of a whole number.
-    pub fn int(&self, opt: Opt) -> Option<i64> {
-        match self.given(opt)?.value {
-            Value::Int(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    /// Value of a single size, in bytes.
-    pub fn size(&self, opt: Opt) -> Option<u64> {
-        match self.given(opt)?.value {
-            Value::Size(bytes) => Some(bytes),
-            _ => None,
-        }
-    }
-
     /// Values per direction (read, write, trim), assignments merged in order; times are in µs.
     pub fn rwt(&self, opt: Opt) -> [Option<u64>; 3] {
+        debug_assert!(opt.row().multi != Multi::No, "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Directions(values)) => values,
             _ => [None; 3],
         }
     }
 
-    /// Value of a size that may be a percentage or zones.
-    pub fn amount(&self, opt: Opt) -> Option<Amount> {
-        match self.given(opt)?.value {
-            Value::Amount(amount) => Some(amount),
-            _ => None,
-        }
-    }
-
     /// Ranges of bytes per direction (read, write, trim), assignments merged in order.
     pub fn ranges(&self, opt: Opt) -> [Option<(u64, u64)>; 3] {
+        debug_assert!(matches!(opt.row().kind, Kind::Range), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Ranges(ranges)) => ranges,
             _ => [None; 3],
@@ -217,38 +187,20 @@ impl Options {
 
     /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
     pub fn range(&self, opt: Opt) -> Option<(u64, u64)> {
+        debug_assert!(matches!(opt.row().kind, Kind::SizeRange | Kind::TimeRange), "{}", opt.row().name);
         match self.given(opt)?.value {
             Value::Range(low, high) => Some((low, high)),
             _ => None,
         }
     }
 
-    /// Value of a time, in µs.
-    pub fn time_us(&self, opt: Opt) -> Option<u64> {
-        match self.given(opt)?.value {
-            Value::Time(us) => Some(us),
-            _ => None,
-        }
-    }
-
-    /// Decimal numbers, in the order written.
-    pub fn floats(&self, opt: Opt) -> Option<&[f64]> {
-        match &self.given(opt)?.value {
-            Value::Floats(numbers, _) => Some(numbers),
-            _ => None,
-        }
-    }
-
-    /// The most digits written after a point in a list of decimal numbers; 0 if it was not given.
-    pub fn float_precision(&self, opt: Opt) -> u8 {
-        match self.given(opt).map(|given| &given.value) {
-            Some(Value::Floats(_, digits)) => *digits,
-            _ => 0,
-        }
-    }
-
     /// A chosen word in its main spelling.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
+        debug_assert!(
+            matches!(opt.row().kind, Kind::Enum | Kind::EnumArg | Kind::NumaPolicy),
+            "{}",
+            opt.row().name
+        );
         match self.given(opt)?.value {
             Value::Word(word, _) => Some(word),
             _ => None,
@@ -257,6 +209,7 @@ impl Options {
 
     /// Chosen words of all assignments in table order, with the last assignment's argument.
     pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<u32>)> {
+        debug_assert!(matches!(opt.row().kind, Kind::EnumList | Kind::WordList), "{}", opt.row().name);
         match self.merged(opt)? {
             Value::Words(words, argument) => Some((words, argument)),
             _ => None,
@@ -265,6 +218,14 @@ impl Options {
 
     /// Value of a text; empty for a bare `write_bw_log` and the like.
     pub fn text(&self, opt: Opt) -> Option<&str> {
+        debug_assert!(
+            matches!(
+                opt.row().kind,
+                Kind::Str | Kind::OptStr | Kind::NodeList | Kind::PrioBssplit | Kind::ModeSplit
+            ),
+            "{}",
+            opt.row().name
+        );
         match &self.given(opt)?.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -274,6 +235,7 @@ impl Options {
     /// Names of a colon list; `filename` and `opendir` add up over all assignments, of others the last
     /// counts.
     pub fn list(&self, opt: Opt) -> Vec<String> {
+        debug_assert!(matches!(opt.row().kind, Kind::StrList | Kind::Str), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::List(names)) => names,
             Some(Value::Text(name)) => vec![name],
@@ -299,6 +261,7 @@ impl Options {
 
     /// CPU numbers or placement ids, ascending.
     pub fn cpus(&self, opt: Opt) -> Option<Vec<u32>> {
+        debug_assert!(matches!(opt.row().kind, Kind::CpuList | Kind::IdList), "{}", opt.row().name);
         match &self.given(opt)?.value {
             Value::Numbers(numbers) => Some(numbers.clone()),
             _ => None,
@@ -312,6 +275,7 @@ impl Options {
 
     /// A pattern with its places for offsets.
     pub fn pattern(&self, opt: Opt) -> Option<&Pattern> {
+        debug_assert!(matches!(opt.row().kind, Kind::Pattern), "{}", opt.row().name);
         match &self.given(opt)?.value {
             Value::Pattern(pattern) => Some(pattern),
             _ => None,
@@ -320,6 +284,7 @@ impl Options {
 
     /// Block sizes with shares per direction (read, write, trim).
     pub fn splits(&self, opt: Opt) -> [Option<Vec<Split>>; 3] {
+        debug_assert!(matches!(opt.row().kind, Kind::Bssplit), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Splits(splits)) => splits,
             _ => [None, None, None],

@@ -98,6 +98,56 @@ impl OptionValue for Amount {
     }
 }
 
+/// Text; empty for a bare `write_bw_log` and the like.
+impl OptionValue for String {
+    fn fits(row: &Row) -> bool {
+        matches!(row.kind, Kind::Str | Kind::OptStr)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// One decimal number.
+impl OptionValue for f64 {
+    fn fits(row: &Row) -> bool {
+        row.kind == Kind::Float
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Floats(numbers, _) => numbers.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+/// Decimal numbers in the order written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Decimals {
+    /// The numbers.
+    pub numbers: Vec<f64>,
+    /// The most digits written after a point.
+    pub digits: u8,
+}
+
+impl OptionValue for Decimals {
+    fn fits(row: &Row) -> bool {
+        row.kind == Kind::FloatList
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Floats(numbers, digits) => Some(Decimals { numbers: numbers.clone(), digits: *digits }),
+            _ => None,
+        }
+    }
+}
+
 /// Numbers by direction, 0 where none is given.
 impl OptionValue for PerDirection<u64> {
     fn fits(row: &Row) -> bool {
