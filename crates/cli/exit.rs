@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn a_job_that_could_not_be_set_up_has_failed() {
         let (mut plan, outcome) = run(&[None, None], None);
-        let message = "fio: blocksize is larger than data set range".to_owned();
-        plan.jobs[1].setup_error = Some(SetupError { errno: 0, func: "total_file_size", message });
+        let error = SetupError::new(0, "total_file_size", "you need to specify valid offset=");
+        plan.jobs[1].setup_error = Some(error);
         assert_eq!(status(&plan, &outcome), 1);
     }
 }

@@ -60,7 +60,7 @@ pub enum State {
     Works,
     /// It is taken and changes nothing, for this reason.
     NoEffect(&'static str),
-    /// It is refused: the rest of a sentence that begins with its name.
+    /// It is refused: the rest of a sentence that begins with its name and `is`.
     Refused(&'static str),
 }
 
@@ -95,13 +95,13 @@ impl ProgramOption {
         match self.state {
             State::Works => self.help.to_owned(),
             State::NoEffect(why) => format!("{} [no effect: {why}]", self.help),
-            State::Refused(why) => format!("{} [{}]", self.help, why.trim_start_matches("is ")),
+            State::Refused(why) => format!("{} [{why}]", self.help),
         }
     }
 }
 
 const POOL: &str = "memory is taken as it is needed";
-const ALONE: &str = "is not implemented yet: there is no client/server mode; run ferrio on each machine";
+const ALONE: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
 
 const fn flag(name: &'static str, letter: char, group: Group, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
@@ -174,7 +174,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     ),
     value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together").optional(),
     value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
-        .refused("is deprecated; use write_lat_log in the jobs"),
+        .refused("deprecated; use write_lat_log in the jobs"),
     value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
     own(
         "interval-report",
@@ -211,7 +211,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Make the jobs, merging traces if they ask for it, and run none",
     ),
     value("profile", 'p', "NAME", Group::Jobs, "Run a built-in set of jobs: act or tiobench")
-        .refused("is not implemented yet; write the jobs of the profile into a job file"),
+        .refused("not implemented yet; write the jobs of the profile into a job file"),
     value(
         "trigger-file",
         'W',
@@ -234,7 +234,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "The shell command that --trigger-file and --trigger-timeout run",
     ),
     value("aux-path", 'K', "DIRECTORY", Group::Jobs, "Keep state files in DIRECTORY")
-        .refused("is not implemented yet: no state files are written"),
+        .refused("not implemented yet: no state files are written"),
     value("max-jobs", 'j', "COUNT", Group::Jobs, "Room for this many jobs").without_effect(POOL),
     value("alloc-size", 'a', "KIB", Group::Jobs, "Memory for the jobs' descriptions").without_effect(POOL),
     value(
@@ -266,7 +266,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("remote-config", 'R', "FILE", Group::Network, "Have the server read a job file of its own")
         .refused(ALONE),
     value("trigger-remote", 'J', "COMMAND", Group::Network, "The shell command that servers run as trigger")
-        .refused("is not implemented yet: there is no client/server mode; use --trigger on each machine"),
+        .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];
 
 #[cfg(test)]

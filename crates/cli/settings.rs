@@ -119,7 +119,7 @@ pub enum SettingsError {
     #[error("{0}")]
     Value(Box<clap::Error>),
     /// Known and refused.
-    #[error("option --{0} {1}")]
+    #[error("option --{0} is {1}")]
     Refused(&'static str, &'static str),
     /// `--profile` of something that is no profile.
     #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]

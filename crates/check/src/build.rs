@@ -233,12 +233,9 @@ fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64>
     needed
 }
 
-/// Why a clone cannot run, without the job's name and the word `fio` that may stand before it.
+/// Why a clone cannot run.
 fn setup_error(section: &CheckedSection<'_>) -> Option<String> {
-    let message = &section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message;
-    let named = format!("{}: ", section.spec().name);
-    let bare = message.strip_prefix(&named).or_else(|| message.strip_prefix("fio: "));
-    Some(bare.unwrap_or(message).to_owned())
+    Some(section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message.clone())
 }
 
 /// Jobs that would fail at once; clones fail for the same reason.

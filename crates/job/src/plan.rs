@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::{ClockSource, Diagnostic, JobSpec, Origin};
+use crate::{ClockSource, Diagnostic, JobSpec, Origin, Prefix};
 
 /// Options as the JSON report echoes them: canonical name and value text, in order of evaluation, repetitions kept.
 pub type OptionEcho = Vec<(String, String)>;
@@ -15,13 +15,21 @@ pub struct SetupError {
     pub errno: i32,
     /// What failed, in fio's `func=` words (`total_file_size`).
     pub func: &'static str,
-    /// One line for stderr: what is wrong and what to do.
+    /// What is wrong and what to do.
     pub message: String,
+    /// What the line of the message begins with.
+    pub prefix: Prefix,
 }
 
-impl fmt::Display for SetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+impl SetupError {
+    /// An error whose line begins with the name of the job.
+    pub fn new(errno: i32, func: &'static str, message: impl Into<String>) -> Self {
+        SetupError { errno, func, message: message.into(), prefix: Prefix::Job }
+    }
+
+    /// What to tell the user about the job of this name.
+    pub fn diagnostic(&self, job: &str) -> Diagnostic {
+        Diagnostic::note(&self.message).code("job-not-set-up").prefix(self.prefix).job(job)
     }
 }
 

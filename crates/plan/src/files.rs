@@ -48,17 +48,14 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
     let Some(file) = other.filter(|_| spec.durability.end_syncfs && spec.rw.does(Direction::Write)) else {
         return Ok(());
     };
-    let (name, path) = (&spec.name, file.path.display());
+    let path = file.path.display();
     let message = match file.kind {
         FileKind::Pretend => {
-            format!(
-                "{name}: end_syncfs needs a file system, and ioengine={} has no files",
-                spec.engine.name()
-            )
+            format!("end_syncfs needs a file system, and ioengine={} has no files", spec.engine.name())
         }
-        _ => format!("{name}: end_syncfs cannot make {path} durable, which is a device: use end_fsync"),
+        _ => format!("end_syncfs cannot make {path} durable, which is a device: use end_fsync"),
     };
-    Err(SetupError { errno: libc::EINVAL, func: "syncfs", message })
+    Err(SetupError::new(libc::EINVAL, "syncfs", message))
 }
 
 /// Rules about the resolved job: what a job reads must not be thrown away when it is laid out, and a file must be able to grow.
@@ -125,11 +122,11 @@ mod tests {
             plan.jobs[0].setup_error.as_ref().map(|error| error.message.clone())
         };
         let null = "[a]\nioengine=null\nsize=64k\nend_syncfs=1\n";
-        let want = "a: end_syncfs needs a file system, and ioengine=null has no files";
+        let want = "end_syncfs needs a file system, and ioengine=null has no files";
         assert_eq!(error(&format!("{null}rw=write\n")).as_deref(), Some(want));
         assert_eq!(error(null), None, "a job that reads has nothing to sync");
         let device = "[a]\nfilename=/dev/null\nsize=64k\nend_syncfs=1\nrw=write\n";
-        let want = "a: end_syncfs cannot make /dev/null durable, which is a device: use end_fsync";
+        let want = "end_syncfs cannot make /dev/null durable, which is a device: use end_fsync";
         assert_eq!(error(device).as_deref(), Some(want));
     }
 

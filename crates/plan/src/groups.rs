@@ -149,14 +149,14 @@ impl Groups {
             self.lay_out_jobs();
         }
         for path in paths {
-            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&spec.name, &path)? };
+            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&path)? };
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
             candidates.push(Candidate { path, found, size_by_then });
         }
         let mut stream = size_stream(spec);
-        let regions = sizes::regions(&spec.name, spec.clone, &draft.sizing, candidates, &mut stream)?;
+        let regions = sizes::regions(spec.clone, &draft.sizing, candidates, &mut stream)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
         }

@@ -54,11 +54,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 /// Rejects wrong options about single I/Os. As in fio, only the job that has them fails.
 pub(crate) fn check(job: &Job, spec: &JobSpec) -> Result<(), SetupError> {
     let Some(names) = names(spec.engine) else { return Ok(()) };
-    shares(job, &names).map(drop).map_err(|problem| SetupError {
-        errno: libc::EINVAL,
-        func: "cmdprio",
-        message: format!("{}: {problem}", spec.name),
-    })
+    shares(job, &names).map(drop).map_err(|problem| SetupError::new(libc::EINVAL, "cmdprio", problem))
 }
 
 /// The worker's own priority. The default class, and class 0, is best effort.
@@ -195,7 +191,7 @@ mod tests {
                  `size/percent/class/level[/hint]`, joined by `:`",
             ),
         ] {
-            assert_eq!(setup_error(options), Some((libc::EINVAL, format!("a: {problem}"))));
+            assert_eq!(setup_error(options), Some((libc::EINVAL, problem.to_owned())));
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ferrio_machine::{DeviceNumber, block_device_bytes, device_number};
 
-use ferrio_job::{FileKind, SetupError, strerror};
+use ferrio_job::{FileKind, Prefix, SetupError, strerror};
 
 /// What was found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ impl Found {
     pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None, device: None };
 }
 
-/// Looks at one path of job `name`; symbolic links are followed.
-pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
+/// Looks at one path of a job; symbolic links are followed.
+pub(crate) fn probe(path: &Path) -> Result<Found, SetupError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -33,38 +33,36 @@ pub(crate) fn probe(name: &str, path: &Path) -> Result<Found, SetupError> {
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            let message = format!("{name}: cannot look at {}: {}", path.display(), strerror(errno));
-            return Err(SetupError { errno, func: "fstat", message });
+            let message = format!("cannot look at {}: {}", path.display(), strerror(errno));
+            return Err(SetupError::new(errno, "fstat", message));
         }
     };
     let kind = metadata.file_type();
     if kind.is_block_device() {
         let device = Some(device_number(metadata.rdev()));
-        Ok(Found { kind: FileKind::Block, size: Some(device_size(name, path)?), device })
+        Ok(Found { kind: FileKind::Block, size: Some(device_size(path)?), device })
     } else if kind.is_char_device() {
         Ok(Found { kind: FileKind::Char, size: None, device: None })
     } else if kind.is_dir() {
-        let message = format!("{name}: {} is a directory: name a file or a device", path.display());
-        Err(SetupError { errno: libc::EISDIR, func: "unlink", message })
+        let message = format!("{} is a directory: name a file or a device", path.display());
+        Err(SetupError::new(libc::EISDIR, "unlink", message))
     } else if kind.is_file() {
         Ok(Found { kind: FileKind::Regular, size: Some(metadata.len()), device: None })
     } else {
-        let message = format!("{name}: failed to get file size of {}", path.display());
-        Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })
+        let message = format!("failed to get file size of {}", path.display());
+        Err(SetupError::new(libc::EINVAL, "get_file_size", message))
     }
 }
 
 /// The end of an opened block device is its size.
-fn device_size(name: &str, path: &Path) -> Result<u64, SetupError> {
+fn device_size(path: &Path) -> Result<u64, SetupError> {
     match block_device_bytes(path) {
-        Ok(0) => {
-            let message = format!("{name}: zero sized block device?");
-            Err(SetupError { errno: libc::EINVAL, func: "get_file_size", message })
-        }
+        Ok(0) => Err(SetupError::new(libc::EINVAL, "get_file_size", "zero sized block device?")),
         Ok(size) => Ok(size),
         Err(error) => {
-            let message = format!("fio: failed opening blockdev {} for size check", path.display());
-            Err(SetupError { errno: error.raw_os_error().unwrap_or(libc::EIO), func: "open", message })
+            let message = format!("failed opening blockdev {} for size check", path.display());
+            let error = SetupError::new(error.raw_os_error().unwrap_or(libc::EIO), "open", message);
+            Err(SetupError { prefix: Prefix::Program, ..error })
         }
     }
 }
@@ -78,20 +76,23 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         fs::write(&file, b"12345").unwrap();
-        assert_eq!(probe("a", &file), Ok(Found { kind: FileKind::Regular, size: Some(5), device: None }));
+        assert_eq!(probe(&file), Ok(Found { kind: FileKind::Regular, size: Some(5), device: None }));
         assert_eq!(
-            probe("a", &dir.path().join("none")),
+            probe(&dir.path().join("none")),
             Ok(Found { kind: FileKind::Regular, size: None, device: None })
         );
         assert_eq!(
-            probe("a", Path::new("/dev/null")),
+            probe(Path::new("/dev/null")),
             Ok(Found { kind: FileKind::Char, size: None, device: None })
         );
-        assert_eq!(probe("a", dir.path()).unwrap_err().errno, libc::EISDIR);
-        assert_eq!(probe("a", &file.join("below")).unwrap_err().errno, libc::ENOTDIR);
+        assert_eq!(probe(dir.path()).unwrap_err().errno, libc::EISDIR);
+        assert_eq!(probe(&file.join("below")).unwrap_err().errno, libc::ENOTDIR);
         let fifo = dir.path().join("p");
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let refused = probe("a", &fifo).unwrap_err();
-        assert_eq!(refused.message, format!("a: failed to get file size of {}", fifo.display()));
+        let refused = probe(&fifo).unwrap_err();
+        assert_eq!(
+            refused.diagnostic("a").line(),
+            format!("a: failed to get file size of {}", fifo.display())
+        );
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, SetupError};
+use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
@@ -113,9 +113,8 @@ pub(crate) struct Note {
     pub(crate) message: String,
 }
 
-/// Sizes the files of clone `clone` of job `name`; sizes that are drawn come from `stream`.
+/// Sizes the files of clone `clone`; sizes that are drawn come from `stream`.
 pub(crate) fn regions(
-    name: &str,
     clone: u32,
     sizing: &Sizing,
     candidates: Vec<Candidate>,
@@ -124,13 +123,13 @@ pub(crate) fn regions(
     let known = candidates.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
     let sized = matches!(sizing.size, Some(Extent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
     if known == 0 && !sized {
-        return Err(failure(format!("{name}: you need to specify size=")));
+        return Err(failure("you need to specify size="));
     }
     let mut regions = Regions::default();
     let mut shares = Shares::new(sizing, candidates.len() as u64);
     let mut total = 0_u64;
     let files = candidates.into_iter().map(|file| {
-        let region = region(name, clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
+        let region = region(clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
         let path = region.path.display();
         if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
             let message = format!("offset has no effect on {path}: file_append begins at its end");
@@ -165,8 +164,8 @@ pub(crate) fn regions(
     let too_small = regions.size < sizing.min_block && !nothing_left;
     if !regions.files.is_empty() && (too_small || scaled_too_far) {
         // fio leaves the error number empty here.
-        let message = "fio: blocksize is larger than data set range".to_owned();
-        return Err(SetupError { errno: 0, func: "total_file_size", message });
+        let error = SetupError::new(0, "total_file_size", "blocksize is larger than data set range");
+        return Err(SetupError { prefix: Prefix::Program, ..error });
     }
     Ok(regions)
 }
@@ -196,7 +195,6 @@ impl Shares {
 }
 
 fn region(
-    name: &str,
     clone: u32,
     sizing: &Sizing,
     share_of_size: u64,
@@ -210,8 +208,7 @@ fn region(
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.
-            let message = format!("{name}: you need to specify valid offset=");
-            SetupError { errno: 0, func: "total_file_size", message }
+            SetupError::new(0, "total_file_size", "you need to specify valid offset=")
         })
     };
     let mut size = match (sizing.filesize, sizing.size) {
@@ -224,7 +221,7 @@ fn region(
     };
     if kind == FileKind::Block {
         if offset > real {
-            return Err(failure(format!("{name}: offset extends end ({offset} > {real})")));
+            return Err(failure(format!("offset extends end ({offset} > {real})")));
         }
         size = size.min(real - offset);
     }
@@ -286,8 +283,8 @@ fn share(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
-fn failure(message: String) -> SetupError {
-    SetupError { errno: libc::EINVAL, func: "total_file_size", message }
+fn failure(message: impl Into<String>) -> SetupError {
+    SetupError::new(libc::EINVAL, "total_file_size", message)
 }
 
 #[cfg(test)]

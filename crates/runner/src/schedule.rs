@@ -15,7 +15,7 @@ use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_job::{
-    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob, Prefix,
+    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob,
 };
 use ferrio_stats::{Clock, ClockSource as Counter};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
@@ -221,10 +221,7 @@ impl<'a> Run<'a, '_> {
             let planned = &self.plan.jobs[index];
             tell_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
-                let name = &planned.spec.name;
-                let why =
-                    Diagnostic::note(&error.message).code("job-not-set-up").prefix(Prefix::None).job(name);
-                (self.observer)(Event::Diagnostic(why));
+                (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
             } else if !self.stop.load(Acquire) {
                 self.lay_out(index, &planned.spec);

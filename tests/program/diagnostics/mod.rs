@@ -228,7 +228,7 @@ fn notes_and_failures_of_a_run_are_objects_too() {
     insta::assert_snapshot!(said.join("\n"), @"
     warning | deprecated-option | option `verifysort` is deprecated and has no effect
     note | option-without-effect | option `write_barrier` has no effect here: no engine acts on the mark
-    note | job-not-set-up | b: you need to specify size=
+    note | job-not-set-up | you need to specify size=
     error | job-failed | pid=0, err=22
     warning | short-run | a
     warning | few-ios | a: the 99.99th percentile of read latencies rests on 1 sample

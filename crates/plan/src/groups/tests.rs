@@ -95,7 +95,7 @@ fn a_job_that_cannot_be_set_up_stays_in_the_plan_with_the_reason() {
         plan.jobs.iter().map(|job| job.setup_error.as_ref().map(|e| (e.errno, e.func))).collect();
     let want = [Some((22, "total_file_size")), Some((21, "unlink")), Some((0, "total_file_size")), None];
     assert_eq!(errors, want);
-    assert_eq!(plan.jobs[0].setup_error.as_ref().unwrap().message, "a: you need to specify size=");
+    assert_eq!(plan.jobs[0].setup_error.as_ref().unwrap().message, "you need to specify size=");
 }
 
 #[test]

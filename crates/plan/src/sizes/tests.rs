@@ -32,7 +32,7 @@ fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
 
 /// `(offset, size, real_size, extend)` of each file, and the job's size.
 fn sized(sizing: Sizing, clone: u32, sizes: &[Option<u64>]) -> (Vec<(u64, u64, u64, bool)>, u64) {
-    let found = regions("a", clone, &sizing, files(FileKind::Regular, sizes), &mut stream()).unwrap();
+    let found = regions(clone, &sizing, files(FileKind::Regular, sizes), &mut stream()).unwrap();
     (found.files.iter().map(|f| (f.offset, f.size, f.real_size, f.extend)).collect(), found.size)
 }
 
@@ -42,8 +42,8 @@ fn messages(regions: &Regions) -> Vec<&str> {
 }
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
-    let error = regions("a", 0, &sizing, files(kind, sizes), &mut stream()).unwrap_err();
-    (error.errno, error.message)
+    let error = regions(0, &sizing, files(kind, sizes), &mut stream()).unwrap_err();
+    (error.errno, error.diagnostic("a").line())
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
 fn io_size_is_bytes_or_a_share_of_the_region() {
     let io_size = |io_size| {
         let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
-        regions("a", 0, &sizing, files(FileKind::Regular, &[None]), &mut stream()).unwrap().io_size
+        regions(0, &sizing, files(FileKind::Regular, &[None]), &mut stream()).unwrap().io_size
     };
     assert_eq!(io_size(Extent::Bytes(100 * K)), Some(100 * K));
     assert_eq!(io_size(Extent::Bytes(K)), Some(K));
@@ -163,7 +163,7 @@ fn io_size_is_bytes_or_a_share_of_the_region() {
 #[test]
 fn a_block_device_does_not_grow() {
     let sizing = Sizing { size: Some(Extent::Bytes(64 * K)), offset: Extent::Bytes(16 * K), ..SIZING };
-    let found = regions("a", 0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &mut stream()).unwrap();
+    let found = regions(0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &mut stream()).unwrap();
     assert_eq!(
         (found.files[0].size, found.files[0].real_size, found.files[0].extend),
         (16 * K, 32 * K, false)
@@ -175,14 +175,14 @@ fn a_block_device_does_not_grow() {
 #[test]
 fn engines_without_files_take_their_size_from_the_job() {
     let sizing = Sizing { size: Some(Extent::Bytes(K * K)), lays_out: false, ..SIZING };
-    let found = regions("a", 0, &sizing, files(FileKind::Pretend, &[None]), &mut stream()).unwrap();
+    let found = regions(0, &sizing, files(FileKind::Pretend, &[None]), &mut stream()).unwrap();
     assert_eq!((found.files[0].size, found.files[0].real_size, found.files[0].extend), (K * K, K * K, false));
 }
 
 #[test]
 fn a_file_with_an_empty_region_is_told_about() {
     let found =
-        regions("a", 0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &mut stream()).unwrap();
+        regions(0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &mut stream()).unwrap();
     assert_eq!(messages(&found), ["file f1 may be ignored"]);
     assert_eq!(found.size, 8 * K);
 }
@@ -190,7 +190,7 @@ fn a_file_with_an_empty_region_is_told_about() {
 #[test]
 fn no_files_at_all_means_nothing_to_do() {
     let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), ..SIZING };
-    assert_eq!(regions("a", 0, &sizing, Vec::new(), &mut stream()).unwrap(), Regions::default());
+    assert_eq!(regions(0, &sizing, Vec::new(), &mut stream()).unwrap(), Regions::default());
 }
 
 /// Sizes of files in blocks of 4 KiB that a job of clone 0 gives them.
@@ -243,7 +243,7 @@ fn appending_is_for_regular_files_and_leaves_offsets_aside() {
         file_append: true,
         ..SIZING
     };
-    let found = |kind| regions("a", 0, &sizing, files(kind, &[Some(64 * K)]), &mut stream()).unwrap();
+    let found = |kind| regions(0, &sizing, files(kind, &[Some(64 * K)]), &mut stream()).unwrap();
     let regular = found(FileKind::Regular);
     assert_eq!(regular.files[0].offset, 64 * K);
     assert_eq!(messages(&regular), ["offset has no effect on f0: file_append begins at its end"]);

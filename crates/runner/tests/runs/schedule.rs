@@ -104,11 +104,7 @@ fn a_job_that_could_not_be_set_up_is_not_waited_for() {
     let mut waiting = null("waiting");
     waiting.life.wait_for = 0..1;
     let mut plan = plan(vec![null("refused"), waiting]);
-    plan.jobs[0].setup_error = Some(SetupError {
-        errno: 22,
-        func: "total_file_size",
-        message: "refused: you need to specify size=".into(),
-    });
+    plan.jobs[0].setup_error = Some(SetupError::new(22, "total_file_size", "you need to specify size="));
     assert_eq!(bytes(&told(&plan).0.jobs[1]), SIZE);
 }
 
@@ -120,11 +116,7 @@ fn a_failing_job_leaves_the_others_alone() {
     let refused = JobSpec { stonewall: true, ..null("refused") };
     let wall = JobSpec { stonewall: true, ..null("wall") };
     let mut plan = plan(vec![null("a"), broken, null("b"), refused, wall]);
-    plan.jobs[3].setup_error = Some(SetupError {
-        errno: 22,
-        func: "total_file_size",
-        message: "refused: you need to specify size=".into(),
-    });
+    plan.jobs[3].setup_error = Some(SetupError::new(22, "total_file_size", "you need to specify size="));
     let (result, lines) = told(&plan);
     assert_eq!(lines, ["0 threads, 5 processes", "refused failed early: 22", "broken failed: 21"]);
     let errors: Vec<Option<i32>> = result.jobs.iter().map(|j| j.error.as_ref().map(|e| e.errno)).collect();
