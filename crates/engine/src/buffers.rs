@@ -18,6 +18,7 @@ use ferrio_job::Memory;
 
 use crate::EngineError;
 use area::Area;
+use huge::SMALLER;
 
 /// Bytes of a page, as direct I/O wants them.
 const PAGE: usize = 4096;
@@ -104,6 +105,3 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) }
     }
 }
-
-/// Advice for whoever asks for more than there is.
-const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth";

@@ -43,6 +43,11 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// True when each I/O goes to a log.
+    pub(crate) fn logs_every_io(&self) -> bool {
+        self.log.is_some() && self.spec.logs.every_io()
+    }
+
     /// Sends something that the user should know about this job.
     pub(crate) fn note(&self, diagnostic: Diagnostic) {
         self.tell(vec![diagnostic]);

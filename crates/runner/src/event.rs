@@ -1,10 +1,10 @@
 //! What a run tells while it goes on. The observer is called on the main thread only.
 
-use std::time::Duration;
-
 use ferrio_job::Diagnostic;
 
-use crate::result::{JobError, RunResult};
+use crate::failure::JobError;
+use crate::progress::Progress;
+use crate::result::RunResult;
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -48,74 +48,4 @@ pub enum Event<'a> {
     Interim(&'a RunResult),
     /// The same at each [`RunOptions::interval`](crate::RunOptions::interval).
     Interval(&'a RunResult),
-}
-
-/// State of a job for the live line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobState {
-    /// Waiting for its turn.
-    NotCreated,
-    /// Started, waiting for release.
-    Initialized,
-    /// Setting up its files.
-    SettingUp,
-    /// Inside its ramp time.
-    Ramp,
-    /// Doing I/O.
-    Running,
-    /// Reading back what was written.
-    Verifying,
-    /// In a final fsync.
-    Fsyncing,
-    /// Doing what comes after the last I/O.
-    Finishing,
-    /// Ended.
-    Reaped,
-    /// Ended with an error.
-    Failed,
-}
-
-impl JobState {
-    /// The state in words, for people.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            JobState::NotCreated => "not started",
-            JobState::Initialized => "ready",
-            JobState::SettingUp => "setting up",
-            JobState::Ramp => "ramp",
-            JobState::Running => "running",
-            JobState::Verifying => "verifying",
-            JobState::Fsyncing => "fsync",
-            JobState::Finishing => "finishing",
-            JobState::Reaped => "ended",
-            JobState::Failed => "failed",
-        }
-    }
-}
-
-/// A look at all jobs of the run.
-#[derive(Clone, Debug)]
-pub struct Progress {
-    /// Since the run began.
-    pub elapsed: Duration,
-    /// One entry per job of the plan, in order.
-    pub jobs: Vec<JobProgress>,
-}
-
-/// A look at one job.
-#[derive(Clone, Copy, Debug)]
-pub struct JobProgress {
-    /// Its state.
-    pub state: JobState,
-    /// Since the job began to do I/O, zero before.
-    pub elapsed: Duration,
-    /// Since it began to be measured, at its start or the end of its ramp; zero before.
-    pub measured: Duration,
-    /// Bytes done per direction, ramp included.
-    pub bytes: [u64; 3],
-    /// I/Os done per direction, ramp included.
-    pub ios: [u64; 3],
-    /// Files it has open.
-    pub open_files: u32,
 }

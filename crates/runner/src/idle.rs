@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::idle_priority::run_when_idle;
 use ferrio_machine::allowed_cpus;
 
-use crate::place::run_on;
+use crate::placement::run_on;
 
 /// Steps of a unit: 10 to 20 µs where the compiler optimises, short beside the time slices that it is interrupted for, long beside the
 /// count behind it.

@@ -1,12 +1,15 @@
 //! Runs a plan: lays files out, starts groups one after the other, drives one worker thread per job, watches signals.
 //!
-//! It prints nothing: what happens is told as [`Event`]s, what was measured is the [`RunResult`].
+//! It prints nothing: [`Event`]s report what happens, the [`RunResult`] what was measured.
 //!
-//! - Main's thread: `schedule` with `signals`, `monitor` (progress, samples, steady states), `totals` (bandwidth of all jobs), `trigger`
-//!   and `schedule::interim` (reports of a run that goes on); `control` is what it shares with a worker.
-//! - A worker: `worker` is its life from `place` and `open` to the end, `issue` the loop that does its I/O, one file per subject.
-//! - Present only for jobs that ask: `verification`, `recording`, `wear` (trimmed blocks), `logs`, `ramp`, `serialized`, `flow`.
-//! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `hooks` and `shell` commands.
+//! - The main thread: `schedule`, with `signals`, `monitor` (progress, samples, steady states), `totals` (bandwidth of all jobs),
+//!   `trigger` and `schedule::interim` (reports of a run that goes on). `control`, `context` and `message` are what it shares with
+//!   workers.
+//! - A worker: `worker` is its life, from `placement` (CPUs, priorities) and `open` (files) to the end; `io_loop` does its I/O, with
+//!   `timing` (ramp, run time) and `waiting`.
+//! - Present only in jobs that ask for it: `verification`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
+//!   (`block_error_percentiles`), `logs`, `ramp` (`ramp_size`), `serialized` and `overlap` (`serialize_overlap`), `flow`.
+//! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `exec_commands` (`exec_prerun`, `exec_postrun`) and `shell`.
 #![forbid(unsafe_code)]
 
 pub mod event;
@@ -15,21 +18,24 @@ pub mod logs;
 pub mod result;
 pub mod trigger;
 
+mod block_states;
 mod context;
 mod control;
 mod disk;
+mod exec_commands;
 mod failure;
 mod flow;
-mod hooks;
-mod issue;
+mod io_loop;
+mod iolog;
 mod layout;
 mod message;
 mod monitor;
 mod open;
 mod overlap;
-mod place;
+mod placement;
+mod progress;
 mod ramp;
-mod recording;
+mod rate_schedule;
 mod registry;
 mod schedule;
 mod serialized;
@@ -41,14 +47,14 @@ mod totals;
 mod traced;
 mod verification;
 mod waiting;
-mod wear;
 mod worker;
 
-pub use event::{Event, JobProgress, JobState, Progress};
+pub use event::Event;
+pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
-pub use issue::tolerated_error;
-pub use place::run_on;
-pub use result::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
+pub use placement::run_on;
+pub use progress::{JobProgress, JobState, Progress};
+pub use result::{DiskUsage, JobResult, RunResult, SteadyCheck, SteadyResult};
 pub use schedule::{RunOptions, run};
 pub use signals::hold_report_signal;
 pub use trigger::Trigger;

@@ -3,7 +3,7 @@
 //! A worker waits for room in the queue, main never does. When the run shall end and the writer is stuck, because the disk below it
 //! does not answer, nobody waits for it any longer than the patience of the queue.
 
-mod backlog;
+pub(crate) mod backlog;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,8 +16,6 @@ use ferrio_job::Logs;
 
 use crate::control::JobControl;
 use crate::timing::clock_ms;
-
-pub(crate) use backlog::Backlog;
 
 /// One completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

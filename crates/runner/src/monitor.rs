@@ -7,8 +7,9 @@ use ferrio_job::Plan;
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
-use crate::event::{JobProgress, JobState, Progress};
-use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
+use crate::logs::backlog::Backlog;
+use crate::logs::{LogBatch, LogSender, RateSample};
+use crate::progress::{JobProgress, JobState, Progress};
 use crate::result::SteadyResult;
 use crate::steady::SteadyWatch;
 

@@ -1,5 +1,6 @@
 //! Opens a job's files for I/O the way fio does: access mode, flags, dropping the page cache, access-pattern advice.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -15,6 +16,35 @@ use crate::failure::Failure;
 
 /// Descriptors that a job needs besides those of its files.
 const OTHERS: u64 = 64;
+
+/// The files of a job and which of them are open.
+#[derive(Debug)]
+pub(crate) struct JobFiles {
+    /// In the order of the job's files.
+    pub(crate) set: FileSet,
+    /// JobFiles are opened one by one.
+    pub(crate) on_demand: bool,
+    /// JobFiles open now, as the workload counts them: those of an engine without files as well.
+    pub(crate) open: u32,
+    /// Synced when they were closed in this pass; empty unless closing syncs.
+    pub(crate) synced: Vec<bool>,
+    /// Open files in the order they were opened while blocks are read back, when no workload says which is finished.
+    pub(crate) read_back: VecDeque<u32>,
+}
+
+impl JobFiles {
+    pub(crate) fn new(spec: &JobSpec) -> Self {
+        let on_demand = spec.opens_on_demand();
+        let syncs = on_demand && spec.durability.fsync_on_close && spec.rw.does(Direction::Write);
+        JobFiles {
+            set: FileSet::default(),
+            on_demand,
+            open: 0,
+            synced: if syncs { vec![false; spec.files.len()] } else { Vec::new() },
+            read_back: VecDeque::new(),
+        }
+    }
+}
 
 /// Opens all files of a job.
 ///

@@ -1,12 +1,12 @@
 //! What a run leaves behind: figures and errors of every job, disk statistics.
 
-use std::panic::Location;
 use std::time::{Duration, SystemTime};
 
 use ferrio_stats::{ClockSource, JobStats};
 
-use crate::event::Progress;
+use crate::failure::JobError;
 use crate::idle::Idleness;
+use crate::progress::Progress;
 
 /// Everything measured in a run.
 #[derive(Debug)]
@@ -94,37 +94,6 @@ pub struct SteadyCheck {
     pub bw: u64,
     /// Mean completion latency, ns; 0 unless latencies are judged.
     pub lat_ns: u64,
-}
-
-/// Why a job failed, in the words of fio's report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobError {
-    /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
-    pub errno: i32,
-    /// What failed (`io_u error`, `open(FILE)`, `total_file_size`).
-    pub func: String,
-    /// Source file name of the place that noticed.
-    pub file: &'static str,
-    /// Line in it.
-    pub line: u32,
-}
-
-impl JobError {
-    /// An error noticed by the caller.
-    #[track_caller]
-    #[must_use]
-    pub fn new(errno: i32, func: impl Into<String>) -> Self {
-        let place = Location::caller();
-        let file = place.file().rsplit('/').next().unwrap_or_default();
-        JobError { errno, func: func.into(), file, line: place.line() }
-    }
-
-    /// An error of a system call, noticed by the caller.
-    #[track_caller]
-    #[must_use]
-    pub fn from_io(error: &std::io::Error, func: impl Into<String>) -> Self {
-        JobError::new(error.raw_os_error().unwrap_or(libc::EIO), func)
-    }
 }
 
 /// Activity of one disk while files on it were open.

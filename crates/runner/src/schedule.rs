@@ -24,20 +24,21 @@ use log::debug;
 use crate::context::Context;
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
-use crate::event::{Event, JobState};
-use crate::failure::Failure;
+use crate::event::Event;
+use crate::failure::{Failure, JobError};
 use crate::flow::Flows;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
 use crate::message::{Message, Snapshot};
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
+use crate::progress::JobState;
 use crate::ramp::SharedRamp;
-use crate::result::{JobError, JobResult, RunResult};
+use crate::result::{JobResult, RunResult};
 use crate::signals::Watch;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
-use crate::{layout, place, registry};
+use crate::{layout, placement, registry};
 use interim::Interim;
 
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
@@ -92,7 +93,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
-    let jobs = plan.jobs.iter().map(|_| Job { entropy: place::entropy(), ..Job::default() }).collect();
+    let jobs = plan.jobs.iter().map(|_| Job { entropy: placement::entropy(), ..Job::default() }).collect();
     let mut run = Run {
         plan,
         observer,

@@ -11,7 +11,7 @@ use ferrio_job::{Plan, SteadyFigure, SteadyState};
 use ferrio_stats::{Clock, steady};
 
 use crate::control::JobControl;
-use crate::event::JobState;
+use crate::progress::JobState;
 use crate::result::{SteadyCheck, SteadyResult};
 
 /// Watches all jobs of a run that have a steady state.

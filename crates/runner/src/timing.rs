@@ -14,9 +14,9 @@ pub(crate) struct Timing {
     /// End of the run time, `u64::MAX` without a limit; while ramping counted from the planned end of the ramp.
     deadline: u64,
     runtime: u64,
-    /// When the loop has something to see to; 0 if it is called.
-    attention: u64,
-    every_turn: bool,
+    /// When work is due before the next I/O: at a milestone, or 0 for at once.
+    next_due: u64,
+    due_every_io: bool,
     /// Start of the job, end of its ramp, or begin of the window that decides a search.
     measuring_since: u64,
     /// When the I/O loop (or a final sync) began that runs now; [`IDLE`] outside of it.
@@ -53,8 +53,8 @@ impl Timing {
             ramp_end,
             deadline,
             runtime,
-            attention: ramp_end.min(deadline),
-            every_turn: false,
+            next_due: ramp_end.min(deadline),
+            due_every_io: false,
             measuring_since: now,
             loop_began: IDLE,
             loop_ticks: 0,
@@ -80,32 +80,32 @@ impl Timing {
         self.ramp_end.min(self.deadline)
     }
 
-    /// Ticks at which the loop has something to see to, a milestone or something else.
+    /// Ticks from which on work is due before the next I/O.
     #[inline]
-    pub(crate) fn attention(&self) -> u64 {
-        self.attention
+    pub(crate) fn next_due(&self) -> u64 {
+        self.next_due
     }
 
-    /// The loop has something to see to before its next I/O.
-    pub(crate) fn call(&mut self) {
-        self.attention = 0;
+    /// Work is due before the next I/O.
+    pub(crate) fn set_due_now(&mut self) {
+        self.next_due = 0;
     }
 
-    /// It did.
-    pub(crate) fn answer(&mut self) {
-        self.attention = if self.every_turn { 0 } else { self.next_milestone() };
+    /// It is done.
+    pub(crate) fn due_work_done(&mut self) {
+        self.next_due = if self.due_every_io { 0 } else { self.next_milestone() };
     }
 
-    /// Whether the loop has something to see to before every I/O.
-    pub(crate) fn attend_every_turn(&mut self, every_turn: bool) {
-        self.every_turn = every_turn;
-        self.answer();
+    /// Whether work may be due before every I/O.
+    pub(crate) fn set_due_every_io(&mut self, due_every_io: bool) {
+        self.due_every_io = due_every_io;
+        self.due_work_done();
     }
 
     /// The ramp is over at `now`, which is the next milestone then.
     pub(crate) fn end_ramp(&mut self, now: u64) {
         self.ramp_end = now;
-        self.answer();
+        self.due_work_done();
     }
 
     /// Decides what the milestone at or before `now` is.
@@ -115,12 +115,12 @@ impl Timing {
         }
         self.ramp_end = u64::MAX;
         self.deadline = now.saturating_add(self.runtime);
-        self.answer();
+        self.due_work_done();
         self.restart(now, usage);
         Milestone::RampEnded
     }
 
-    /// Measuring begins anew at `now`; the run time does not.
+    /// Measuring starts again at `now`; the run time does not.
     pub(crate) fn restart(&mut self, now: u64, usage: Usage) {
         self.measuring_since = now;
         if self.loop_began != IDLE {
@@ -167,7 +167,7 @@ impl Timing {
         self.usage_before
     }
 
-    /// When measuring began anew, ms since 1970.
+    /// When measuring started again, ms since 1970.
     pub(crate) fn restarted_ms(&self) -> Option<u64> {
         self.restarted_ms
     }
@@ -224,28 +224,28 @@ mod tests {
         let mut timing = Timing::start(1000, &Clock::monotonic(), &limits, Usage::default());
         assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
         timing.end_ramp(9000);
-        assert_eq!(timing.attention(), 9000);
+        assert_eq!(timing.next_due(), 9000);
         assert_eq!(timing.reached(9000, Usage::default()), Milestone::RampEnded);
-        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.attention()), (false, 9050, 9050));
+        assert_eq!((timing.in_ramp(), timing.next_milestone(), timing.next_due()), (false, 9050, 9050));
     }
 
     #[test]
-    fn the_loop_attends_to_milestones_calls_and_if_asked_to_every_turn() {
+    fn the_loop_attends_to_milestones_calls_and_if_asked_to_due_every_io() {
         let (mut timing, _) = timing(100, 50);
-        assert_eq!(timing.attention(), timing.next_milestone());
-        timing.call();
-        assert_eq!(timing.attention(), 0);
-        timing.answer();
-        assert_eq!(timing.attention(), 1100);
-        timing.attend_every_turn(true);
+        assert_eq!(timing.next_due(), timing.next_milestone());
+        timing.set_due_now();
+        assert_eq!(timing.next_due(), 0);
+        timing.due_work_done();
+        assert_eq!(timing.next_due(), 1100);
+        timing.set_due_every_io(true);
         timing.reached(1100, Usage::default());
-        assert_eq!((timing.attention(), timing.next_milestone()), (0, 1150));
-        timing.attend_every_turn(false);
-        assert_eq!(timing.attention(), 1150);
+        assert_eq!((timing.next_due(), timing.next_milestone()), (0, 1150));
+        timing.set_due_every_io(false);
+        assert_eq!(timing.next_due(), 1150);
     }
 
     #[test]
-    fn measuring_anew_does_not_prolong_the_run_time() {
+    fn measuring_again_does_not_prolong_the_run_time() {
         let (mut timing, clock) = timing(0, 50);
         timing.restart(1020, Usage::default());
         assert_eq!((timing.next_milestone(), timing.measured_ns(&clock, 1030)), (1050, 10));

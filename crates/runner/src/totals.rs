@@ -7,8 +7,8 @@ use ferrio_job::Plan;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;
-use crate::event::JobState;
 use crate::logs::{LogBatch, LogSender, RateSample};
+use crate::progress::JobState;
 
 /// Time between two ticks, ms since the run began.
 const TICK_MS: u64 = 250;

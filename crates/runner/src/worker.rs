@@ -1,6 +1,6 @@
 //! The life of one worker thread: set up, wait for release, do the passes, clean up, hand the figures back.
 //!
-//! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::issue`].
+//! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::io_loop`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,18 +10,18 @@ use ferrio_job::{Diagnostic, JobSpec, Prefix, reason};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
+use crate::block_states::BlockStates;
 use crate::context::Context;
-use crate::event::JobState;
 use crate::failure::Failure;
-use crate::issue::Issuer;
+use crate::io_loop::{Hooks, IoLoop};
+use crate::iolog::Iolog;
 use crate::layout::LaidOut;
 use crate::message::{Message, Snapshot};
-use crate::recording::Recorder;
+use crate::progress::JobState;
 use crate::result::JobResult;
 use crate::timing::clock_ms;
 use crate::verification::Verification;
-use crate::wear::Blocks;
-use crate::{hooks, layout, place};
+use crate::{exec_commands, layout, placement};
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(crate) fn run_with<E: Engine>(
 ) {
     let layout = context.layout.take();
     let context = context;
-    let mut result = JobResult { pid: place::thread_id(), ..JobResult::default() };
+    let mut result = JobResult { pid: placement::thread_id(), ..JobResult::default() };
     context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
     let outcome = catch_unwind(AssertUnwindSafe(|| work(&context, open, layout, &mut result, &mut reached)));
@@ -81,7 +81,7 @@ fn work<E: Engine>(
     let Context { spec, control, .. } = *context;
     let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
-    place::settle(spec)?;
+    placement::apply(spec)?;
     if !spec.create_serialize {
         let mut content =
             LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
@@ -92,8 +92,8 @@ fn work<E: Engine>(
     }
     if spec.create_only {
         reached.set_up = true;
-        hooks::prerun(context)?;
-        hooks::postrun(context);
+        exec_commands::prerun(context)?;
+        exec_commands::postrun(context);
         if spec.unlink {
             unlink(spec, &mut note);
         }
@@ -109,7 +109,7 @@ fn work<E: Engine>(
         .iter()
         .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
         .collect();
-    let recorder = Recorder::new(spec, context.clock)?;
+    let iolog = Iolog::new(spec, context.clock)?;
     let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     drop(regions);
     if workload.lost_its_map() {
@@ -121,23 +121,23 @@ fn work<E: Engine>(
         None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,
     };
     let verification = Verification::new(spec, context.entropy)?;
-    let mut issuer = Issuer::new(context, engine, buffers, workload, content, verification, recorder);
-    issuer.follow_blocks(Blocks::of(spec)?);
+    let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog);
+    let mut io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();
     if !opens_late {
-        issuer.open(&mut note)?;
+        io_loop.open(&mut note)?;
     }
-    context.tell(issuer.engine_notes());
+    context.tell(io_loop.engine_notes());
 
     control.set_state(JobState::Initialized);
     reached.announced = context.messages.send(Message::Ready).is_ok();
     context.gate.wait();
 
     if opens_late {
-        hooks::prerun(context)?;
-        issuer.open(&mut note).inspect_err(|_| hooks::postrun(context))?;
+        exec_commands::prerun(context)?;
+        io_loop.open(&mut note).inspect_err(|_| exec_commands::postrun(context))?;
     }
     if let Some(flow) = &context.flow {
         flow.join();
@@ -145,24 +145,24 @@ fn work<E: Engine>(
     // 0 is no start at all, and there are clocks that begin there.
     result.start_ms = clock_ms(spec.measure.start_clock).max(1);
     control.start_ms.store(result.start_ms, Relaxed);
-    let outcome = passes(&mut issuer, &mut note);
+    let outcome = passes(&mut io_loop, &mut note);
     // The error of the I/O itself matters more than that of its log.
-    let outcome = outcome.and(issuer.end_recording());
+    let outcome = outcome.and(io_loop.end_iolog());
     control.set_state(JobState::Finishing);
-    if let Some(start_ms) = issuer.restarted_ms() {
+    if let Some(start_ms) = io_loop.restarted_ms() {
         result.start_ms = start_ms;
     }
-    result.latency_depth = issuer.searched_depth();
-    issuer.search_note().into_iter().for_each(|note| context.note(note));
-    let files = issuer.take_files();
-    let since = issuer.measuring_since();
-    result.in_ramp = issuer.in_ramp();
-    (result.stats, result.measured) = issuer.into_stats();
+    result.latency_depth = io_loop.searched_depth();
+    io_loop.search_note().into_iter().for_each(|note| context.note(note));
+    let files = io_loop.take_files();
+    let since = io_loop.measuring_since();
+    result.in_ramp = io_loop.in_ramp();
+    (result.stats, result.measured) = io_loop.into_figures();
     if spec.life.runs_commands() {
         tell_figures(context, result, since);
     }
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
-    hooks::postrun(context);
+    exec_commands::postrun(context);
     drop(files);
     if spec.unlink {
         unlink(spec, &mut note);
@@ -177,19 +177,19 @@ fn tell_figures(context: &Context<'_>, result: &JobResult, since: u64) {
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
-fn passes<E: Engine>(issuer: &mut Issuer<'_, E>, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
-    issuer.start();
+fn passes<E: Engine>(io_loop: &mut IoLoop<'_, E>, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+    io_loop.start();
     loop {
-        issuer.pass()?;
-        issuer.sync_at_end()?;
-        if issuer.reads_back() {
-            issuer.open_again(note)?;
-            issuer.verify()?;
+        io_loop.pass()?;
+        io_loop.sync_at_end()?;
+        if io_loop.reads_back() {
+            io_loop.open_again(note)?;
+            io_loop.verify()?;
         }
-        if !issuer.another_pass() {
+        if !io_loop.another_pass() {
             return Ok(());
         }
-        issuer.reopen(note)?;
+        io_loop.begin_pass(note)?;
     }
 }
 

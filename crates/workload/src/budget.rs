@@ -139,7 +139,7 @@ mod tests {
     use ferrio_job::{BlockSizes, Direction, EngineKind, JobSpec, PerDirection, ReadWrite, Seeding};
 
     use super::Budget;
-    use crate::testing::{job, run, sequence};
+    use crate::tests::support::{job, run, sequence};
 
     fn sized(rw: ReadWrite, size: u64, loops: u32) -> JobSpec {
         let mut spec = job();
@@ -271,6 +271,6 @@ mod tests {
         let mut spec = sized(ReadWrite::Read, 16 << 10, 1);
         spec.limits.time_based = true;
         spec.limits.number_ios = 2;
-        assert_eq!(sequence(&spec).len(), crate::testing::MOST);
+        assert_eq!(sequence(&spec).len(), crate::tests::support::MOST);
     }
 }

@@ -6,10 +6,9 @@
 use ferrio_job::Direction;
 
 use crate::random::BATCH;
-use crate::run::Planned;
 use crate::sequential::Sequential;
 use crate::steering::Steering;
-use crate::step::{Packed, Region};
+use crate::step::{Packed, Planned, Region};
 
 /// State of a walk through a file in each direction.
 #[derive(Clone, Debug)]

@@ -4,40 +4,40 @@
 //! file is finished and everything is decided anew, with fresh draws. Jobs simple enough take a shorter path elsewhere that
 //! makes the same choices.
 
-mod choice;
-mod every;
-mod file;
-mod law;
-mod members;
-mod rotation;
+mod distribution;
+mod file_numbers;
+mod file_service;
+mod file_state;
+mod random_block;
+mod random_share;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrio_job::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
-use choice::{Sizes, mark};
-use every::{Every, Share};
-use file::{File, NONE};
-use law::Law;
-use rotation::{Pick, Rotation};
+use distribution::BlockDistribution;
+use file_service::{FileRotation, Pick};
+use file_state::{FileState, NONE};
+use random_block::{Sizes, mark};
+use random_share::{Every, Share};
 
-use crate::candidates::{candidates, has_map, map_unit, offset_stream, only_direction, room, walk};
 use crate::length::Lengths;
 use crate::map::RandomMap;
-use crate::mix::Mix;
+use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, only_direction, room, walk};
 use crate::random::Stream;
+use crate::rwmix::Mix;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::{Sequential, Wraps};
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::{Dirty, Syncs};
-use crate::zones::ZoneWalk;
+use crate::zonemode::ZoneWalk;
 
 /// All state of a job on the general path.
 #[derive(Clone, Debug)]
 pub(crate) struct General {
     directions: Directions,
-    offsets: Offsets,
+    offsets: OffsetRule,
     sequential: Sequential,
     lengths: PerDirection<Lengths>,
     /// Lengths go by whether an offset is random, not by direction.
@@ -48,8 +48,8 @@ pub(crate) struct General {
     /// What was written to each file since its last sync; empty when no sync takes a range.
     dirty: Vec<Dirty>,
     time_based: bool,
-    files: Vec<File>,
-    rotation: Rotation,
+    files: Vec<FileState>,
+    rotation: FileRotation,
     issued: [u64; 3],
     after_write: bool,
     restart: Option<[u64; SEEDS]>,
@@ -71,7 +71,7 @@ enum Directions {
 
 /// Who decides the offset.
 #[derive(Clone, Debug)]
-enum Offsets {
+enum OffsetRule {
     Sequential,
     Random(Box<Random>),
 }
@@ -86,7 +86,7 @@ struct Random {
     /// `None` when the others are no share but all.
     share: Option<Share>,
     /// `None` when all blocks are alike.
-    law: Option<Law>,
+    distribution: Option<BlockDistribution>,
 }
 
 impl General {
@@ -105,7 +105,7 @@ impl General {
         let unit = map_unit(spec);
         let mut shared = HashMap::new();
         let files = regions.iter().enumerate().map(|(index, &region)| {
-            let counts = Direction::ALL.map(|d| candidates(spec, &region, d));
+            let counts = Direction::ALL.map(|d| offset_count(spec, &region, d));
             let blocks = shared
                 .entry(counts)
                 .or_insert_with(|| Arc::new(counts.map(|n| (n > 0).then(|| offsets.scale(n)))));
@@ -114,12 +114,12 @@ impl General {
             let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
             let walk = walk(spec, index, &region, seeds[seeds::OFFSET])?.map(Box::new);
-            Ok(File { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
+            Ok(FileState { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
         });
-        let files: Vec<File> = files.collect::<Result<_, _>>()?;
+        let files: Vec<FileState> = files.collect::<Result<_, _>>()?;
         let takes_ranges = spec.durability.sync_file_range.every > 0;
         let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
-        let rotation = Rotation::new(spec, files.len(), seeds[seeds::FILE]);
+        let rotation = FileRotation::new(spec, files.len(), seeds[seeds::FILE]);
         let (hole, period) = match spec.rw_postfix {
             RwPostfix::None => (0, 1),
             RwPostfix::Hole(bytes) => (bytes, 1),
@@ -135,14 +135,16 @@ impl General {
             unit,
             every,
             share: Share::new(&spec.percentage_random, seeds[seeds::SHARE]),
-            law: Law::new(spec, regions, &seeds, |region, d| candidates(spec, region, d)),
+            distribution: BlockDistribution::new(spec, regions, &seeds, |region, d| {
+                offset_count(spec, region, d)
+            }),
         };
         Ok(General {
             directions: Directions::new(spec, seeds[seeds::MIX]),
             offsets: if spec.rw.is_random() {
-                Offsets::Random(Box::new(random()))
+                OffsetRule::Random(Box::new(random()))
             } else {
-                Offsets::Sequential
+                OffsetRule::Sequential
             },
             sequential: Sequential { hole: if spec.rw.is_random() { 0 } else { hole }, wraps },
             lengths: PerDirection(Direction::ALL.map(length)),
@@ -230,13 +232,13 @@ impl General {
             mix.reseed(seeds[seeds::MIX]);
         }
         self.rotation.reseed(seeds[seeds::FILE]);
-        if let Offsets::Random(random) = &mut self.offsets {
+        if let OffsetRule::Random(random) = &mut self.offsets {
             random.stream.reseed(seeds[seeds::OFFSET]);
             if let Some(share) = &mut random.share {
                 share.reseed(seeds[seeds::SHARE]);
             }
-            if let Some(law) = &mut random.law {
-                law.reseed(seeds);
+            if let Some(distribution) = &mut random.distribution {
+                distribution.reseed(seeds);
             }
         }
         for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
@@ -281,8 +283,8 @@ impl General {
         let mut random = false;
         let mut marked = None;
         let relative = match &mut self.offsets {
-            Offsets::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
-            Offsets::Random(choices) => {
+            OffsetRule::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
+            OffsetRule::Random(choices) => {
                 let unmarked = std::mem::take(&mut self.unmarked);
                 let fires = choices.every.fires();
                 random = fires && choices.share.as_mut().is_none_or(|share| share.fires(direction));
@@ -295,10 +297,11 @@ impl General {
                 } else {
                     self.sequential.next(&region, file.last_end[d], end)
                 };
-                match (follows, &mut choices.law) {
+                match (follows, &mut choices.distribution) {
                     (Some(relative), _) => relative,
-                    (None, Some(law)) => {
-                        let block = law.next(index, direction, self.issued[d], &mut choices.stream)?;
+                    (None, Some(distribution)) => {
+                        let block =
+                            distribution.next(index, direction, self.issued[d], &mut choices.stream)?;
                         block.checked_mul(self.align[direction])?
                     }
                     (None, None) => {
@@ -381,6 +384,3 @@ impl Directions {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

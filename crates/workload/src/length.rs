@@ -30,15 +30,15 @@ struct Drawn {
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
     stream: Batches,
-    law: Law,
+    law: LengthLaw,
     bounds: Bounds,
 }
 
 /// How a draw becomes a length before it is rounded.
 #[derive(Clone, Debug)]
-enum Law {
+enum LengthLaw {
     Range(Scale),
-    Split(Vec<Entry>, Few),
+    Split(Vec<LengthShare>, Few),
 }
 
 /// The entries of a split of up to four, for draws with room for all: up to each limit the entry at the same place, then the last.
@@ -50,7 +50,7 @@ struct Few {
 
 /// A size that is taken for draws up to `last`, if it fits and no entry before it was taken.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct LengthShare {
     last: u64,
     bytes: u64,
     /// What becomes of `bytes`.
@@ -78,11 +78,11 @@ impl Lengths {
         let least = u64::from(bounds.settle(least).bytes);
         let drawn = (min != max).then(|| {
             let law = match shares {
-                [] => Law::Range(stream.scale(block.max)),
+                [] => LengthLaw::Range(stream.scale(block.max)),
                 shares => {
                     let entries = entries(shares, stream.largest(), bounds);
                     let few = Few::new(&entries);
-                    Law::Split(entries, few)
+                    LengthLaw::Split(entries, few)
                 }
             };
             let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
@@ -183,7 +183,7 @@ impl Drawn {
     fn next_below(&mut self, room: u64) -> Length {
         loop {
             let mut length = self.next();
-            if let Law::Split(entries, _) = &self.law {
+            if let LengthLaw::Split(entries, _) = &self.law {
                 length = pick(entries, self.draws[self.at - 1], room);
             }
             if u64::from(length.bytes) <= room {
@@ -197,7 +197,7 @@ impl Drawn {
     #[inline(never)]
     fn draw(&mut self) {
         match &self.law {
-            Law::Range(scale) => {
+            LengthLaw::Range(scale) => {
                 self.stream.fill_below(*scale, &mut self.draws);
                 let bounds = self.bounds;
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
@@ -205,14 +205,14 @@ impl Drawn {
                 }
             }
             // The limits ascend: counting them takes no branch that would be guessed wrong.
-            Law::Split(entries, few) if entries.len() <= few.lengths.len() => {
+            LengthLaw::Split(entries, few) if entries.len() <= few.lengths.len() => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
                     let [a, b, c] = few.limits.map(|limit| usize::from(limit < draw));
                     *length = few.lengths[a + b + c];
                 }
             }
-            Law::Split(entries, _) => {
+            LengthLaw::Split(entries, _) => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
                     let place: usize = entries.iter().map(|entry| usize::from(entry.last < draw)).sum();
@@ -224,7 +224,7 @@ impl Drawn {
 }
 
 impl Few {
-    fn new(entries: &[Entry]) -> Self {
+    fn new(entries: &[LengthShare]) -> Self {
         let last = entries.len().saturating_sub(1);
         let limits = std::array::from_fn(|at| if at < last { entries[at].last } else { u64::MAX });
         let lengths =
@@ -253,20 +253,20 @@ impl Bounds {
 }
 
 /// What fio computes for each draw `r` of at most `largest`, `r / cumulated share <= largest / 100` in whole numbers, solved for `r`.
-fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<Entry> {
+fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<LengthShare> {
     let hundredth = u128::from(largest / 100);
     let mut percent = 0;
     let entry = |share: &BlockShare| {
         percent += u128::from(share.percent);
         let last = ((hundredth + 1) * percent - 1).min(u128::from(largest));
-        Entry { last: last as u64, bytes: share.bytes, length: bounds.settle(share.bytes) }
+        LengthShare { last: last as u64, bytes: share.bytes, length: bounds.settle(share.bytes) }
     };
     shares.iter().map(entry).collect()
 }
 
 /// The size that a draw stands for; the last one when no other is left.
 #[inline]
-fn pick(entries: &[Entry], drawn: u64, room: u64) -> Length {
+fn pick(entries: &[LengthShare], drawn: u64, room: u64) -> Length {
     let taken = entries.iter().find(|entry| drawn <= entry.last && entry.bytes <= room);
     taken.or(entries.last()).map_or(Length::default(), |entry| entry.length)
 }
@@ -301,7 +301,7 @@ mod tests {
     fn a_size_without_room_leaves_its_draws_to_the_next_that_fits() {
         let entries =
             entries(&[share(65536, 20), share(16384, 30), share(4096, 50)], u64::from(u32::MAX), BOUNDS);
-        let pick = |entries: &[Entry], drawn, room| pick(entries, drawn, room).bytes;
+        let pick = |entries: &[LengthShare], drawn, room| pick(entries, drawn, room).bytes;
         assert_eq!([0, 20_000].map(|room| pick(&entries, 0, room)), [4096, 16384]);
         assert_eq!(pick(&entries, 0, 1 << 20), 65536);
         assert_eq!(pick(&entries, u64::from(u32::MAX), 1 << 20), 4096);

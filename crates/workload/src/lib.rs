@@ -3,74 +3,68 @@
 //! Everything here is arithmetic. There are no file descriptors, and the only clock is the one handed in, so that a job with
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
-//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `straight`, `uniform`, `course` and `scatter` are
-//!   short ways for jobs over one file, `run` plans the steps of the last two a batch ahead, `steering` chooses their directions and
-//!   lengths, `general` is the way for all; `path::tests`, `model` and `choices_model` test that they agree.
-//! - The choices: `general::rotation` (file), `mix` (direction), `sequential`, `offsets`, `skewed`, `zoned`, `walk` with `lfsr` and `permute`
-//!   (offset, among `candidates`, noted in `map`), `zones`, `length`, `sync`.
-//! - How much and when: `budget`, `pacing` with `arrivals`, `floor`, `think`, `delay`, `target`. With which priority: `priority`.
-//! - Bytes: `content` of buffers and `blocks` that are verified.
+//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `general` can do every job; `straight`, `uniform`,
+//!   `course` and `scatter` are short ways for jobs over one file, `run` plans their steps a batch ahead, `steering` chooses directions
+//!   and lengths for them.
+//! - Which file: `general::file_service`. Which direction: `rwmix`. Which length: `length`. Which sync: `sync`.
+//! - Which offset: `sequential`, or at random: `random_offsets` within the bounds of `offset_space`, unevenly by `skewed` and
+//!   `zoned_distribution`, each block once by `map` or by `visit_order` (`lfsr`, `permute`); in zones by `zonemode`.
+//! - How much: `budget`. When: `pacing`, `poisson`, `thinktime`, `startdelay`, `min_rate`, `latency_target`. With which priority:
+//!   `priority`.
+//! - Which bytes: `content` of buffers, and `verify_blocks`.
 #![forbid(unsafe_code)]
 
-mod arrivals;
-mod blocks;
 mod budget;
-mod candidates;
 mod content;
 mod course;
-mod delay;
-mod floor;
 mod general;
+mod latency_target;
 mod length;
 mod lfsr;
 mod map;
-mod memory;
-mod mix;
+mod map_memory;
+mod min_rate;
 mod name_hash;
-mod offsets;
+mod offset_space;
 pub mod pacing;
 mod path;
 mod permute;
+mod poisson;
 mod priority;
+mod random_offsets;
 mod run;
+mod rwmix;
 mod scatter;
 mod seeds;
 mod sequential;
 mod skewed;
+mod startdelay;
 mod steering;
 mod step;
 mod straight;
 mod sync;
-mod target;
-mod think;
+mod thinktime;
 mod uniform;
-mod walk;
+mod verify_blocks;
+mod visit_order;
 mod workload;
-mod zoned;
-mod zones;
+mod zoned_distribution;
+mod zonemode;
 
 use ferrio_random as random;
 
-pub use blocks::{BlockBody, BlockSeeds};
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
-pub use delay::startdelay;
-pub use floor::{RateFloor, TooSlow};
-pub use memory::memory_is_there;
+pub use latency_target::{DepthSearch, Verdict};
+pub use map_memory::memory_is_there;
+pub use min_rate::{MinRate, TooSlow};
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, thread_seeds};
+pub use startdelay::startdelay;
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
-pub use target::{DepthSearch, Verdict};
-pub use think::Thinker;
+pub use thinktime::ThinkTime;
+pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::Workload;
 
 #[cfg(test)]
-mod choices_conformance;
-#[cfg(test)]
-mod choices_model;
-#[cfg(test)]
-mod conformance;
-#[cfg(test)]
-mod model;
-#[cfg(test)]
-mod testing;
+mod tests;

@@ -6,7 +6,7 @@
 
 use ferrio_job::{Direction, JobSpec};
 
-use crate::arrivals::Arrivals;
+use crate::poisson::Arrivals;
 use crate::seeds::{SEEDS, thread_seeds};
 
 const SECOND_NS: u128 = 1_000_000_000;

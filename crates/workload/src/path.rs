@@ -8,12 +8,12 @@ mod tests;
 
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
-use crate::candidates::{candidates, has_map, offset_stream, only_direction, skewed_choices, walk};
 use crate::course::Course;
 use crate::general::General;
 use crate::map::RandomMap;
-use crate::offsets::{Grid, Offsets, Restart, Source};
+use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
 use crate::random::Batches;
+use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
 use crate::run::{Planner, Run};
 use crate::scatter::Scatter;
 use crate::seeds::{self, SEEDS, thread_seeds};
@@ -23,7 +23,7 @@ use crate::step::{Region, Step, WorkloadError};
 use crate::straight::Straight;
 use crate::sync::Syncs;
 use crate::uniform::Uniform;
-use crate::zoned::Zoned;
+use crate::zoned_distribution::Zoned;
 
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
 #[derive(Clone, Debug)]
@@ -220,27 +220,27 @@ fn source(
     region: &Region,
     direction: Direction,
     seeds: &[u64; SEEDS],
-) -> Result<Option<Source>, WorkloadError> {
-    let blocks = candidates(spec, region, direction);
+) -> Result<Option<BlockSource>, WorkloadError> {
+    let blocks = offset_count(spec, region, direction);
     let stream = offset_stream(spec, seeds[seeds::OFFSET]);
     let drawn = spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
     if drawn {
         let count = stream.scale(blocks);
-        return Ok(Some(Source::Drawn(Batches::new(stream), count)));
+        return Ok(Some(BlockSource::Drawn(Batches::new(stream), count)));
     }
     if has_map(spec) {
         return Ok(None);
     }
     Ok(match &spec.distribution {
         Distribution::Uniform => {
-            walk(spec, 0, region, seeds[seeds::OFFSET])?.map(|walk| Source::Walk(Box::new(walk)))
+            walk(spec, 0, region, seeds[seeds::OFFSET])?.map(|walk| BlockSource::VisitOrder(Box::new(walk)))
         }
         Distribution::Skewed(skew) => {
-            skewed_choices(spec, skew, 0, region, seeds).map(|skewed| Source::Skewed(Box::new(skewed)))
+            skewed_choices(spec, skew, 0, region, seeds).map(|skewed| BlockSource::Skewed(Box::new(skewed)))
         }
         Distribution::Zoned(_) | Distribution::ZonedAbs(_) if !spec.rw.is_mixed() && blocks > 0 => {
             let zoned = Zoned::new(&spec.distribution, &spec.block, seeds[seeds::ZONE]);
-            zoned.map(|zoned| Source::Zoned(Box::new(zoned), direction, blocks, stream))
+            zoned.map(|zoned| BlockSource::Zoned(Box::new(zoned), direction, blocks, stream))
         }
         Distribution::Zoned(_) | Distribution::ZonedAbs(_) | Distribution::Sequence { .. } => None,
     })
@@ -252,12 +252,12 @@ fn offsets(
     region: &Region,
     direction: Direction,
     end: u64,
-    source: Source,
+    source: BlockSource,
     seeds: &[u64; SEEDS],
-) -> Offsets {
+) -> RandomOffsets {
     let align = spec.block[direction].align;
-    let blocks = candidates(spec, region, direction);
-    let end = if blocks == 0 && !matches!(source, Source::Skewed(_)) {
+    let blocks = offset_count(spec, region, direction);
+    let end = if blocks == 0 && !matches!(source, BlockSource::Skewed(_)) {
         0
     } else {
         end.saturating_sub(region.offset).div_ceil(align)
@@ -265,5 +265,5 @@ fn offsets(
     let map = (has_map(spec) && blocks > 0).then(|| RandomMap::new(blocks));
     let restart = seeds::restarts_each_pass(spec)
         .then_some(Restart { offset: seeds[seeds::OFFSET], zone: seeds[seeds::ZONE] });
-    Offsets::new(source, Grid { base: region.offset, align, end }, map, spec.limits.time_based, restart)
+    RandomOffsets::new(source, Grid { base: region.offset, align, end }, map, spec.limits.time_based, restart)
 }

@@ -65,7 +65,7 @@ mod tests {
     use ferrio_job::{IoPriority, Seeding};
 
     use super::*;
-    use crate::testing::job;
+    use crate::tests::support::job;
 
     const OWN: u16 = 0x4002;
 

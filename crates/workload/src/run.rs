@@ -8,16 +8,7 @@ use ferrio_job::Direction;
 use crate::course::Course;
 use crate::random::BATCH;
 use crate::scatter::Scatter;
-use crate::step::{Io, Step};
-
-/// An I/O in the job's direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Planned {
-    /// In bytes of the file.
-    pub(crate) offset: u64,
-    /// Length in bytes.
-    pub(crate) len: u32,
-}
+use crate::step::{Io, Planned, Step};
 
 /// Steps planned ahead, and who plans them.
 #[derive(Clone, Debug)]

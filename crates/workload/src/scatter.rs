@@ -2,16 +2,15 @@
 
 use ferrio_job::Direction;
 
-use crate::offsets::Offsets;
 use crate::random::BATCH;
-use crate::run::Planned;
+use crate::random_offsets::RandomOffsets;
 use crate::steering::Steering;
-use crate::step::{Packed, Region};
+use crate::step::{Packed, Planned, Region};
 
 /// Random blocks of several sizes or directions.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
-    offsets: Offsets,
+    offsets: RandomOffsets,
     steering: Steering,
     /// Relative to the region, for each direction: below this the largest length fits.
     plain: [u64; 3],
@@ -25,7 +24,7 @@ pub(crate) struct Scatter {
 
 impl Scatter {
     /// I/Os in a region; every direction used has `min` as its smallest length.
-    pub(crate) fn new(region: &Region, offsets: Offsets, steering: Steering, min: u32) -> Self {
+    pub(crate) fn new(region: &Region, offsets: RandomOffsets, steering: Steering, min: u32) -> Self {
         let end = region.size.min(region.real_size.saturating_sub(region.offset));
         let plain =
             steering.lengths.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));

@@ -38,7 +38,7 @@ pub(crate) fn restarts_each_pass(spec: &JobSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::job;
+    use crate::tests::support::job;
 
     #[test]
     fn entropy_is_used_only_when_the_system_seeds() {

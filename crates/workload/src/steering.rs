@@ -2,10 +2,10 @@
 
 use ferrio_job::{Direction, Generator, JobSpec};
 
-use crate::candidates::only_direction;
 use crate::length::Lengths;
-use crate::mix::Mix;
+use crate::offset_space::only_direction;
 use crate::random::Stream;
+use crate::rwmix::Mix;
 use crate::seeds::{self, SEEDS};
 
 /// Who decides direction and length.

@@ -2,20 +2,20 @@
 
 use ferrio_job::Direction;
 
-use crate::offsets::Offsets;
+use crate::random_offsets::RandomOffsets;
 use crate::step::{Io, Step};
 
 /// Random blocks of one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Uniform {
-    offsets: Offsets,
+    offsets: RandomOffsets,
     len: u32,
     direction: Direction,
 }
 
 impl Uniform {
     /// Blocks of `len` bytes.
-    pub(crate) fn new(offsets: Offsets, direction: Direction, len: u32) -> Self {
+    pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u32) -> Self {
         Uniform { offsets, len, direction }
     }
 

@@ -5,7 +5,7 @@
 
 use ferrio_job::{Direction, JobSpec};
 
-use crate::memory::holds_maps;
+use crate::map_memory::holds_maps;
 use crate::path::Path;
 use crate::seeds::SEEDS;
 use crate::step::{Region, Step, WorkloadError};

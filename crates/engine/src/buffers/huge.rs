@@ -6,6 +6,9 @@ use ferrio_machine::HugePagePool;
 
 use crate::EngineError;
 
+/// Advice when there is not enough memory of any kind.
+pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth";
+
 /// `length` in whole pages.
 pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError> {
     usize::try_from(page)
@@ -13,7 +16,7 @@ pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError
         .filter(|&page| page > 0)
         .and_then(|page| length.checked_next_multiple_of(page))
         .ok_or_else(|| {
-            EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(super::SMALLER)
+            EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER)
         })
 }
 

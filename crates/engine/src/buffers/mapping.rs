@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
-use super::{SMALLER, huge};
+use super::huge::{self, SMALLER};
 use crate::EngineError;
 
 /// A mapping, readable and writable.

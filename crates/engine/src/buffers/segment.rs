@@ -24,7 +24,7 @@ impl Segment {
                     "the segment is larger than kernel.shmmax allows: raise it, or use mem=mmap"
                 }
                 Some(libc::ENOSPC) => "kernel.shmall or kernel.shmmni is used up: raise it, or use mem=mmap",
-                _ => super::SMALLER,
+                _ => huge::SMALLER,
             };
             EngineError::new(func, e).hint(hint)
         })

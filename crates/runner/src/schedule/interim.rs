@@ -12,8 +12,9 @@ use ferrio_stats::JobStats;
 
 use super::{Run, RunOptions};
 use crate::control::JobControl;
-use crate::event::{Event, JobState};
+use crate::event::Event;
 use crate::message::Snapshot;
+use crate::progress::JobState;
 use crate::result::{JobResult, RunResult};
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,

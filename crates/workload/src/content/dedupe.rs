@@ -10,7 +10,7 @@ use crate::random::{Generator, Scale, Stream, T88, T258};
 use crate::seeds::{self, SEEDS};
 
 /// Where the bytes of a buffer come from.
-pub(super) enum Origin {
+pub(super) enum BufferOrigin {
     /// The stream itself.
     Unique,
     /// A stream in this state.
@@ -21,7 +21,7 @@ pub(super) enum Origin {
 
 /// The choice between unique buffers and duplicates.
 #[derive(Clone, Debug)]
-pub(super) struct Dedupe {
+pub(super) struct Duplicates {
     /// Percent of duplicates, 1..=100.
     percent: u64,
     decisions: Stream,
@@ -47,7 +47,7 @@ enum States {
     Mixed(Vec<Stream>),
 }
 
-impl Dedupe {
+impl Duplicates {
     /// The choices of a job whose contents begin with `stream`.
     pub(super) fn new(
         spec: &JobSpec,
@@ -65,18 +65,23 @@ impl Dedupe {
             }
             _ => Copies::Next(stream.clone()),
         };
-        Ok(Dedupe { percent: u64::from(dedupe.percent), hundred: decisions.scale(100), decisions, copies })
+        Ok(Duplicates {
+            percent: u64::from(dedupe.percent),
+            hundred: decisions.scale(100),
+            decisions,
+            copies,
+        })
     }
 
     /// Decides on the next buffer.
-    pub(super) fn choose(&mut self) -> Origin {
+    pub(super) fn choose(&mut self) -> BufferOrigin {
         if self.percent >= 100 {
-            return Origin::Constant;
+            return BufferOrigin::Constant;
         }
         if self.decisions.below(self.hundred) >= self.percent {
-            return Origin::Unique;
+            return BufferOrigin::Unique;
         }
-        Origin::CopyOf(match &mut self.copies {
+        BufferOrigin::CopyOf(match &mut self.copies {
             Copies::Next(state) => state.clone(),
             Copies::Set { picks, size, states } => states.get(picks.below(*size)),
         })

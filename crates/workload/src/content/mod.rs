@@ -16,7 +16,7 @@ use ferrio_job::{Direction, JobSpec};
 
 use crate::WorkloadError;
 use crate::seeds::{SEEDS, thread_seeds};
-use source::Source;
+use source::ByteSource;
 
 pub use fill::fill_random;
 pub(crate) use fill::{compressed, fill_part};
@@ -24,7 +24,7 @@ pub(crate) use fill::{compressed, fill_part};
 /// Content of the buffers of one job.
 #[derive(Clone, Debug)]
 pub struct Content {
-    source: Source,
+    source: ByteSource,
     writes: bool,
     prep: Prep,
 }
@@ -103,7 +103,7 @@ impl Content {
 
 /// Content of the files that a job lays out before it starts: never scrambled.
 #[derive(Clone, Debug)]
-pub struct LayoutContent(Source);
+pub struct LayoutContent(ByteSource);
 
 impl LayoutContent {
     /// The content of a job's files. `entropy` as in [`Content::new`].
@@ -111,7 +111,7 @@ impl LayoutContent {
     /// # Errors
     /// As [`Content::new`].
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
-        let mut source = Source::new(spec, &thread_seeds(spec, entropy))?;
+        let mut source = ByteSource::new(spec, &thread_seeds(spec, entropy))?;
         source.cut(spec.buffer.chunk, spec.block[Direction::Write].max);
         Ok(LayoutContent(source))
     }

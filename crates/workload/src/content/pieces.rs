@@ -5,7 +5,7 @@
 
 use ferrio_job::BufferContent;
 
-use super::dedupe::{Dedupe, Origin};
+use super::dedupe::{BufferOrigin, Duplicates};
 use super::fill::{compressed, fill_part};
 use crate::random::Stream;
 use crate::seeds::SEEDS;
@@ -19,12 +19,12 @@ pub(super) struct Pieces {
     compress: u32,
     /// What is repeated there; zeroes if empty.
     padding: Vec<u8>,
-    dedupe: Option<Dedupe>,
+    dedupe: Option<Duplicates>,
 }
 
 impl Pieces {
     /// To be [`cut`](Self::cut) before use.
-    pub(super) fn new(content: &BufferContent, dedupe: Option<Dedupe>) -> Self {
+    pub(super) fn new(content: &BufferContent, dedupe: Option<Duplicates>) -> Self {
         Pieces { chunk: 1, compress: content.compress, padding: content.pattern.clone(), dedupe }
     }
 
@@ -36,16 +36,16 @@ impl Pieces {
 
     /// Fills one buffer, from `stream` or as a duplicate.
     pub(super) fn fill(&mut self, stream: &mut Stream, buffer: &mut [u8]) {
-        let origin = self.dedupe.as_mut().map_or(Origin::Unique, Dedupe::choose);
+        let origin = self.dedupe.as_mut().map_or(BufferOrigin::Unique, Duplicates::choose);
         match origin {
-            Origin::Unique => {
+            BufferOrigin::Unique => {
                 self.fill_from(stream, buffer);
                 if let Some(dedupe) = &mut self.dedupe {
                     dedupe.unique_ended(stream);
                 }
             }
-            Origin::CopyOf(mut state) => self.fill_from(&mut state, buffer),
-            Origin::Constant => {
+            BufferOrigin::CopyOf(mut state) => self.fill_from(&mut state, buffer),
+            BufferOrigin::Constant => {
                 let draw = stream.clone().seed_draw();
                 self.fill_with(|| draw, buffer);
             }

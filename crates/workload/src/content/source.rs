@@ -2,17 +2,17 @@
 
 use ferrio_job::{BufferContent, JobSpec};
 
-use super::dedupe::Dedupe;
+use super::dedupe::Duplicates;
 use super::fill::{fill_random, repeat};
 use super::pieces::Pieces;
 use crate::WorkloadError;
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS};
 
-/// Source of bytes.
+/// ByteSource of bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
-    kind: Kind,
+pub(super) struct ByteSource {
+    kind: ByteKind,
     /// The stream of contents.
     stream: Stream,
     /// The seeds of a job whose streams start again with each pass.
@@ -20,35 +20,35 @@ pub(super) struct Source {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ByteKind {
     Zero,
     Pattern(Vec<u8>),
     Random,
     Pieces(Box<Pieces>),
 }
 
-impl Source {
+impl ByteSource {
     /// The source for a job with these seeds.
     pub(super) fn new(spec: &JobSpec, seeds: &[u64; SEEDS]) -> Result<Self, WorkloadError> {
         let content = &spec.buffer;
         let stream = Stream::new(spec.generator, seeds[seeds::CONTENT]);
         let kind = match content {
             BufferContent { dedupe: Some(dedupe), .. } => {
-                let dedupe = Dedupe::new(spec, dedupe, &stream, seeds)?;
-                Kind::Pieces(Box::new(Pieces::new(content, Some(dedupe))))
+                let dedupe = Duplicates::new(spec, dedupe, &stream, seeds)?;
+                ByteKind::Pieces(Box::new(Pieces::new(content, Some(dedupe))))
             }
-            BufferContent { compress: 1.., .. } => Kind::Pieces(Box::new(Pieces::new(content, None))),
-            BufferContent { pattern, .. } if !pattern.is_empty() => Kind::Pattern(pattern.clone()),
-            BufferContent { zero: true, .. } => Kind::Zero,
-            _ => Kind::Random,
+            BufferContent { compress: 1.., .. } => ByteKind::Pieces(Box::new(Pieces::new(content, None))),
+            BufferContent { pattern, .. } if !pattern.is_empty() => ByteKind::Pattern(pattern.clone()),
+            BufferContent { zero: true, .. } => ByteKind::Zero,
+            _ => ByteKind::Random,
         };
         let restart = seeds::restarts_each_pass(spec).then(|| Box::new(*seeds));
-        Ok(Source { kind, stream, restart })
+        Ok(ByteSource { kind, stream, restart })
     }
 
     /// Pieces have `chunk` bytes, at most `unit`; 0 stands for `unit`.
     pub(super) fn cut(&mut self, chunk: u64, unit: u64) {
-        if let Kind::Pieces(pieces) = &mut self.kind {
+        if let ByteKind::Pieces(pieces) = &mut self.kind {
             pieces.cut(chunk, unit);
         }
     }
@@ -56,21 +56,21 @@ impl Source {
     /// Fills one buffer.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) {
         match &mut self.kind {
-            Kind::Zero => buffer.fill(0),
-            Kind::Pattern(pattern) => repeat(pattern, buffer),
-            Kind::Random => fill_random(buffer, self.stream.seed_draw()),
-            Kind::Pieces(pieces) => pieces.fill(&mut self.stream, buffer),
+            ByteKind::Zero => buffer.fill(0),
+            ByteKind::Pattern(pattern) => repeat(pattern, buffer),
+            ByteKind::Random => fill_random(buffer, self.stream.seed_draw()),
+            ByteKind::Pieces(pieces) => pieces.fill(&mut self.stream, buffer),
         }
     }
 
     /// Moves on as [`fill`](Self::fill) does; the buffer may be overwritten or not.
     pub(super) fn skip(&mut self, buffer: &mut [u8]) {
         match &mut self.kind {
-            Kind::Zero | Kind::Pattern(_) => {}
-            Kind::Random => {
+            ByteKind::Zero | ByteKind::Pattern(_) => {}
+            ByteKind::Random => {
                 self.stream.seed_draw();
             }
-            Kind::Pieces(pieces) => pieces.fill(&mut self.stream, buffer),
+            ByteKind::Pieces(pieces) => pieces.fill(&mut self.stream, buffer),
         }
     }
 
@@ -78,7 +78,7 @@ impl Source {
     pub(super) fn begin_pass(&mut self) {
         if let Some(seeds) = self.restart.as_deref() {
             self.stream.reseed(seeds[seeds::CONTENT]);
-            if let Kind::Pieces(pieces) = &mut self.kind {
+            if let ByteKind::Pieces(pieces) = &mut self.kind {
                 pieces.restart(&self.stream, seeds);
             }
         }

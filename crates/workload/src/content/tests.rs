@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::fill::HASH;
 use super::*;
-use crate::testing::{cksum, job};
+use crate::tests::support::{cksum, job};
 
 fn writer() -> JobSpec {
     let mut spec = job();

@@ -2,7 +2,7 @@ use ferrio_job::{BlockShare, JobSpec, PerDirection, ReadWrite};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{job, set_block};
+use crate::tests::support::{job, set_block};
 
 const MS: u64 = 1_000_000;
 

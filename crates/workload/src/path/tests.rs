@@ -6,8 +6,8 @@ use ferrio_job::{
 use proptest::prelude::*;
 
 use super::{Called, Path};
-use crate::model::any_job;
-use crate::testing::{job, set_block};
+use crate::tests::any_job;
+use crate::tests::support::{job, set_block};
 use crate::{Io, Region, Step, Workload};
 
 fn any_distribution() -> impl Strategy<Value = (Distribution, RandomOrder)> {

@@ -6,7 +6,7 @@ use ferrio_job::{ContentSeed, Dedupe, Direction, Generator, JobSpec, ReadWrite, 
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds};
 use proptest::prelude::*;
 
-use crate::testing::job;
+use crate::tests::support::job;
 use crate::{Content, LayoutContent};
 
 /// The product of draws number `2n` and `2n+1` of the stream of contents.

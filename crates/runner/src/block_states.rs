@@ -1,0 +1,146 @@
+//! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, of pages that
+//! are taken when first touched.
+//!
+//! Requests count when they are issued, where other features look at them too; a failure takes that back. So a job without this does
+//! nothing for it.
+
+use ferrio_engine::{Op, Request};
+use ferrio_job::{Direction, JobSpec};
+use ferrio_stats::{BlockState, BlockWear};
+use ferrio_workload::memory_is_there;
+
+use crate::failure::Failure;
+
+/// Bits of a block's word that count its trims.
+const TRIM_BITS: u32 = 29;
+const MOST_TRIMS: u32 = (1 << TRIM_BITS) - 1;
+
+/// The blocks of a job.
+#[derive(Debug)]
+pub(crate) struct BlockStates {
+    begin: u64,
+    block_bytes: u64,
+    /// State above [`TRIM_BITS`] bits of trims.
+    words: Vec<u32>,
+}
+
+impl BlockStates {
+    /// BlockStates of the smallest trim, for a job that asks for them and trims.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn of(spec: &JobSpec) -> Result<Option<Box<Self>>, Failure> {
+        let wanted = spec.measure.block_errors && spec.rw.does(Direction::Trim);
+        let Some(file) = spec.files.first().filter(|_| wanted) else { return Ok(None) };
+        let block_bytes = spec.block[Direction::Trim].min.max(1);
+        let blocks = file.size / block_bytes;
+        if !memory_is_there(blocks.saturating_mul(size_of::<u32>() as u64)) {
+            return Err(Failure::new(libc::ENOMEM, "block_error_percentiles").job_note("blocks-not-followed", format!(
+                "no memory to follow {blocks} blocks: take block_error_percentiles out, or use a larger bs or a smaller size"
+            )));
+        }
+        let words = vec![0; blocks as usize];
+        Ok(Some(Box::new(BlockStates { begin: file.offset, block_bytes, words })))
+    }
+
+    /// A request goes to the engine.
+    pub(crate) fn issued(&mut self, request: &Request) {
+        match request.op {
+            Op::Trim => self.each(request, |trims| (BlockState::Trimmed, (trims + 1).min(MOST_TRIMS))),
+            Op::Write => self.each(request, |trims| (BlockState::Written, trims)),
+            _ => {}
+        }
+    }
+
+    /// A request failed that was counted when it was issued.
+    pub(crate) fn failed(&mut self, request: &Request) {
+        match request.op {
+            Op::Trim => self.each(request, |trims| (BlockState::TrimFailure, trims.saturating_sub(1))),
+            Op::Write => self.each(request, |trims| (BlockState::WriteFailure, trims)),
+            _ => {}
+        }
+    }
+
+    /// Counts of all blocks.
+    pub(crate) fn wear(&self) -> BlockWear {
+        let mut wear = BlockWear::default();
+        self.words.iter().for_each(|&word| wear.record(state(word), word & MOST_TRIMS));
+        wear
+    }
+
+    /// Gives all blocks that a request touches a new state and count of trims; those that failed before stay as they are.
+    fn each(&mut self, request: &Request, change: impl Fn(u32) -> (BlockState, u32)) {
+        let start = request.offset.saturating_sub(self.begin);
+        let end = start.saturating_add(u64::from(request.len));
+        let at = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(self.words.len());
+        let touched = at(start / self.block_bytes)..at(end.div_ceil(self.block_bytes));
+        for word in &mut self.words[touched] {
+            if !state(*word).is_failure() {
+                let (state, trims) = change(*word & MOST_TRIMS);
+                *word = (state as u32) << TRIM_BITS | trims;
+            }
+        }
+    }
+}
+
+fn state(word: u32) -> BlockState {
+    BlockState::ALL[(word >> TRIM_BITS) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_job::{FileKind, FileSpec, ReadWrite};
+
+    use super::*;
+
+    fn request(op: Op, offset: u64, len: u32) -> Request {
+        Request { op, unit: 0, file: 0, len, priority: 0, offset, buffer: std::ptr::null_mut() }
+    }
+
+    fn counts(blocks: &BlockStates) -> [u64; 5] {
+        let wear = blocks.wear();
+        BlockState::ALL.map(|state| wear.blocks(state))
+    }
+
+    #[test]
+    fn blocks_follow_what_is_done_to_them() {
+        let mut blocks = BlockStates { begin: 8192, block_bytes: 4096, words: vec![0; 8] };
+        (0..3).for_each(|_| blocks.issued(&request(Op::Trim, 8192, 8192)));
+        blocks.issued(&request(Op::Write, 8192 + 4096, 4096));
+        assert_eq!(counts(&blocks), [6, 1, 1, 0, 0]);
+        let trim = request(Op::Trim, 8192, 4096);
+        blocks.issued(&trim);
+        blocks.failed(&trim);
+        blocks.failed(&request(Op::Write, 8192 + 4096, 512));
+        assert_eq!(counts(&blocks), [6, 0, 0, 1, 1]);
+        assert_eq!(blocks.wear().percentiles(&[50.0, 100.0]), [(50.0, 3), (100.0, 3)]);
+        blocks.issued(&request(Op::Write, 8192, 8 * 4096));
+        assert_eq!(counts(&blocks), [0, 0, 6, 1, 1], "a failure stays");
+    }
+
+    #[test]
+    fn blocks_that_fit_no_memory_fail_their_job_and_not_the_program() {
+        let blocks = |size| {
+            let mut spec = JobSpec::bare("a");
+            (spec.measure.block_errors, spec.rw) = (true, ReadWrite::Trim);
+            let (path, kind) = ("a".into(), FileKind::Pretend);
+            spec.files =
+                vec![FileSpec { path, kind, offset: 0, size, real_size: size, found: None, extend: false }];
+            BlockStates::of(&spec)
+        };
+        let failure = blocks(1 << 62).unwrap_err();
+        assert_eq!(failure.error.errno, libc::ENOMEM);
+        assert!(failure.notes[0].message.starts_with("no memory to follow "), "{:?}", failure.notes);
+        assert_eq!(blocks(1 << 20).unwrap().unwrap().words.len(), 256);
+    }
+
+    #[test]
+    fn reads_and_what_lies_behind_the_last_block_do_not_count() {
+        let mut blocks = BlockStates { begin: 0, block_bytes: 4096, words: vec![0; 2] };
+        blocks.issued(&request(Op::Read, 0, 4096));
+        blocks.failed(&request(Op::Read, 0, 4096));
+        blocks.issued(&request(Op::Trim, 4096, 65_536));
+        blocks.issued(&request(Op::Trim, 1 << 40, 4096));
+        assert_eq!(counts(&blocks), [1, 1, 0, 0, 0]);
+    }
+}

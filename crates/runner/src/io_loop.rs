@@ -1,0 +1,246 @@
+//! The I/O loop of a worker: choose, submit, reap, record. Generic over the engine, one copy per engine type.
+//!
+//! Cost model of one synchronous I/O, in order: stop and budget checks (one load, two compares), the workload's choice, a clock
+//! reading, the engine's call, a clock reading, two additions, and one store into a batch of latencies. Everything that a job does
+//! not use (rate limits, refilled buffers, logs, syncs) is one predictable branch on a local flag. Nothing allocates, locks or
+//! prints.
+//!
+//! An asynchronous engine adds the bookkeeping of a slot per I/O in flight and shares the clock readings of submission and
+//! completion over a batch. Free slots are a stack, last used first, as in fio: with default buffers that decides which bytes are
+//! written.
+//!
+//! This file has the way of one I/O from the workload to the engine; the way back is in `complete`, batches and waiting requests are
+//! in `queue`. The state is in three parts:
+//!
+//! - `slots`: the requests in flight.
+//! - `meter`: clock readings, latencies and counters; what is made of them is in `figures`.
+//! - `hooks`: what only some jobs ask for; it is done in `rate_limits`, `after_issue` (thinktime, minimum rates), `latency_limits`,
+//!   `read_back` (verification) and `due_work` (ramps, flow groups).
+//!
+//! `passes` and `files` run once per pass or file, `errors` when something fails.
+
+mod after_issue;
+mod complete;
+mod due_work;
+mod errors;
+mod figures;
+mod files;
+mod hooks;
+mod latency_limits;
+mod meter;
+mod passes;
+mod queue;
+mod rate_limits;
+mod read_back;
+mod slots;
+
+use ferrio_engine::{Buffers, Engine, Op, Request, Submit};
+use ferrio_job::{Direction, JobSpec};
+use ferrio_workload::{Budget, Content, Io, Step, SyncKind, Workload};
+
+pub(crate) use hooks::Hooks;
+use meter::Meter;
+use slots::{InFlight, Slots};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::open::JobFiles;
+
+/// Drives one job's I/O.
+pub(crate) struct IoLoop<'a, E> {
+    context: &'a Context<'a>,
+    spec: &'a JobSpec,
+    engine: E,
+    files: JobFiles,
+    buffers: Buffers,
+    workload: Workload,
+    budget: Budget,
+    /// Present when writes need their buffer prepared.
+    content: Option<Content>,
+    slots: Slots,
+    meter: Meter<'a>,
+    hooks: Hooks<'a>,
+    /// Every submission completes in the call.
+    synchronous: bool,
+    last_was_sync: bool,
+    /// The pass ended because all files were done.
+    files_finished: bool,
+    failure: Option<Failure>,
+}
+
+/// How the loop goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// With the next I/O.
+    Issue,
+    /// From the top.
+    Again,
+    /// Not at all: the time is up.
+    End,
+}
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// Issues I/O until the pass is over, the time is up, the job is stopped or fails.
+    fn issue_until_done(&mut self) {
+        while self.failure.is_none() && !self.stopped() {
+            match self.before_next() {
+                Next::Issue => {}
+                Next::Again => continue,
+                Next::End => return,
+            }
+            if !self.budget.may_issue() {
+                return;
+            }
+            // Apart, so that the step of a job without rates stays in registers.
+            let goes_on = if self.hooks.rates.is_some() {
+                self.perform_when_due()
+            } else {
+                let step = self.workload.next();
+                self.perform(step)
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// What comes before an I/O: work that is due, requests that were held back, a free slot.
+    #[inline(always)]
+    fn before_next(&mut self) -> Next {
+        if self.meter.now >= self.meter.timing.next_due() {
+            let next = self.do_due_work();
+            if next != Next::Issue {
+                return next;
+            }
+        }
+        if !self.slots.retry.is_empty() {
+            self.submit_retry();
+            return Next::Again;
+        }
+        if self.slots.free.is_empty() {
+            self.reap_full();
+            return Next::Again;
+        }
+        Next::Issue
+    }
+
+    /// Does what the workload says. False when the pass is over.
+    #[inline(always)]
+    fn perform(&mut self, step: Step) -> bool {
+        match step {
+            Step::Io(io) => {
+                self.issue(io);
+                if self.hooks.after_issue.is_some() {
+                    self.after_issue();
+                }
+            }
+            Step::PassEnd => {
+                self.files_finished = true;
+                return false;
+            }
+            Step::Sync { file, kind } => self.issue_sync(file, kind),
+            Step::Open { file } => self.open_file(file),
+            Step::Close { file } => self.close_file(file),
+        }
+        true
+    }
+
+    /// Prepares one data I/O and submits it.
+    #[inline(always)]
+    fn issue(&mut self, io: Io) {
+        // Not before this moment: the wait for an I/O's time reaps others.
+        let unit = self.slots.next_unit();
+        self.budget.issued(io.direction, io.len);
+        if let Some(content) = &mut self.content
+            && io.direction == Direction::Write
+        {
+            let now_ns = self.meter.clock.ns(self.meter.now);
+            content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
+        }
+        let op = match io.direction {
+            Direction::Read => Op::Read,
+            Direction::Write => Op::Write,
+            Direction::Trim => Op::Trim,
+        };
+        let mut request = self.request(op, unit, io.file, io.offset, io.len);
+        self.last_was_sync = false;
+        if self.hooks.before_issue {
+            // A copy, so that the request itself need not lie in memory.
+            let copy = request;
+            match self.hooks.before_issue(io, &copy, &mut self.buffers, &self.meter) {
+                Ok(priority) => request.priority = priority,
+                Err(failure) => return self.fail(failure),
+            }
+        }
+        self.submit(request, io.direction as usize);
+    }
+
+    #[inline(always)]
+    fn request(&self, op: Op, unit: u32, file: u32, offset: u64, len: u32) -> Request {
+        let (priority, buffer) = (self.hooks.priority, self.buffers.slot(unit));
+        Request { op, unit, file, len, priority, offset, buffer }
+    }
+
+    /// Hands a data request to the engine, and records it if the call completes it.
+    #[inline(always)]
+    fn submit(&mut self, request: Request, direction: usize) {
+        let Request { unit, len, offset, file, .. } = request;
+        self.meter.directions[direction].ios += 1;
+        self.meter.stamp();
+        let start = self.meter.now;
+        match self.engine.submit(&request) {
+            Submit::Done(result) => {
+                if result == i64::from(len) {
+                    self.record_inline(direction, &request, start);
+                } else if !self.finish_inline(request, direction, result, start) {
+                    // A tolerated error: there is nothing to check.
+                    return;
+                }
+                if direction == Direction::Read as usize
+                    && self.hooks.checks_reads()
+                    && self.failure.is_none()
+                {
+                    self.check_read(unit, file, offset, len);
+                }
+            }
+            Submit::Queued => self.accept(unit, InFlight { request, direction, start, issued: start }),
+            Submit::Full => self.hold_back(unit, InFlight { request, direction, start, issued: start }),
+        }
+    }
+
+    /// Issues one sync; it takes a slot like any I/O.
+    #[inline(never)]
+    fn issue_sync(&mut self, file: u32, kind: SyncKind) {
+        let unit = self.slots.next_unit();
+        let (op, offset, len) = match kind {
+            SyncKind::Fsync => (Op::Fsync, 0, 0),
+            SyncKind::Fdatasync => (Op::Fdatasync, 0, 0),
+            SyncKind::FileRange { flags, offset, len } => {
+                (Op::SyncFileRange(flags), offset, u32::try_from(len).unwrap_or(u32::MAX))
+            }
+        };
+        let request = self.request(op, unit, file, offset, len);
+        self.last_was_sync = true;
+        if let Err(failure) = self.hooks.record(&request) {
+            return self.fail(failure);
+        }
+        self.meter.stats.sync.ios += 1;
+        self.meter.stamp();
+        let start = self.meter.now;
+        let state = InFlight { request, direction: 0, start, issued: start };
+        match self.engine.submit(&request) {
+            Submit::Done(result) => {
+                self.meter.stamp();
+                self.record_sync(&request, result, start);
+            }
+            Submit::Queued => {
+                self.slots.syncs += 1;
+                self.accept(unit, state);
+            }
+            Submit::Full => {
+                self.slots.syncs += 1;
+                self.hold_back(unit, state);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! From the engine back into the figures: completions, and the rest of short transfers.
+
+use ferrio_engine::{Completion, Engine, Request, Submit};
+use ferrio_job::Direction;
+
+use super::IoLoop;
+use super::slots::{InFlight, is_data};
+use crate::failure::Failure;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// Takes a completion from the engine: its slot is free again, unless the rest of a short transfer needs it.
+    #[inline]
+    pub(super) fn complete(&mut self, completion: Completion) {
+        let unit = self.slots.units[completion.unit as usize];
+        let request = &unit.request;
+        if !is_data(request.op) {
+            self.slots.syncs -= 1;
+            self.record_sync(request, completion.result, unit.issued);
+        } else if completion.result == i64::from(request.len) {
+            self.record_completion(&unit);
+            if unit.direction == Direction::Read as usize && self.hooks.checks_reads() {
+                // The request may be the rest of a short transfer: the block begins where the slot does.
+                let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
+                self.check_read(
+                    completion.unit,
+                    request.file,
+                    request.offset - u64::from(moved),
+                    request.len + moved,
+                );
+            }
+        } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
+            // The rest is an I/O of its own: its latencies begin here.
+            self.slots.units[completion.unit as usize] =
+                InFlight { request: rest, start: self.meter.now, ..unit };
+            self.slots.retry.push_back(completion.unit);
+            return;
+        }
+        self.slots.free.push(completion.unit);
+    }
+
+    /// Records a data I/O that the engine reaped.
+    #[inline]
+    fn record_completion(&mut self, unit: &InFlight) {
+        self.meter.count(unit.direction, unit.request.len);
+        if self.meter.stamps_all() {
+            let (slat, clat) = self.meter.record_completion(unit);
+            if self.hooks.at_completion {
+                self.at_completion(*unit, Some(slat), clat);
+            }
+        }
+    }
+
+    /// Records a data I/O that the submitting call completed.
+    #[inline(always)]
+    pub(super) fn record_inline(&mut self, direction: usize, request: &Request, start: u64) {
+        self.meter.count(direction, request.len);
+        if self.meter.stamps_all() {
+            self.meter.record_inline(direction, start);
+            if self.hooks.at_completion {
+                let unit = InFlight { request: *request, direction, start, issued: start };
+                self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));
+            }
+        }
+        if !self.synchronous {
+            self.meter.stats.depth.record(self.slots.submitted() + 1, 1);
+            self.meter.stats.submit.record(1);
+            self.meter.stats.complete.record(1);
+        }
+    }
+
+    /// Shows a data I/O that completed now to those who see each of them: its response time under a rate, the logs, the limits of
+    /// its latency.
+    #[cold]
+    #[inline(never)]
+    fn at_completion(&mut self, unit: InFlight, slat_ns: Option<u64>, clat_ns: u64) {
+        let lat_ns = slat_ns.unwrap_or(0) + clat_ns;
+        if let Some(rates) = &self.hooks.rates
+            && let Some(ns) = rates.response_ns(unit.request.unit, self.meter.now)
+        {
+            self.meter.directions[unit.direction].record_response(ns);
+        }
+        self.meter.log_io(&unit, slat_ns, clat_ns, lat_ns);
+        if self.hooks.latency.is_some() {
+            self.check_latency(&unit, lat_ns);
+        }
+    }
+
+    /// Goes on after a short or failed transfer of a synchronous submission. False after an error that the job continues after.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn finish_inline(
+        &mut self,
+        mut request: Request,
+        direction: usize,
+        mut result: i64,
+        mut start: u64,
+    ) -> bool {
+        let errors = self.meter.stats.total_errors;
+        loop {
+            let Some(rest) = self.short_rest(&request, direction, result) else {
+                return self.meter.stats.total_errors == errors;
+            };
+            request = rest;
+            self.meter.stamp();
+            start = start.max(self.meter.now);
+            match self.engine.submit(&request) {
+                Submit::Done(again) if again == i64::from(request.len) => {
+                    self.record_inline(direction, &request, start);
+                    return true;
+                }
+                Submit::Done(again) => result = again,
+                // An engine that completes in the call does so every time.
+                Submit::Queued | Submit::Full => {
+                    self.fail(Failure::new(libc::EIO, "submit"));
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
+    fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
+        let moved = u32::try_from(result.max(0)).unwrap_or(u32::MAX).min(request.len);
+        if result < 0 {
+            self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
+            return None;
+        }
+        if moved == 0 {
+            self.fail_at_end(request);
+            return None;
+        }
+        let stats = &mut self.meter.directions[direction];
+        stats.short += 1;
+        stats.bytes += u64::from(moved);
+        let offset = request.offset + u64::from(moved);
+        let file = &self.spec.files[request.file as usize];
+        if offset == file.real_size {
+            self.meter.publish(direction);
+            return None;
+        }
+        stats.ios += 1;
+        // The buffer moves along with the offset; `moved` is below `len`, so it stays inside its slot.
+        Some(Request {
+            offset,
+            len: request.len - moved,
+            buffer: request.buffer.wrapping_add(moved as usize),
+            ..*request
+        })
+    }
+
+    pub(super) fn record_sync(&mut self, request: &Request, result: i64, start: u64) {
+        if result < 0 {
+            self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
+        } else if self.spec.measure.clat {
+            self.meter.stats.sync.record(self.meter.clock.between(start, self.meter.now));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Work that may be due before the next I/O: the end of the ramp or of the run time, a depth that changes (`latency_target`), bytes
+//! of a ramp (`ramp_size`), the turns of a flow group (`flow`).
+//!
+//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with one of the last two come here at every I/O.
+
+use std::hint::spin_loop;
+use std::time::Duration;
+
+use ferrio_engine::Engine;
+
+use super::{IoLoop, Next};
+use crate::waiting;
+
+/// Looks at the turn of a flow group between two system calls.
+const LOOKS: u32 = 200;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// Does what is due.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn do_due_work(&mut self) -> Next {
+        self.meter.timing.due_work_done();
+        if self.hooks.ramp.is_some() {
+            self.check_ramp_size();
+        }
+        if self.meter.now >= self.meter.timing.next_milestone() && !self.pass_milestone() {
+            return Next::End;
+        }
+        if let Some(verdict) = self.hooks.latency.as_mut().and_then(|watch| watch.verdict.take()) {
+            self.apply_verdict(verdict);
+            return Next::Again;
+        }
+        // A turn is taken for an I/O only, and nothing can be issued yet.
+        if !self.slots.retry.is_empty() || self.slots.free.is_empty() {
+            return Next::Issue;
+        }
+        match &self.context.flow {
+            Some(flow) if !flow.take_turn() => {
+                self.wait_for_turn();
+                Next::Again
+            }
+            _ => Next::Issue,
+        }
+    }
+
+    /// Decides whether work may be due before every I/O.
+    pub(super) fn update_due_every_io(&mut self) {
+        self.meter.timing.set_due_every_io(self.hooks.ramp.is_some() || self.context.flow.is_some());
+    }
+
+    /// Ends the ramp once its bytes are moved.
+    fn check_ramp_size(&mut self) {
+        let moved = self.meter.directions.iter().map(|direction| direction.bytes).sum();
+        if self.hooks.ramp.as_mut().is_some_and(|ramp| ramp.is_over(moved)) {
+            self.hooks.ramp = None;
+            self.meter.timing.end_ramp(self.meter.now);
+            self.update_due_every_io();
+        }
+    }
+
+    /// Lets others of the flow group go first, for the time of `flow_sleep` or for a moment. I/Os in flight are reaped meanwhile.
+    fn wait_for_turn(&mut self) {
+        let sleep = self.spec.flow.map_or(Duration::ZERO, |flow| flow.sleep);
+        if !sleep.is_zero() {
+            self.drain();
+            let until = self.meter.clock.now().saturating_add(self.meter.clock.ticks(sleep));
+            waiting::sleep_until(
+                &self.meter.clock,
+                until.min(self.meter.timing.next_milestone()),
+                self.context.control,
+            );
+        } else if self.slots.submitted() > 0 {
+            self.reap(0, self.slots.submitted());
+        } else if let Some(flow) = &self.context.flow {
+            let waited = (0..LOOKS).all(|_| {
+                spin_loop();
+                !flow.is_next()
+            });
+            if waited {
+                std::thread::yield_now();
+            }
+        }
+        self.meter.now = self.meter.clock.now();
+    }
+}

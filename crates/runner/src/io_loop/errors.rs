@@ -1,0 +1,117 @@
+//! Failed I/Os: the job counts the error and continues, or it ends with a line for the user and an error for the report.
+
+use ferrio_engine::{Engine, Op, Request};
+use ferrio_job::{Diagnostic, IoPriority, Severity};
+
+use super::IoLoop;
+use crate::failure::Failure;
+use crate::placement::refused_priority;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// The engine or the kernel refused a request.
+    #[cold]
+    pub(super) fn fail_io(&mut self, request: &Request, errno: i32) {
+        if self.spec.fill_device && request.op == Op::Write && matches!(errno, libc::ENOSPC | libc::EDQUOT) {
+            // Full: what the job was to do is done.
+            self.tell(request, errno);
+            self.forget(request);
+            return self.context.control.request_stop();
+        }
+        if let Some(blocks) = &mut self.hooks.blocks {
+            blocks.failed(request);
+        }
+        let tolerated = self.tolerates(request.op == Op::Read, errno);
+        if !tolerated || self.spec.tolerance.dump {
+            self.tell(request, errno);
+        }
+        if tolerated {
+            return self.forget(request);
+        }
+        let mut failure = Failure::new(errno, "io_u error");
+        if errno == libc::EINVAL && self.spec.direct && self.meter.directions.iter().all(|d| d.bytes == 0) {
+            failure = failure.note(
+                "direct-io-refused",
+                "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
+                 device's sectors. Try setting direct=0.",
+            );
+        }
+        if request.priority != self.hooks.priority
+            && let Some(advice) = refused_priority(IoPriority::from_bits(request.priority), Some(errno))
+        {
+            failure = failure.note("priority-refused", advice);
+        }
+        self.fail(failure);
+    }
+
+    /// A request moved nothing: the file ends before it.
+    #[cold]
+    pub(super) fn fail_at_end(&mut self, request: &Request) {
+        if self.tolerates(request.op == Op::Read, libc::EIO) {
+            return self.forget(request);
+        }
+        self.fail(Failure::new(libc::EIO, "full resid").note(
+            "file-too-short",
+            format!(
+                "{} is shorter than the job expects: nothing to transfer at offset {}",
+                self.file_name(request.file),
+                request.offset
+            ),
+        ));
+    }
+
+    /// A block is not what was written.
+    #[cold]
+    pub(super) fn fail_check(&mut self) {
+        if self.tolerates(true, libc::EILSEQ) {
+            if self.spec.verify.as_ref().is_some_and(|verify| verify.fatal) {
+                self.context.control.request_stop();
+            }
+            return;
+        }
+        let func = if self.synchronous { "io_u_sync_complete" } else { "io_u_queued_complete" };
+        self.fail(Failure::new(libc::EILSEQ, func));
+    }
+
+    #[cold]
+    pub(super) fn fail(&mut self, failure: Failure) {
+        // The first error is the cause; later ones are usually its echo.
+        self.failure.get_or_insert(failure);
+    }
+
+    pub(super) fn file_name(&self, file: u32) -> String {
+        self.spec.files.get(file as usize).map_or_else(String::new, |f| f.path.display().to_string())
+    }
+
+    /// Counts an error that the job continues after. False for one that ends it.
+    fn tolerates(&mut self, is_read: bool, errno: i32) -> bool {
+        let tolerated = self.spec.tolerance.tolerates(errno, is_read);
+        if tolerated {
+            self.meter.count_error(errno);
+        }
+        tolerated
+    }
+
+    /// What was not written is not read back.
+    fn forget(&mut self, request: &Request) {
+        // The request may be the rest of a short transfer: the block begins where the slot does.
+        let moved = request.buffer as usize - self.buffers.slot(request.unit) as usize;
+        if request.op == Op::Write
+            && let Some(verification) = &mut self.hooks.verification
+        {
+            verification.forget(request.unit, request.file, request.offset - moved as u64);
+        }
+    }
+
+    fn tell(&self, request: &Request, errno: i32) {
+        let action = request.op.name();
+        let words = ferrio_job::strerror(errno);
+        let message = format!(
+            "io_u error on file {}: {words}: {action} offset={}, buflen={}",
+            self.file_name(request.file),
+            request.offset,
+            request.len
+        );
+        self.context
+            .note(Diagnostic { severity: Severity::Error, ..Diagnostic::note(message) }.code("io-error"));
+    }
+}

@@ -1,0 +1,256 @@
+//! The job's files while it runs: all opened for a pass, or each when the workload picks it and closed when it is finished; what
+//! makes them durable when they close and when a pass ends.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::Ordering::Relaxed;
+
+use ferrio_engine::{Engine, FileSet};
+use ferrio_job::{Diagnostic, Direction, FileSpec};
+use log::debug;
+
+use super::IoLoop;
+use crate::failure::Failure;
+use crate::open;
+use crate::progress::JobState;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// Opens the files that are open when a pass begins, and shows them to the engine.
+    pub(crate) fn open(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+        let files = &mut self.files;
+        files.set =
+            if files.on_demand { open::closed_files(self.spec) } else { open::open_files(self.spec, note)? };
+        files.open = files.set.files.iter().filter(|file| file.fd.is_some()).count() as u32;
+        files.synced.fill(false);
+        files.read_back.clear();
+        self.engine.attach(&files.set).map_err(|e| Failure::from_engine(&e))?;
+        self.tell_open();
+        Ok(())
+    }
+
+    /// Closes and opens the files.
+    pub(crate) fn open_again(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+        if let Some(iolog) = &mut self.hooks.iolog {
+            iolog.closed_all()?;
+        }
+        if self.spec.engine.is_diskless() && !self.files.on_demand {
+            return Ok(());
+        }
+        // Nothing is in flight. Closing first keeps a job with many files below the limit of open files.
+        self.files.set = FileSet::default();
+        self.open(note)
+    }
+
+    /// Hands the open files out, to be closed when nothing uses them any more.
+    pub(crate) fn take_files(&mut self) -> FileSet {
+        std::mem::take(&mut self.files.set)
+    }
+
+    fn tell_open(&self) {
+        self.context.control.open_files.store(self.files.open.max(1), Relaxed);
+    }
+
+    /// The workload picked a closed file in the middle of a pass.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn open_file(&mut self, file: u32) {
+        let context = self.context;
+        let index = file as usize;
+        let open = self.files.open as usize;
+        let opened = open::open_one(self.spec, index, open, &mut |note| context.note(note)).and_then(|fd| {
+            self.files.set.files[index].fd = fd;
+            self.attach_one(index)
+        });
+        match opened {
+            Ok(()) => self.files.open += 1,
+            Err(failure) => self.fail(failure),
+        }
+        self.tell_open();
+    }
+
+    /// The workload finished a file in the middle of a pass. What is in flight to it ends first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn close_file(&mut self, file: u32) {
+        self.settle(file);
+        if self.failure.is_some() {
+            return;
+        }
+        let index = file as usize;
+        let synced = if self.files.synced.is_empty() || self.last_was_sync {
+            Ok(())
+        } else {
+            self.files.synced[index] = true;
+            self.sync_file(index, "fsync_on_close")
+        };
+        if let Err(failure) = synced.and_then(|()| self.let_go(index)) {
+            self.fail(failure);
+        }
+        self.files.open -= 1;
+        self.tell_open();
+    }
+
+    /// Makes sure that the file is open that unit `unit`, the top of the free stack, is going to read back. A file that was used
+    /// before may have to be closed for it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn open_to_read_back(&mut self, file: u32, unit: u32) {
+        if self.files.set.files[file as usize].fd.is_some() || self.spec.engine.is_diskless() {
+            return;
+        }
+        if self.files.open >= self.spec.openfiles
+            && let Some(oldest) = self.files.read_back.pop_front()
+        {
+            self.settle(oldest);
+            // What was reaped lies on top of the unit now.
+            self.slots.use_next(unit);
+            if let Err(failure) = self.let_go(oldest as usize) {
+                self.fail(failure);
+            }
+            self.files.open -= 1;
+        }
+        if self.failure.is_none() {
+            self.open_file(file);
+            self.files.read_back.push_back(file);
+        }
+    }
+
+    /// True when blocks that are read back may be in closed files.
+    pub(super) fn opens_on_demand(&self) -> bool {
+        self.files.on_demand
+    }
+
+    /// `end_fsync`, `fsync_on_close` and `end_syncfs`: after each pass of a job that writes, unless its last operation was a sync
+    /// already. The time is part of the run time.
+    pub(crate) fn sync_at_end(&mut self) -> Result<(), Failure> {
+        let durability = &self.spec.durability;
+        let wanted = durability.end_fsync || durability.fsync_on_close || durability.end_syncfs;
+        if !wanted || !self.spec.rw.does(Direction::Write) || self.last_was_sync {
+            return Ok(());
+        }
+        self.context.control.set_state(JobState::Fsyncing);
+        self.meter.timing.loop_began(self.meter.clock.now());
+        let result = if durability.end_syncfs {
+            self.sync_file_systems()
+        } else {
+            (0..self.spec.files.len()).try_for_each(|index| self.sync_closed_or_open(index))
+        };
+        self.meter.timing.loop_ended(self.meter.clock.now());
+        self.context.control.set_state(JobState::Running);
+        self.last_was_sync = true;
+        self.workload.synced();
+        result
+    }
+
+    /// The final sync of one file, which may have to be opened for it.
+    fn sync_closed_or_open(&mut self, index: usize) -> Result<(), Failure> {
+        // Nothing was written to a file after it was closed.
+        if self.files.synced.get(index).is_some_and(|&synced| synced) {
+            return Ok(());
+        }
+        let spec = self.spec;
+        let closed = self.files.on_demand && self.files.set.files[index].fd.is_none();
+        if closed && open::is_opened(&spec.files[index]) {
+            self.make_room()?;
+            self.files.set.files[index].fd = Some(open::open_file(spec, index, self.files.open as usize)?);
+        }
+        if let Some(iolog) = &mut self.hooks.iolog {
+            let unit = self.slots.free.last().copied().unwrap_or(0);
+            iolog.final_sync(index as u32, unit)?;
+        }
+        let result = self.sync_file(index, "end_fsync");
+        if closed {
+            self.files.set.files[index].fd = None;
+            self.record_close(index)?;
+        }
+        result
+    }
+
+    /// Closes a file if as many are open as may be. Nothing is in flight and nothing will be in this pass.
+    fn make_room(&mut self) -> Result<(), Failure> {
+        if self.files.open < self.spec.openfiles {
+            return Ok(());
+        }
+        let Some(index) = self.files.set.files.iter().rposition(|file| file.fd.is_some()) else {
+            return Ok(());
+        };
+        self.files.open -= 1;
+        self.let_go(index)
+    }
+
+    /// Writes what is cached of a file; nothing for one that has no descriptor.
+    fn sync_file(&mut self, index: usize, option: &str) -> Result<(), Failure> {
+        let Some(fd) = &self.files.set.files[index].fd else { return Ok(()) };
+        nix::unistd::fsync(fd).map_err(|e| failed(e, "fsync", option, &self.spec.files[index]))
+    }
+
+    /// Writes what is cached of every file system that has a file of the job.
+    fn sync_file_systems(&mut self) -> Result<(), Failure> {
+        let mut seen = HashSet::new();
+        for index in 0..self.spec.files.len() {
+            let file = &self.spec.files[index];
+            if !open::is_opened(file) {
+                continue;
+            }
+            let told = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", file.path.display()));
+            if !seen.insert(fs::metadata(&file.path).map_err(|e| told(&e))?.dev()) {
+                continue;
+            }
+            let result = match &self.files.set.files[index].fd {
+                Some(fd) => nix::unistd::syncfs(fd),
+                None => {
+                    self.make_room()?;
+                    let opened = File::open(&file.path)
+                        .map_err(|e| Failure::from_io(&e, format!("open({})", file.path.display())))?;
+                    nix::unistd::syncfs(&opened)
+                }
+            };
+            result.map_err(|e| failed(e, "syncfs", "end_syncfs", file))?;
+        }
+        Ok(())
+    }
+
+    /// Closes a descriptor after the engine has let go of it.
+    fn let_go(&mut self, index: usize) -> Result<(), Failure> {
+        let fd = self.files.set.files[index].fd.take();
+        if fd.is_some() {
+            debug!(target: "file", job = self.spec.number; "close {}", self.spec.files[index].path.display());
+        }
+        self.record_close(index)?;
+        let result = self.attach_one(index);
+        drop(fd);
+        result
+    }
+
+    fn attach_one(&mut self, index: usize) -> Result<(), Failure> {
+        let file = &self.files.set.files[index];
+        self.engine.attach_one(index, file).map_err(|e| Failure::from_engine(&e))
+    }
+
+    /// Waits until nothing of a file is in flight or waits to be submitted.
+    fn settle(&mut self, file: u32) {
+        while self.failure.is_none() && self.slots.has_request_to(file) {
+            if self.slots.submitted() > 0 {
+                self.reap_once();
+            } else {
+                self.submit_retry();
+            }
+        }
+    }
+
+    /// Adds to the I/O log that a file is closed while others are in use.
+    fn record_close(&mut self, file: usize) -> Result<(), Failure> {
+        self.hooks.iolog.as_mut().map_or(Ok(()), |iolog| iolog.closed(file as u32))
+    }
+
+    /// Ends the I/O log: all files are closed.
+    pub(crate) fn end_iolog(&mut self) -> Result<(), Failure> {
+        self.hooks.iolog.take().map_or(Ok(()), |iolog| iolog.finish())
+    }
+}
+
+fn failed(errno: nix::errno::Errno, func: &str, option: &str, file: &FileSpec) -> Failure {
+    Failure::new(errno as i32, func)
+        .note("file-not-synced", format!("{option} failed for file {}", file.path.display()))
+}

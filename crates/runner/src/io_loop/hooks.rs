@@ -1,0 +1,229 @@
+//! What only some jobs ask for, before an I/O is issued, after it, and when it completes. A job without any of it pays one branch
+//! for each of the three.
+
+use std::time::Duration;
+
+use ferrio_engine::{Buffers, Request};
+use ferrio_job::{Direction, JobSpec};
+use ferrio_stats::Clock;
+use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, Verdict};
+
+use super::meter::Meter;
+use crate::block_states::BlockStates;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::iolog::Iolog;
+use crate::ramp::RampSize;
+use crate::rate_schedule::RateSchedule;
+use crate::verification::Verification;
+use crate::waiting::Waiter;
+
+/// The features of one job that concern single I/Os.
+pub(crate) struct Hooks<'a> {
+    /// The schedule of a rate, verification, followed blocks, the I/O log or a choice of priorities see each data I/O before it is
+    /// issued.
+    pub(super) before_issue: bool,
+    /// The schedule of a rate, limits of the latency, or a log see each data I/O when it completes.
+    pub(super) at_completion: bool,
+    /// `rate`, `rate_iops`: I/Os are due at times of a schedule.
+    pub(super) rates: Option<Box<RateSchedule>>,
+    /// `verify`
+    pub(super) verification: Option<Box<Verification>>,
+    /// `block_error_percentiles`
+    pub(super) blocks: Option<Box<BlockStates>>,
+    /// `write_iolog`
+    pub(super) iolog: Option<Box<Iolog<'a>>>,
+    /// The job's own I/O priority, 0 without one.
+    pub(super) priority: u16,
+    /// `cmdprio_*`: I/Os have other priorities too.
+    pub(super) priorities: Option<Box<PriorityChoice>>,
+    /// Pauses and minimum rates, after each data I/O.
+    pub(super) after_issue: Option<Box<AfterIssue>>,
+    /// Latencies that have consequences, at each completion.
+    pub(super) latency: Option<Box<LatencyLimits>>,
+    /// `ramp_size`, before the end of that ramp.
+    pub(super) ramp: Option<RampSize>,
+}
+
+impl<'a> Hooks<'a> {
+    /// What the job of `context` asks for.
+    pub(crate) fn new(
+        context: &Context<'_>,
+        verification: Option<Box<Verification>>,
+        blocks: Option<Box<BlockStates>>,
+        iolog: Option<Box<Iolog<'a>>>,
+    ) -> Self {
+        let spec = context.spec;
+        let rates = RateSchedule::new(spec, context.entropy, context.clock);
+        let priorities = PriorityChoice::new(spec, context.entropy).map(Box::new);
+        let latency = LatencyLimits::new(spec);
+        Hooks {
+            at_completion: rates.is_some() || latency.is_some() || context.logs_every_io(),
+            before_issue: rates.is_some()
+                || verification.is_some()
+                || blocks.is_some()
+                || iolog.is_some()
+                || priorities.is_some(),
+            rates,
+            verification,
+            blocks,
+            iolog,
+            priority: spec.priorities.own_bits(),
+            priorities,
+            after_issue: AfterIssue::new(spec, context.clock),
+            latency,
+            ramp: context.ramp.clone().map(RampSize::new),
+        }
+    }
+
+    /// Shows a data I/O to those who see each of them. Returns its priority.
+    ///
+    /// # Errors
+    /// One of them ends the job.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn before_issue(
+        &mut self,
+        io: Io,
+        request: &Request,
+        buffers: &mut Buffers,
+        meter: &Meter<'_>,
+    ) -> Result<u16, Failure> {
+        let unit = request.unit;
+        if let Some(rates) = &mut self.rates {
+            rates.issued(unit, &io);
+        }
+        // Trims move no data, and may be larger than a buffer.
+        if let Some(verification) = &mut self.verification
+            && io.direction != Direction::Trim
+        {
+            let time = Duration::from_nanos(meter.block_time_ns());
+            verification.before(&io, unit, buffers.fill(unit, io.len as usize), time)?;
+        }
+        if let Some(blocks) = &mut self.blocks {
+            blocks.issued(request);
+        }
+        self.record(request)?;
+        Ok(match &mut self.priorities {
+            Some(priorities) => priorities.next(io.direction, io.len),
+            None => request.priority,
+        })
+    }
+
+    /// Adds a request to the I/O log before its first submission. What the loop makes of it on its own (requests that are submitted
+    /// again, the rest of short transfers) is not recorded.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub(super) fn record(&mut self, request: &Request) -> Result<(), Failure> {
+        self.iolog.as_mut().map_or(Ok(()), |iolog| iolog.io(request))
+    }
+
+    /// True while reads are checked.
+    #[inline]
+    pub(super) fn checks_reads(&self) -> bool {
+        self.verification.as_ref().is_some_and(|verification| verification.checks_reads())
+    }
+
+    /// Another pass begins.
+    pub(super) fn begin_pass(&mut self) {
+        if let Some(priorities) = &mut self.priorities {
+            priorities.begin_pass();
+        }
+        if let Some(rates) = &mut self.rates {
+            rates.begin_pass();
+        }
+        if let Some(verification) = &mut self.verification {
+            verification.begin_pass();
+        }
+    }
+
+    /// The figures start again with this many data I/Os in flight.
+    pub(super) fn restart(&mut self, in_flight: u64) {
+        if let Some(rates) = &mut self.rates {
+            rates.restart();
+        }
+        if let Some(after_issue) = &mut self.after_issue {
+            after_issue.restart(in_flight);
+        }
+    }
+
+    /// The search for the depth that meets `latency_target`, if there is one.
+    pub(super) fn depth_search(&mut self) -> Option<&mut DepthSearch> {
+        self.latency.as_mut()?.search.as_mut()
+    }
+
+    /// The depth that the search has come to, if there is a search.
+    pub(super) fn searched_depth(&self) -> Option<u32> {
+        Some(self.latency.as_ref()?.search.as_ref()?.depth())
+    }
+}
+
+/// What follows each data I/O of a job: pauses (`thinktime`, `thinkcycles`) and the check of minimum rates (`rate_min`,
+/// `rate_iops_min`).
+#[derive(Debug)]
+pub(super) struct AfterIssue {
+    pub(super) minimum: Option<MinRate>,
+    pub(super) thinker: Option<ThinkTime>,
+    pub(super) time: Duration,
+    pub(super) spin: Duration,
+    pub(super) cycles: u32,
+    /// Pauses are taken out of the schedule of rates.
+    pub(super) shifts_rates: bool,
+    /// Ends pauses as exactly as the rate schedule starts I/Os.
+    pub(super) waiter: Waiter,
+}
+
+impl AfterIssue {
+    /// `None` for a job that does one I/O right after the other.
+    fn new(spec: &JobSpec, clock: Clock) -> Option<Box<Self>> {
+        let minimum = MinRate::new(spec);
+        let thinker = ThinkTime::new(spec);
+        let cycles = spec.think.cycles;
+        (minimum.is_some() || thinker.is_some() || cycles > 0).then(|| {
+            Box::new(AfterIssue {
+                minimum,
+                thinker,
+                time: spec.think.time,
+                spin: spec.think.spin,
+                cycles,
+                shifts_rates: spec.rates.ignore_thinktime,
+                waiter: Waiter::new(clock),
+            })
+        })
+    }
+
+    /// The figures start again with this many I/Os in flight.
+    pub(super) fn restart(&mut self, in_flight: u64) {
+        if let Some(minimum) = &mut self.minimum {
+            minimum.restart();
+        }
+        if let Some(thinker) = &mut self.thinker {
+            thinker.restart(in_flight);
+        }
+    }
+}
+
+/// Latencies that a job must keep: `max_latency` and `latency_target`.
+#[derive(Debug)]
+pub(super) struct LatencyLimits {
+    /// ns per direction, `u64::MAX` for no limit.
+    pub(super) most: [u64; 3],
+    pub(super) search: Option<DepthSearch>,
+    /// What the window that ended asks for.
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl LatencyLimits {
+    /// `None` for a job whose I/Os may take any time.
+    fn new(spec: &JobSpec) -> Option<Box<Self>> {
+        let ns = |most: Duration| match most {
+            Duration::ZERO => u64::MAX,
+            most => u64::try_from(most.as_nanos()).unwrap_or(u64::MAX),
+        };
+        let most = spec.max_latency.0.map(ns);
+        let search = DepthSearch::new(spec);
+        (search.is_some() || most != [u64::MAX; 3])
+            .then(|| Box::new(LatencyLimits { most, search, verdict: None }))
+    }
+}

@@ -1,0 +1,340 @@
+//! What the loop measures: clock stamps, latencies, counters that main sees while the job runs, samples for the logs.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use ferrio_engine::Request;
+use ferrio_job::{Direction, JobSpec, SteadyFigure};
+use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
+
+use super::slots::InFlight;
+use crate::context::Context;
+use crate::control::JobControl;
+use crate::logs::{self, IoLog, IoSample};
+use crate::progress::JobState;
+use crate::timing::Timing;
+
+/// Which latencies are taken, decided once per job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stamps {
+    /// Two per I/O.
+    All,
+    /// `gtod_reduce`: one in a while, for the run time only.
+    Rare,
+}
+
+/// I/Os between two clock readings when latencies are not measured.
+const RARE: u32 = 64;
+
+/// Latencies of synchronous I/Os that are not in the histograms yet. Recording a batch at a time costs a fraction of recording
+/// each one between two clock readings.
+#[derive(Debug)]
+struct Recent {
+    /// Ticks from start to end.
+    ticks: [u64; RECENT],
+    /// Direction of each.
+    directions: [u8; RECENT],
+    len: usize,
+    /// Where a batch begins: at 0, or at the last place if each latency must be seen at once.
+    first: usize,
+}
+
+const RECENT: usize = 256;
+
+/// Clock, counters and recorders of one job.
+pub(super) struct Meter<'a> {
+    spec: &'a JobSpec,
+    pub(super) clock: Clock,
+    /// The latest clock reading.
+    pub(super) now: u64,
+    stamps: Stamps,
+    until_stamp: u32,
+    pub(super) timing: Timing,
+    live: &'a LiveCounters,
+    /// Figures per direction.
+    pub(super) directions: [DirectionRecorder; 3],
+    /// All other figures.
+    pub(super) stats: JobStats,
+    recent: Box<Recent>,
+    /// Main reads the completion latencies while the job runs.
+    pub(super) publishes_latency: bool,
+    pub(super) log: Option<IoLog<'a>>,
+    /// Bytes moved before the figures started again at the end of the ramp.
+    ramp_bytes: [u64; 3],
+    pub(super) read_back: ReadBackTime,
+}
+
+/// Time and bytes of read-back phases, which do not count as those of the passes.
+#[derive(Debug)]
+pub(super) struct ReadBackTime {
+    /// Ticks spent in phases that are over.
+    pub(super) ticks: u64,
+    /// When the present phase began; `u64::MAX` outside of one.
+    pub(super) began: u64,
+    /// Bytes moved by all phases.
+    pub(super) bytes: u64,
+}
+
+impl<'a> Meter<'a> {
+    /// Before the job starts. `sees_each` says that latencies have consequences, so that none may wait in a batch.
+    pub(super) fn new(context: &Context<'a>, sees_each: bool) -> Self {
+        let spec = context.spec;
+        let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
+        let log = context.log.clone().filter(|_| context.logs_every_io());
+        let logged = log.is_some() && !spec.measure.gtod_reduce;
+        let publishes_latency =
+            spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
+        let first = if publishes_latency || sees_each { RECENT - 1 } else { 0 };
+        Meter {
+            spec,
+            clock: context.clock,
+            now: 0,
+            stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
+            until_stamp: RARE,
+            timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
+            live: &context.control.live,
+            directions: new_recorders(spec),
+            stats: JobStats::default(),
+            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
+            publishes_latency,
+            log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
+            ramp_bytes: [0; 3],
+            read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
+        }
+    }
+
+    /// True when every I/O has its clock readings.
+    #[inline]
+    pub(super) fn stamps_all(&self) -> bool {
+        self.stamps == Stamps::All
+    }
+
+    /// Reads the clock before or after a submission; now and then only when latencies are not measured.
+    #[inline(always)]
+    pub(super) fn stamp(&mut self) {
+        match self.stamps {
+            Stamps::All => self.now = self.clock.now(),
+            Stamps::Rare => {
+                self.until_stamp -= 1;
+                if self.until_stamp == 0 {
+                    self.until_stamp = RARE;
+                    self.now = self.clock.now();
+                }
+            }
+        }
+    }
+
+    /// Reads the clock for a whole batch.
+    #[inline]
+    pub(super) fn stamp_batch(&mut self) {
+        if self.stamps == Stamps::All {
+            self.now = self.clock.now();
+        }
+    }
+
+    /// The kernel has a data request since now.
+    #[inline]
+    pub(super) fn record_submission(&mut self, direction: usize, start: u64, issued: u64) {
+        let slat = self.clock.between(start, issued);
+        self.directions[direction].record_submission(slat);
+    }
+
+    /// Counts the bytes of an I/O that completed, also for main.
+    #[inline(always)]
+    pub(super) fn count(&mut self, direction: usize, len: u32) {
+        let stats = &mut self.directions[direction];
+        stats.bytes += u64::from(len);
+        self.live.store(direction, stats.ios, stats.bytes);
+    }
+
+    /// Shows main the counters of a direction.
+    pub(super) fn publish(&self, direction: usize) {
+        let stats = &self.directions[direction];
+        self.live.store(direction, stats.ios, stats.bytes);
+    }
+
+    /// Records an I/O that completed now. Returns its submission and completion latency, ns.
+    #[inline(always)]
+    pub(super) fn record_completion(&mut self, unit: &InFlight) -> (u64, u64) {
+        let clat = self.clock.between(unit.issued, self.now);
+        // The sum to the nanosecond: each is cut to whole ones.
+        let slat = self.clock.between(unit.start, unit.issued);
+        let lat = slat + clat;
+        let stats = &mut self.directions[unit.direction];
+        stats.record_completion(clat, lat);
+        stats.record_priority(unit.request.priority, clat, lat);
+        if self.spec.measure.clat {
+            self.stats.latency_buckets.record(clat);
+        }
+        (slat, clat)
+    }
+
+    /// Takes the latency of an I/O that the submitting call completed, from `start` to this moment.
+    #[inline(always)]
+    pub(super) fn record_inline(&mut self, direction: usize, start: u64) {
+        self.now = self.clock.now();
+        let recent = &mut *self.recent;
+        recent.ticks[recent.len] = self.now.saturating_sub(start);
+        recent.directions[recent.len] = direction as u8;
+        recent.len += 1;
+        if recent.len == RECENT {
+            self.record_recent();
+        }
+    }
+
+    /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
+    #[inline(never)]
+    pub(super) fn record_recent(&mut self) {
+        let recent = &mut *self.recent;
+        for (&ticks, &direction) in
+            recent.ticks[recent.first..recent.len].iter().zip(&recent.directions[recent.first..])
+        {
+            let ns = self.clock.ns(ticks);
+            self.directions[usize::from(direction)].record_synchronous(ns);
+            if self.spec.measure.clat {
+                self.stats.latency_buckets.record(ns);
+            }
+        }
+        recent.len = recent.first;
+        if self.publishes_latency {
+            self.publish_latency();
+        }
+    }
+
+    /// Adds an I/O to the job's log, if it has one; not in the ramp.
+    pub(super) fn log_io(&mut self, unit: &InFlight, slat_ns: Option<u64>, clat_ns: u64, lat_ns: u64) {
+        let Some(log) = self.log.as_mut().filter(|_| !self.timing.in_ramp()) else { return };
+        let Request { offset, len, priority, .. } = unit.request;
+        let time_ns = self.timing.measured_ns(&self.clock, self.now);
+        let direction = unit.direction as u8;
+        log.record(IoSample { time_ns, slat_ns, clat_ns, lat_ns, offset, len, priority, direction });
+    }
+
+    /// Shows main the completion latencies so far.
+    #[cold]
+    pub(super) fn publish_latency(&self) {
+        let (sum_ns, count) = self
+            .directions
+            .iter()
+            .map(DirectionRecorder::total_clat)
+            .fold((0_u64, 0), |(sums, counts), (sum, count)| (sums.wrapping_add(sum), counts + count));
+        self.live.store_latency(sum_ns, count);
+    }
+
+    /// Counts an error that the job continues after.
+    pub(super) fn count_error(&mut self, errno: i32) {
+        self.stats.total_errors += 1;
+        if self.stats.first_error == 0 {
+            self.stats.first_error = errno;
+        }
+    }
+
+    /// Bytes moved so far by the passes, ramp included.
+    pub(super) fn moved_bytes(&self) -> u64 {
+        self.directions
+            .iter()
+            .zip(self.ramp_bytes)
+            .map(|(direction, ramp)| direction.bytes + ramp)
+            .sum::<u64>()
+            - self.read_back.bytes
+    }
+
+    /// Time since measuring began, ns.
+    pub(super) fn measured_ns(&self) -> u64 {
+        self.timing.measured_ns(&self.clock, self.now)
+    }
+
+    /// The time that a written block carries, ns; 0 in jobs that measure no latencies.
+    pub(super) fn block_time_ns(&self) -> u64 {
+        if self.spec.measure.lat { self.clock.ns(self.now) } else { 0 }
+    }
+
+    /// Ticks in the present read-back phase; the part of it that was ramp is not measured.
+    pub(super) fn read_back_ticks(&self, now: u64) -> u64 {
+        now.saturating_sub(self.read_back.began.max(self.timing.measuring_since()))
+    }
+
+    /// Starts all figures again. What is in flight (I/Os per direction, and syncs) moves its bytes in the part that is measured
+    /// from now on, and is counted there.
+    pub(super) fn restart(&mut self, control: &JobControl, (ios, sync_ios): ([u64; 3], u64)) {
+        self.recent.len = self.recent.first;
+        let before = control.ramp.ios();
+        for (direction, stats) in self.directions.iter().enumerate() {
+            self.ramp_bytes[direction] += stats.bytes;
+            let done = before[direction] + stats.ios - ios[direction];
+            control.ramp.store(direction, done, self.ramp_bytes[direction]);
+            control.live.store(direction, ios[direction], 0);
+        }
+        control.live.store_latency(0, 0);
+        self.directions = new_recorders(self.spec);
+        for (stats, ios) in self.directions.iter_mut().zip(ios) {
+            stats.ios = ios;
+        }
+        // Errors are counted from the start of the job.
+        let JobStats { total_errors, first_error, .. } = self.stats;
+        self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
+        self.stats.sync.ios = sync_ios;
+        self.read_back.ticks = 0;
+    }
+
+    /// From now on the job is measured: main and the log writer learn when that is.
+    pub(super) fn begin_measuring(&self, context: &Context<'_>) {
+        let control = context.control;
+        logs::tell_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
+        if let Some(start_ms) = self.timing.restarted_ms() {
+            control.start_ms.store(start_ms, Relaxed);
+        }
+        control.begin_measuring(self.now);
+    }
+
+    /// The job's clock starts now.
+    pub(super) fn start(&mut self, control: &JobControl, usage: Usage) {
+        self.now = self.clock.now();
+        self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage)
+            .told_by(self.spec.measure.start_clock);
+        control.running_since.store(self.now, Relaxed);
+        if self.timing.in_ramp() {
+            control.set_state(JobState::Ramp);
+        }
+    }
+
+    /// The figures so far. The time of the loop or the read-back phase that runs counts up to `now`.
+    pub(super) fn figures(&mut self, now: u64) -> JobStats {
+        self.record_recent();
+        let run_ms = self.timing.loop_ns(&self.clock, now).div_ceil(1_000_000);
+        let read_back_ticks = self.read_back.ticks + self.read_back_ticks(now);
+        let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
+        let reads = self.spec.rw.does(Direction::Read);
+        let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
+        let mut stats = self.stats.clone();
+        let [read, write, trim] = &self.directions;
+        stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
+        stats.job_runtime_ms = self.timing.measured_ns(&self.clock, now) / 1_000_000;
+        if self.spec.is_sync() {
+            let ios = stats.total_ios() + stats.sync.ios;
+            stats.depth.record(1, ios);
+            // fio's null engine at depth 1 counts no calls: there is nothing that could be batched.
+            if !self.spec.engine.is_diskless() {
+                stats.submit.add_small(ios);
+                stats.complete.add_small(ios);
+            }
+        }
+        stats
+    }
+}
+
+/// Recorders for the directions that the job uses.
+fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
+    let measure = &spec.measure;
+    Direction::ALL.map(|direction| {
+        match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
+            true => {
+                let recorder =
+                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync())
+                        .with_priorities(&spec.priorities.of(direction), measure.lat_percentiles);
+                let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
+                if scheduled { recorder.with_response() } else { recorder }
+            }
+            false => DirectionRecorder::default(),
+        }
+    })
+}

@@ -1,0 +1,149 @@
+//! The life of the loop: its construction, its passes, the start of measuring.
+
+use ferrio_engine::{Buffers, Engine};
+use ferrio_job::{Diagnostic, Direction, JobSpec, VerifyMethod};
+use ferrio_stats::Usage;
+use ferrio_workload::{Budget, Content, Workload};
+
+use super::IoLoop;
+use super::hooks::Hooks;
+use super::meter::Meter;
+use super::slots::Slots;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::open::JobFiles;
+use crate::timing::Milestone;
+
+impl<'a, E: Engine> IoLoop<'a, E> {
+    /// Prepares everything that the loop needs, so that it never allocates.
+    pub(crate) fn new(
+        context: &'a Context<'a>,
+        engine: E,
+        mut buffers: Buffers,
+        workload: Workload,
+        mut content: Content,
+        hooks: Hooks<'a>,
+    ) -> Self {
+        let spec = context.spec;
+        let depth = spec.units();
+        let writes = spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
+        if writes {
+            let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
+            // A synchronous engine uses the last of `iodepth` buffers, filled after the others.
+            content.skip_initial(buffers.fill(0, len), spec.depth.iodepth.saturating_sub(depth));
+            (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
+        }
+        let prepares = writes && content.needs_write_prep() && writes_content(spec);
+        let mut io_loop = IoLoop {
+            context,
+            spec,
+            engine,
+            files: JobFiles::new(spec),
+            buffers,
+            workload,
+            budget: Budget::new(spec),
+            content: prepares.then_some(content),
+            slots: Slots::new(depth),
+            meter: Meter::new(context, hooks.latency.is_some()),
+            hooks,
+            synchronous: spec.is_sync(),
+            last_was_sync: false,
+            files_finished: false,
+            failure: None,
+        };
+        if let Some(depth) = io_loop.searched_depth() {
+            io_loop.slots.set_depth(depth);
+        }
+        io_loop
+    }
+
+    /// What the engine wants the user to know.
+    pub(crate) fn engine_notes(&mut self) -> Vec<Diagnostic> {
+        self.engine.notes()
+    }
+
+    /// Starts the job's clock.
+    pub(crate) fn start(&mut self) {
+        let usage = self.usage();
+        self.meter.start(self.context.control, usage);
+        self.update_due_every_io();
+        if !self.meter.timing.in_ramp() {
+            self.begin_measuring();
+        }
+    }
+
+    /// From now on the job is measured.
+    fn begin_measuring(&mut self) {
+        self.meter.begin_measuring(self.context);
+        self.begin_window();
+    }
+
+    /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
+    pub(crate) fn pass(&mut self) -> Result<(), Failure> {
+        let began = self.meter.clock.now();
+        self.meter.now = began;
+        self.meter.timing.loop_began(began);
+        self.files_finished = false;
+        self.issue_until_done();
+        self.drain();
+        self.meter.timing.loop_ended(self.meter.clock.now());
+        let failure = self.failure.take();
+        // fio asks once more when a job gives up, and counts a call that finds nothing.
+        if failure.is_some() && !self.spec.engine.is_diskless() {
+            self.meter.stats.complete.record(0);
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// True when another pass over the files follows.
+    pub(crate) fn another_pass(&mut self) -> bool {
+        let out_of_time = self.meter.timing.is_over(self.meter.clock.now());
+        !self.context.control.stop_requested()
+            && !out_of_time
+            && self.budget.another_pass(self.meter.moved_bytes(), self.files_finished)
+    }
+
+    /// Begins a further pass: starts choices again, closes and opens the files.
+    pub(crate) fn begin_pass(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+        self.workload.begin_pass();
+        self.hooks.begin_pass();
+        if let Some(content) = &mut self.content {
+            content.begin_pass();
+        }
+        self.open_again(note)
+    }
+
+    /// What the job's threads used since they began.
+    pub(super) fn usage(&mut self) -> Usage {
+        let mut usage = Usage::of_this_thread();
+        usage.merge(&self.engine.usage());
+        usage
+    }
+
+    /// End of the ramp or of the run time. False when the pass is over.
+    #[cold]
+    pub(super) fn pass_milestone(&mut self) -> bool {
+        let usage = self.usage();
+        match self.meter.timing.reached(self.meter.now, usage) {
+            Milestone::RampEnded => {
+                self.budget.end_ramp(self.slots.data_in_flight());
+                self.restart_figures();
+                true
+            }
+            Milestone::TimeIsUp => false,
+        }
+    }
+
+    /// Starts all figures again.
+    pub(super) fn restart_figures(&mut self) {
+        self.meter.restart(self.context.control, self.slots.in_flight());
+        self.workload.end_ramp();
+        self.hooks.restart(self.slots.data_in_flight());
+        self.begin_measuring();
+    }
+}
+
+/// True when writes carry the content of the buffers, not blocks that can be verified.
+fn writes_content(spec: &JobSpec) -> bool {
+    spec.verify.as_ref().is_none_or(|verify| verify.method == VerifyMethod::Null)
+}

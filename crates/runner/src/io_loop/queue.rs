@@ -1,0 +1,199 @@
+//! Batches: requests on their way to the kernel and completions on their way back, and the requests that wait to be submitted again.
+
+use ferrio_engine::{Completion, Engine, Ran, Submit};
+
+use super::IoLoop;
+use super::slots::{InFlight, is_data};
+use crate::failure::Failure;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// The engine accepted the request of `unit`.
+    #[inline]
+    pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
+        self.slots.accept(unit, state);
+        if self.slots.queued.len() >= self.spec.depth.batch as usize {
+            self.flush();
+        }
+        if self.slots.free.is_empty() {
+            self.reap_full();
+        } else if self.spec.depth.complete_max == 0 {
+            // Both completion limits are 0: completions are asked for after every submission, without waiting.
+            self.reap(0, 1);
+        }
+    }
+
+    /// The engine had no room: the request waits, something must be reaped first.
+    #[cold]
+    pub(super) fn hold_back(&mut self, unit: u32, state: InFlight) {
+        self.slots.hold_back(unit, state);
+        self.flush();
+        if self.slots.submitted() > 0 {
+            self.reap_once();
+        }
+    }
+
+    /// Submits the first waiting request again.
+    #[cold]
+    pub(super) fn submit_retry(&mut self) {
+        let Some(unit) = self.slots.retry.pop_front() else { return };
+        self.meter.stamp();
+        let state = self.slots.units[unit as usize];
+        match self.engine.submit(&state.request) {
+            Submit::Queued => {
+                self.slots.queued.push(unit);
+                if self.slots.queued.len() >= self.spec.depth.batch as usize || self.slots.free.is_empty() {
+                    self.flush();
+                }
+            }
+            Submit::Full => {
+                self.slots.retry.push_front(unit);
+                self.flush();
+                if self.slots.submitted() > 0 {
+                    self.reap_once();
+                } else {
+                    self.fail(
+                        Failure::new(libc::EAGAIN, "submit").note(
+                            "engine-failed",
+                            "the engine accepts no request although none is in flight",
+                        ),
+                    );
+                }
+            }
+            Submit::Done(result) => {
+                self.slots.units[unit as usize].issued = self.meter.now;
+                self.meter.stamp();
+                self.complete(Completion { unit, result });
+            }
+        }
+    }
+
+    /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
+    pub(super) fn flush(&mut self) {
+        // Each of the engine's own threads has one I/O, and tells later when it took it.
+        let offload = self.spec.offload;
+        let depth = if offload { 1 } else { self.slots.submitted() };
+        let slat = self.spec.measure.slat && !offload;
+        while !self.slots.queued.is_empty() {
+            let taken = match self.engine.flush() {
+                Ok(taken) => (taken as usize).min(self.slots.queued.len()),
+                Err(e) => return self.fail(Failure::from_io(&e, "io commit")),
+            };
+            if taken == 0 {
+                // The kernel is short of resources: whoever called reaps, then the rest is tried again.
+                return;
+            }
+            self.meter.stamp_batch();
+            for &unit in &self.slots.queued[..taken] {
+                let unit = &mut self.slots.units[unit as usize];
+                unit.issued = self.meter.now;
+                if slat && is_data(unit.request.op) {
+                    self.meter.record_submission(unit.direction, unit.start, unit.issued);
+                }
+            }
+            self.meter.stats.submit.record(taken as u32);
+            self.meter.stats.depth.record(depth, taken as u64);
+            self.slots.queued.drain(..taken);
+        }
+    }
+
+    /// Makes room: reaps at least the batch minimum, down to `iodepth_low`.
+    pub(super) fn reap_full(&mut self) {
+        loop {
+            self.reap_once();
+            if self.failure.is_some()
+                || self.slots.submitted() <= self.spec.depth.low
+                || self.slots.submitted() == 0
+            {
+                return;
+            }
+        }
+    }
+
+    /// Reaps one batch. A minimum of 0 asks the kernel without waiting, again and again until something is there.
+    pub(super) fn reap_once(&mut self) {
+        let depth = self.slots.submitted();
+        let min = self.spec.depth.complete_min.min(depth);
+        let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
+        while depth > 0 && self.failure.is_none() {
+            self.reap(min, max);
+            if !self.slots.done.is_empty() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn reap(&mut self, min: u32, max: u32) {
+        self.flush();
+        self.slots.done.clear();
+        if let Err(e) = self.engine.reap(min, max, &mut self.slots.done) {
+            return self.fail(Failure::from_io(&e, "get_events"));
+        }
+        self.meter.stamp_batch();
+        self.complete_done();
+    }
+
+    /// Completes what is in `done`.
+    #[inline]
+    fn complete_done(&mut self) {
+        if self.slots.done.is_empty() {
+            return;
+        }
+        if self.spec.offload {
+            self.meter.stats.complete.add_small(self.slots.done.len() as u64);
+        } else {
+            self.meter.stats.complete.record(self.slots.done.len() as u32);
+        }
+        for index in 0..self.slots.done.len() {
+            let completion = self.slots.done[index];
+            match self.engine.ran(completion.unit) {
+                None => self.complete(completion),
+                Some(ran) => self.complete_offloaded(completion, ran),
+            }
+        }
+        if self.meter.publishes_latency {
+            self.meter.publish_latency();
+        }
+    }
+
+    /// Completes what is in `done`, at this moment.
+    pub(super) fn complete_all(&mut self) {
+        self.meter.now = self.meter.clock.now();
+        self.complete_done();
+    }
+
+    /// Reaps everything in flight and submits what still waits, unless the job failed.
+    pub(super) fn drain(&mut self) {
+        loop {
+            while self.slots.submitted() > 0 {
+                let before = self.slots.submitted();
+                self.reap(before, before);
+                if self.slots.submitted() == before && self.failure.is_some() {
+                    // Reaping itself fails: the engine's destructor waits for what is in flight.
+                    return;
+                }
+            }
+            if self.slots.retry.is_empty() || self.failure.is_some() {
+                return;
+            }
+            self.submit_retry();
+        }
+    }
+
+    /// Completes a request that ran in a thread of the engine's own, and ended before it was reaped.
+    #[cold]
+    #[inline(never)]
+    fn complete_offloaded(&mut self, completion: Completion, ran: Ran) {
+        if !self.meter.stamps_all() {
+            return self.complete(completion);
+        }
+        let reaped = self.meter.now;
+        let unit = &mut self.slots.units[completion.unit as usize];
+        unit.issued = reaped.saturating_sub(self.meter.clock.ticks(ran.began_ago)).max(unit.start);
+        if self.spec.measure.slat && is_data(unit.request.op) {
+            self.meter.record_submission(unit.direction, unit.start, unit.issued);
+        }
+        self.meter.now = reaped.saturating_sub(self.meter.clock.ticks(ran.ended_ago)).max(unit.issued);
+        self.complete(completion);
+        self.meter.now = reaped;
+    }
+}

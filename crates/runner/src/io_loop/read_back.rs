@@ -1,0 +1,81 @@
+//! The read-back phase after a pass of a job that verifies, and the check of each block that was read.
+
+use ferrio_engine::{Engine, Op};
+use ferrio_job::Direction;
+use ferrio_verify::Written;
+
+use super::{IoLoop, Next};
+use crate::failure::Failure;
+use crate::progress::JobState;
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// True when what the pass wrote is to be read back now.
+    pub(crate) fn reads_back(&self) -> bool {
+        self.hooks.verification.as_ref().is_some_and(|verification| verification.has_written())
+            && !self.context.control.stop_requested()
+            && !self.meter.timing.is_over(self.meter.clock.now())
+    }
+
+    /// Reads back and checks what the pass wrote. The time counts for reads only.
+    pub(crate) fn verify(&mut self) -> Result<(), Failure> {
+        let Some(verification) = &mut self.hooks.verification else { return Ok(()) };
+        verification.begin_phase();
+        self.context.control.set_state(JobState::Verifying);
+        if let Some(rates) = &mut self.hooks.rates {
+            rates.forget();
+        }
+        self.meter.now = self.meter.clock.now();
+        self.meter.read_back.began = self.meter.now;
+        let before = self.meter.moved_bytes();
+        self.read_back();
+        self.drain();
+        self.meter.read_back.bytes += self.meter.moved_bytes() - before;
+        self.meter.read_back.ticks += self.meter.read_back_ticks(self.meter.clock.now());
+        self.meter.read_back.began = u64::MAX;
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.end_phase();
+        }
+        // The files were opened anew for the phase: none of them is finished any more.
+        self.files_finished = false;
+        self.context.control.set_state(JobState::Running);
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Reads everything that was written, until there is no more or the job ends.
+    fn read_back(&mut self) {
+        while self.failure.is_none() && !self.stopped() {
+            match self.before_next() {
+                Next::Issue => {}
+                Next::Again => continue,
+                Next::End => return,
+            }
+            let unit = self.slots.next_unit();
+            let next =
+                self.hooks.verification.as_mut().and_then(|verification| verification.next_written(unit));
+            let Some(Written { file, len, offset, .. }) = next else { return };
+            if self.opens_on_demand() {
+                self.open_to_read_back(file, unit);
+                if self.failure.is_some() {
+                    return;
+                }
+            }
+            let request = self.request(Op::Read, unit, file, offset, len);
+            if let Err(failure) = self.hooks.record(&request) {
+                return self.fail(failure);
+            }
+            self.submit(request, Direction::Read as usize);
+        }
+    }
+
+    /// Checks what unit `unit` read, once all of it is there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+        let Some(verification) = &self.hooks.verification else { return };
+        let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
+            return;
+        };
+        self.context.tell(mismatch.diagnostics(&self.file_name(file), verification.flags()));
+        self.fail_check();
+    }
+}

@@ -1,0 +1,155 @@
+//! The places of a job's queue: which hold an I/O in flight, which are free, which wait to reach the kernel.
+
+use std::collections::VecDeque;
+
+use ferrio_engine::{Completion, Op, Request};
+
+/// One I/O in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InFlight {
+    pub(super) request: Request,
+    /// Index of the direction; meaningless for syncs.
+    pub(super) direction: usize,
+    /// Ticks when it was ready to be submitted.
+    pub(super) start: u64,
+    /// Ticks when the kernel had it.
+    pub(super) issued: u64,
+}
+
+/// As many units as the job may have I/Os in flight, and the state of each.
+#[derive(Debug)]
+pub(super) struct Slots {
+    /// I/Os that may be in flight.
+    pub(super) depth: u32,
+    pub(super) units: Vec<InFlight>,
+    /// Free units, as a stack.
+    pub(super) free: Vec<u32>,
+    /// Accepted by the engine, not yet handed to the kernel.
+    pub(super) queued: Vec<u32>,
+    /// To be submitted before anything new: the rest of short transfers, requests the engine had no room for.
+    pub(super) retry: VecDeque<u32>,
+    /// What the engine reaped last.
+    pub(super) done: Vec<Completion>,
+    /// Syncs among the units that are not free.
+    pub(super) syncs: u32,
+    /// Free units above the present depth of a job that varies it.
+    unused: Vec<u32>,
+}
+
+impl Slots {
+    /// All free. Allocates everything that the loop needs.
+    pub(super) fn new(depth: u32) -> Self {
+        let no_request = Request {
+            op: Op::Read,
+            unit: 0,
+            file: 0,
+            len: 0,
+            priority: 0,
+            offset: 0,
+            buffer: std::ptr::null_mut(),
+        };
+        let room = depth as usize;
+        Slots {
+            depth,
+            units: vec![InFlight { request: no_request, direction: 0, start: 0, issued: 0 }; room],
+            free: (0..depth).collect(),
+            queued: Vec::with_capacity(room),
+            retry: VecDeque::with_capacity(room),
+            done: Vec::with_capacity(room),
+            syncs: 0,
+            unused: Vec::new(),
+        }
+    }
+
+    /// The unit that the next request uses. There must be a free one.
+    #[inline(always)]
+    pub(super) fn next_unit(&self) -> u32 {
+        self.free[self.free.len() - 1]
+    }
+
+    /// Units that the engine or the kernel has.
+    #[inline]
+    pub(super) fn submitted(&self) -> u32 {
+        self.depth - self.free.len() as u32 - self.retry.len() as u32
+    }
+
+    /// True when nothing is in flight and nothing waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.free.len() == self.depth as usize
+    }
+
+    /// Data I/Os that were issued and not completed.
+    pub(super) fn data_in_flight(&self) -> u64 {
+        u64::from(self.depth) - self.free.len() as u64 - u64::from(self.syncs)
+    }
+
+    /// The engine accepted the request of `unit`, the next one to use.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
+        debug_assert_eq!(self.free.last(), Some(&unit));
+        self.units[unit as usize] = state;
+        self.free.pop();
+        self.queued.push(unit);
+    }
+
+    /// The engine had no room for the request of `unit`, the next one to use: it is submitted again before any other.
+    pub(super) fn hold_back(&mut self, unit: u32, state: InFlight) {
+        self.units[unit as usize] = state;
+        self.free.pop();
+        self.retry.push_front(unit);
+    }
+
+    /// Makes a free unit the next one to use.
+    pub(super) fn use_next(&mut self, unit: u32) {
+        if let Some(at) = self.free.iter().position(|&free| free == unit) {
+            self.free.remove(at);
+            self.free.push(unit);
+        }
+    }
+
+    /// I/Os per direction and syncs that were issued and have not ended.
+    pub(super) fn in_flight(&self) -> ([u64; 3], u64) {
+        let (mut ios, mut syncs) = ([0; 3], 0);
+        for unit in self.busy() {
+            if is_data(unit.request.op) {
+                ios[unit.direction] += 1;
+            } else {
+                syncs += 1;
+            }
+        }
+        (ios, syncs)
+    }
+
+    /// True when a request to a file is in flight or waits to be submitted.
+    pub(super) fn has_request_to(&self, file: u32) -> bool {
+        !self.is_idle() && self.busy().any(|unit| unit.request.file == file)
+    }
+
+    /// I/Os that were issued, or wait to be submitted again, and have not ended.
+    fn busy(&self) -> impl Iterator<Item = &InFlight> {
+        let mut busy = vec![true; self.units.len()];
+        self.free.iter().chain(&self.unused).for_each(|&unit| busy[unit as usize] = false);
+        self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
+    }
+
+    /// From now on at most `depth` I/Os are in flight. None may be when the depth is lowered.
+    pub(super) fn set_depth(&mut self, depth: u32) {
+        let depth = depth.min(self.units.len() as u32);
+        // The units used last stay on top of the stack.
+        if depth < self.depth {
+            let surplus = ((self.depth - depth) as usize).min(self.free.len());
+            self.unused.extend(self.free.drain(..surplus).rev());
+        } else {
+            let kept = self.unused.len() - (depth - self.depth) as usize;
+            let more: Vec<u32> = self.unused.drain(kept..).collect();
+            self.free.splice(0..0, more);
+        }
+        self.depth = depth;
+    }
+}
+
+/// True for what counts as an I/O of a direction, false for syncs.
+#[inline]
+pub(super) fn is_data(op: Op) -> bool {
+    matches!(op, Op::Read | Op::Write | Op::Trim)
+}

@@ -1,0 +1,112 @@
+//! `write_iolog`: what a worker does, line by line, while it does it.
+//!
+//! The log is opened when the worker is set up; its times count from there. All files are added at once. A file's `open` comes with
+//! its first I/O after it was attached, as it does in fio, which opens files no sooner.
+
+use std::ffi::OsStr;
+
+use ferrio_engine::{Op, Request};
+use ferrio_job::{JobSpec, reason};
+use ferrio_stats::Clock;
+use ferrio_trace::{FileAction, IoAction, LogError, Writer};
+
+use crate::failure::Failure;
+
+/// The log of one job.
+#[derive(Debug)]
+pub(crate) struct Iolog<'a> {
+    spec: &'a JobSpec,
+    clock: Clock,
+    began: u64,
+    log: Writer,
+    /// Which files' `open` has no `close` yet.
+    open: Vec<bool>,
+    /// Offset of the latest data I/O of each unit: what a line of a sync shows.
+    offsets: Vec<u64>,
+}
+
+impl<'a> Iolog<'a> {
+    /// Opens the job's log, if it has one, and adds its files.
+    pub(crate) fn new(spec: &'a JobSpec, clock: Clock) -> Result<Option<Box<Self>>, Failure> {
+        let Some(to) = &spec.iolog else { return Ok(None) };
+        let log = Writer::append(&to.path, to.version).map_err(|e| failure(&e))?;
+        let (open, offsets) = (vec![false; spec.files.len()], vec![0; spec.units() as usize]);
+        let mut iolog = Box::new(Iolog { spec, clock, began: clock.now(), log, open, offsets });
+        for file in &spec.files {
+            let time = iolog.time_us();
+            iolog.log.file(time, file.path.as_os_str(), FileAction::Add).map_err(|e| failure(&e))?;
+        }
+        Ok(Some(iolog))
+    }
+
+    /// An I/O or a sync is about to be submitted for the first time.
+    pub(crate) fn io(&mut self, request: &Request) -> Result<(), Failure> {
+        let offset = &mut self.offsets[request.unit as usize];
+        let (action, len) = match request.op {
+            Op::Read => (IoAction::Read, request.len),
+            Op::Write => (IoAction::Write, request.len),
+            Op::Trim => (IoAction::Trim, request.len),
+            Op::Fsync => (IoAction::Sync, 0),
+            Op::Fdatasync => (IoAction::Datasync, 0),
+            Op::SyncFileRange(_) => (IoAction::SyncFileRange, 0),
+        };
+        if len > 0 {
+            *offset = request.offset;
+        }
+        let offset = *offset;
+        self.line(request.file, action, offset, len)
+    }
+
+    /// A file is synced after the last I/O of unit `unit`, outside of the loop.
+    pub(crate) fn final_sync(&mut self, file: u32, unit: u32) -> Result<(), Failure> {
+        self.line(file, IoAction::Sync, self.offsets[unit as usize], 0)
+    }
+
+    /// A file is closed; nothing is written about one that no I/O opened.
+    pub(crate) fn closed(&mut self, file: u32) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.open[file as usize]) {
+            return Ok(());
+        }
+        self.log.file(self.time_us(), self.name(file), FileAction::Close).map_err(|e| failure(&e))
+    }
+
+    /// All files are closed.
+    pub(crate) fn closed_all(&mut self) -> Result<(), Failure> {
+        (0..self.open.len() as u32).try_for_each(|file| self.closed(file))
+    }
+
+    /// The job is over: closes all files and writes what is left.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.closed_all()?;
+        self.log.finish().map_err(|e| failure(&e))
+    }
+
+    fn line(&mut self, file: u32, action: IoAction, offset: u64, len: u32) -> Result<(), Failure> {
+        let (time, name) = (self.time_us(), self.name(file));
+        let opened = match std::mem::replace(&mut self.open[file as usize], true) {
+            true => Ok(()),
+            false => self.log.file(time, name, FileAction::Open),
+        };
+        opened.and_then(|()| self.log.io(time, name, action, offset, len)).map_err(|e| failure(&e))
+    }
+
+    fn name(&self, file: u32) -> &'a OsStr {
+        self.spec.files[file as usize].path.as_os_str()
+    }
+
+    /// Microseconds since the log was opened.
+    fn time_us(&self) -> u64 {
+        self.clock.between(self.began, self.clock.now()) / 1000
+    }
+}
+
+fn failure(error: &LogError) -> Failure {
+    let line = format!("{error}: {}", reason(&error.source));
+    let advice = match error.doing {
+        "open" => "give `write_iolog` a file in a directory that is there and may be written to",
+        _ => "the log ends early; give `write_iolog` a file on a disk with more room",
+    };
+    Failure::from_io(&error.source, "write_iolog")
+        .note("iolog-not-written", line)
+        .note("iolog-not-written", advice)
+}

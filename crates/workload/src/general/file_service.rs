@@ -1,0 +1,182 @@
+//! Which file the next I/O goes to, which files are finished, and which are open.
+//!
+//! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
+//! only some of its files open opens one when it is picked; a pick of a closed file when no more may be open is passed over.
+
+use ferrio_job::{FileService, JobSpec};
+
+use super::file_numbers::FileNumbers;
+use crate::random::{Scale, Stream};
+use crate::skewed::Skewed;
+
+/// Files that may end in a row without an I/O before a pass over files that are never finished is over all the same: none of them
+/// has room for one.
+const MOST_TRIES: u32 = 5000;
+
+/// The files of a job.
+#[derive(Clone, Debug)]
+pub(super) struct FileRotation {
+    order: PickOrder,
+    /// Further I/Os that the file picked last is kept for.
+    left: u64,
+    /// I/Os a file is kept for.
+    keep: u64,
+    /// FileState picked last.
+    last: u32,
+    files: u32,
+    /// Files that are not finished.
+    live: FileNumbers,
+    /// Present when files are opened on demand.
+    open: Option<Open>,
+    /// Files that ended in a row without an I/O, and the count of I/Os then.
+    fruitless: (u32, u64),
+}
+
+/// How the next file is picked.
+#[derive(Clone, Debug)]
+enum PickOrder {
+    Turns,
+    Random {
+        stream: Stream,
+        scale: Scale,
+    },
+    /// Each file is 1024 neighbouring numbers, of which few are chosen often.
+    Skewed(Skewed),
+}
+
+/// Files opened on demand.
+#[derive(Clone, Debug)]
+struct Open {
+    most: u32,
+    files: FileNumbers,
+}
+
+/// A file that was picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) file: usize,
+    /// It has to be opened first. The next pick is the same file, open.
+    pub(super) opens: bool,
+}
+
+impl FileRotation {
+    /// All `files` of a job; `seed` is that of the choice of files.
+    pub(super) fn new(spec: &JobSpec, files: usize, seed: u64) -> Self {
+        let files = files as u32;
+        let (order, keep) = match spec.file_service {
+            FileService::Random { ios } => {
+                let stream = Stream::new(spec.generator, seed);
+                let scale = stream.scale(u64::from(files));
+                (PickOrder::Random { stream, scale }, u64::from(ios))
+            }
+            FileService::RoundRobin { ios } => (PickOrder::Turns, u64::from(ios)),
+            FileService::Skewed(skew) if files > 0 => {
+                (PickOrder::Skewed(Skewed::new(&skew, u64::from(files) * 1024, seed, false)), 1)
+            }
+            _ => (PickOrder::Turns, u64::MAX),
+        };
+        let open =
+            spec.opens_on_demand().then(|| Open { most: spec.openfiles, files: FileNumbers::none(files) });
+        FileRotation {
+            order,
+            left: 0,
+            // A single file is always the next one.
+            keep: if files == 1 { u64::MAX } else { keep },
+            fruitless: (0, 0),
+            last: files.saturating_sub(1),
+            files,
+            live: FileNumbers::all(files),
+            open,
+        }
+    }
+
+    /// A pass begins: all files are live again and closed; turns go on after the last file.
+    pub(super) fn begin_pass(&mut self) {
+        self.left = 0;
+        self.fruitless = (0, 0);
+        self.live = FileNumbers::all(self.files);
+        if let Some(open) = &mut self.open {
+            open.files = FileNumbers::none(self.files);
+        }
+    }
+
+    /// The stream of choices starts again from `seed`; a distribution runs on, as with fio.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        if let PickOrder::Random { stream, .. } = &mut self.order {
+            stream.reseed(seed);
+        }
+    }
+
+    /// The file of the next I/O, `None` when all are finished.
+    #[inline]
+    pub(super) fn pick(&mut self) -> Option<Pick> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Some(Pick { file: self.last as usize, opens: false });
+        }
+        self.pick_another()
+    }
+
+    fn pick_another(&mut self) -> Option<Pick> {
+        let eligible = match &self.open {
+            Some(open) if open.files.count() >= open.most => &open.files,
+            _ => &self.live,
+        };
+        self.last = match &mut self.order {
+            PickOrder::Turns => eligible.next(self.last + 1)?,
+            PickOrder::Random { stream, scale } => {
+                // Draws are passed over one by one: how many there are decides about the next ones.
+                eligible.next(0)?;
+                draw_until(eligible, || stream.below(*scale) as u32)
+            }
+            PickOrder::Skewed(skewed) => {
+                eligible.next(0)?;
+                draw_until(eligible, || (skewed.next() >> 10) as u32)
+            }
+        };
+        let opens = self.open.as_mut().is_some_and(|open| {
+            let closed = !open.files.contains(self.last);
+            if closed {
+                open.files.insert(self.last);
+            }
+            closed
+        });
+        self.left = if opens { self.keep } else { self.keep - 1 };
+        Some(Pick { file: self.last as usize, opens })
+    }
+
+    /// The file picked last has no more I/O; `issued` I/Os were issued so far. True when it is to be closed.
+    pub(super) fn finish(&mut self, issued: u64) -> bool {
+        self.left = 0;
+        if self.finishes() {
+            self.live.remove(self.last);
+        } else if self.is_fruitless(issued) {
+            self.live = FileNumbers::none(self.files);
+        }
+        if let Some(open) = &mut self.open {
+            open.files.remove(self.last);
+        }
+        self.open.is_some()
+    }
+
+    /// False when a file at its end starts anew.
+    pub(super) fn finishes(&self) -> bool {
+        !matches!(self.order, PickOrder::Skewed(_))
+    }
+
+    fn is_fruitless(&mut self, issued: u64) -> bool {
+        let (tries, then) = self.fruitless;
+        self.fruitless = (if issued == then { tries + 1 } else { 0 }, issued);
+        self.fruitless.0 >= MOST_TRIES
+    }
+}
+
+/// The first candidate drawn.
+fn draw_until(eligible: &FileNumbers, mut draw: impl FnMut() -> u32) -> u32 {
+    loop {
+        let file = draw();
+        if eligible.contains(file) {
+            return file;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The space of random offsets: how many a file has, their unit, and the stream that draws them.
+
+use ferrio_job::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
+
+use crate::lfsr::Lfsr;
+use crate::name_hash::name_hash;
+use crate::permute::Permute;
+use crate::random::Stream;
+use crate::seeds::{OFFSET, SEEDS};
+use crate::skewed::Skewed;
+use crate::step::{Region, WorkloadError};
+use crate::visit_order::VisitOrder;
+
+/// The direction of a job that has one.
+pub(crate) fn only_direction(spec: &JobSpec) -> Direction {
+    Direction::ALL.into_iter().find(|&d| spec.rw.does(d)).unwrap_or(Direction::Read)
+}
+
+/// Number of offsets a random choice of this direction has in a region.
+pub(crate) fn offset_count(spec: &JobSpec, region: &Region, direction: Direction) -> u64 {
+    let block = &spec.block[direction];
+    if !spec.rw.does(direction) {
+        return 0;
+    }
+    room(spec, region).saturating_sub(block.min.saturating_sub(block.align)) / block.align
+}
+
+/// Bytes among which a random choice is made: the region as far as the file goes, or one zone. A zone may be larger than its
+/// file; choices beyond the end are then made as well, and end the pass, as with fio.
+pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
+    spec.zones.map_or(region.size.min(region.real_size), |zones| zones.range)
+}
+
+/// Bytes that one bit of the random map stands for: the smallest I/O of the directions the job issues, so that blocks of
+/// different sizes never share a meaning.
+pub(crate) fn map_unit(spec: &JobSpec) -> u64 {
+    let sizes = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| spec.block[d].min);
+    sizes.min().unwrap_or(1)
+}
+
+/// True when each block is issued once: a random kind with a map. An alignment of its own makes blocks overlap, so it rules a
+/// map out.
+pub(crate) fn has_map(spec: &JobSpec) -> bool {
+    let aligned = |d: Direction| !spec.rw.does(d) || spec.block[d].align == spec.block[d].min;
+    spec.rw.is_random() && spec.random_map && Direction::ALL.into_iter().all(aligned)
+}
+
+/// The stream of random offsets.
+pub(crate) fn offset_stream(spec: &JobSpec, seed: u64) -> Stream {
+    Stream::new(if spec.wide_offsets { Generator::Tausworthe64 } else { spec.generator }, seed)
+}
+
+/// The skewed choices of a file, among its smallest I/Os, a last one that does not fit counted as well. `None` for a file without
+/// any.
+pub(crate) fn skewed_choices(
+    spec: &JobSpec,
+    skew: &Skew,
+    file: usize,
+    region: &Region,
+    seeds: &[u64; SEEDS],
+) -> Option<Skewed> {
+    let smallest = spec.block[Direction::Read].min.min(spec.block[Direction::Write].min);
+    let n = region.size.min(region.real_size).div_ceil(smallest);
+    (n > 0).then(|| Skewed::new(skew, n, file_seed(spec, file, seeds), true))
+}
+
+/// The seed of a file's own generator: jobs and files differ although all of them follow one seed.
+fn file_seed(spec: &JobSpec, index: usize, seeds: &[u64; SEEDS]) -> u64 {
+    let name = spec.files.get(index).map_or(&[][..], |file| file.path.as_os_str().as_encoded_bytes());
+    let name = name_hash(name).wrapping_mul(spec.number);
+    u64::from(name.wrapping_mul(seeds[OFFSET] as u32))
+}
+
+/// The order in which each block of a region is visited once, if the job's generator makes one.
+///
+/// # Errors
+/// When the shift register would begin in the state it never leaves.
+pub(crate) fn walk(
+    spec: &JobSpec,
+    file: usize,
+    region: &Region,
+    seed: u64,
+) -> Result<Option<VisitOrder>, WorkloadError> {
+    if !spec.rw.is_random() || spec.distribution != Distribution::Uniform {
+        return Ok(None);
+    }
+    match spec.random_order {
+        RandomOrder::Drawn => Ok(None),
+        RandomOrder::Lfsr => {
+            let blocks = room(spec, region) / spec.min_block();
+            if blocks == 0 {
+                return Ok(None);
+            }
+            let dead = WorkloadError::DeadRegister { file, blocks };
+            // Whoever lets the system choose the seed does not mind which one it is.
+            let seed = if spec.seeding == Seeding::FromSystem { seed & !1 } else { seed };
+            Lfsr::new(blocks, seed).map(|lfsr| Some(VisitOrder::Lfsr(lfsr))).ok_or(dead)
+        }
+        RandomOrder::Permute => {
+            let drawn = Direction::ALL.into_iter().rev().find(|&d| spec.rw.does(d));
+            let blocks = drawn.map_or(0, |d| offset_count(spec, region, d));
+            Ok(Some(VisitOrder::Permute(Permute::new(blocks, seed, file))))
+        }
+    }
+}

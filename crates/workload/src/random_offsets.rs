@@ -1,0 +1,273 @@
+//! Random offsets in one file, found by a draw made ahead and, with a map, one look at it.
+//!
+//! Shared by the short paths of random jobs, which take a block and do not know where it comes from.
+
+use ferrio_job::Direction;
+
+use crate::length::Length;
+use crate::map::RandomMap;
+use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
+use crate::skewed::Skewed;
+use crate::step::Planned;
+use crate::visit_order::VisitOrder;
+use crate::zoned_distribution::Zoned;
+
+/// Stands in a batch for a block that there is not.
+const NONE: u64 = u64::MAX;
+
+/// State of random choices in one file.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomOffsets {
+    ahead: Ahead,
+    grid: Grid,
+    finished: bool,
+    /// `time_based`: when no block is left they all come again instead of ending the pass.
+    recycle: bool,
+    map: Option<RandomMap>,
+    source: BlockSource,
+    /// Seed to start again from at each pass, if the job repeats.
+    restart: Option<Restart>,
+}
+
+/// Where blocks lie and which of them are usable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// Start of the region in bytes.
+    pub(crate) base: u64,
+    /// Distance of two blocks in bytes.
+    pub(crate) align: u64,
+    /// The first block that is not to be used, whatever is drawn.
+    pub(crate) end: u64,
+}
+
+/// Where blocks come from.
+#[derive(Clone, Debug)]
+pub(crate) enum BlockSource {
+    /// Each is a number drawn among all.
+    Drawn(Batches, Scale),
+    /// `lfsr`, `permute`
+    VisitOrder(Box<VisitOrder>),
+    /// zipf, pareto, normal
+    Skewed(Box<Skewed>),
+    /// zoned, zoned_abs: the zones of a direction, among so many blocks, and the draws within a zone
+    Zoned(Box<Zoned>, Direction, u64, Stream),
+}
+
+/// Seeds of a job that repeats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restart {
+    pub(crate) offset: u64,
+    pub(crate) zone: u64,
+}
+
+impl RandomOffsets {
+    /// Choices among the blocks of a grid, each once in a pass if there is a map.
+    pub(crate) fn new(
+        source: BlockSource,
+        grid: Grid,
+        map: Option<RandomMap>,
+        recycle: bool,
+        restart: Option<Restart>,
+    ) -> Self {
+        RandomOffsets { ahead: Ahead::new(), finished: grid.end == 0, grid, recycle, map, source, restart }
+    }
+
+    /// The offset of the next block, which is used up as a whole. `None` when the file is finished.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Option<u64> {
+        if self.finished {
+            return None;
+        }
+        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        if let Some(map) = &mut self.map {
+            block = match map.take(block) {
+                Some(free) => free,
+                None => self.begin_round().and_then(|block| self.map.as_mut()?.take(block))?,
+            };
+        }
+        if block >= self.grid.end {
+            block = self.beyond(block)?;
+        }
+        Some(self.grid.base + block * self.grid.align)
+    }
+
+    /// The next block of an unfinished file, and its offset relative to the region. [`RandomOffsets::claim`] marks what is used of the map.
+    #[inline(always)]
+    pub(crate) fn find(&mut self) -> Option<(u64, u64)> {
+        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        if let Some(map) = &self.map {
+            block = match map.next_clear(block) {
+                Some(free) => free,
+                None => self.begin_round().and_then(|block| self.map.as_ref()?.next_clear(block))?,
+            };
+        }
+        if block >= self.grid.end {
+            block = self.beyond(block)?;
+        }
+        Some((block, block * self.grid.align))
+    }
+
+    /// Plans steps at the blocks drawn next with these lengths, as long as all are below the block `limit`, and says how many. What
+    /// is used up of the map is marked: a length that does not fit before a taken block is so many times `unit`.
+    #[inline(always)]
+    pub(crate) fn plan(&mut self, lengths: &[Length], limit: u64, unit: u32, steps: &mut [Planned]) -> usize {
+        let (limit, Grid { base, align, .. }) = (limit.min(self.grid.end), self.grid);
+        let ready = self.ahead.ready(|batch| self.source.fill(batch));
+        let drawn = ready.iter().zip(lengths).zip(steps);
+        let mut count = 0;
+        if let Some(map) = &mut self.map {
+            for ((&block, length), step) in drawn {
+                let Some(free) = map.next_clear(block).filter(|&free| free < limit) else {
+                    break;
+                };
+                let got = map.claim(free, u64::from(length.blocks)) as u32;
+                let len = if got < length.blocks { got * unit } else { length.bytes };
+                *step = Planned { offset: base + free * align, len };
+                count += 1;
+            }
+        } else {
+            for ((&block, length), step) in drawn {
+                if block >= limit {
+                    break;
+                }
+                *step = Planned { offset: base + block * align, len: length.bytes };
+                count += 1;
+            }
+        }
+        self.ahead.skip(count);
+        count
+    }
+
+    /// The last `count` blocks that were planned will not be used. A pass begins next, so that the map does not matter.
+    pub(crate) fn drop_planned(&mut self, count: usize) {
+        self.ahead.put_back(count);
+    }
+
+    /// Where the offset reaches so many bytes of the region.
+    pub(crate) fn blocks_below(&self, relative: u64) -> u64 {
+        relative.div_ceil(self.grid.align)
+    }
+
+    /// Blocks from which on so many fit into the map, all without one.
+    pub(crate) fn blocks_before(&self, count: u64) -> u64 {
+        self.map.as_ref().map_or(u64::MAX, |map| (map.bits() + 1).saturating_sub(count))
+    }
+
+    /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of
+    /// them without a map, and where the map has ended.
+    #[inline(always)]
+    pub(crate) fn claim(&mut self, block: u64, count: u64) -> u64 {
+        let Some(map) = &mut self.map else {
+            return count;
+        };
+        let wanted = count.min(map.bits() - block);
+        let got = map.claim(block, wanted);
+        if got < wanted { got } else { count }
+    }
+
+    /// Start of the region in bytes.
+    #[inline(always)]
+    pub(crate) fn base(&self) -> u64 {
+        self.grid.base
+    }
+
+    /// True when no block of this pass is left.
+    #[inline(always)]
+    pub(crate) fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// No more of this pass.
+    #[cold]
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// A pass begins: all blocks are free, and what repeats starts again.
+    pub(crate) fn begin_pass(&mut self) {
+        if self.source.begin_pass(self.restart) {
+            self.ahead.forget();
+        }
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        self.finished = self.grid.end == 0;
+    }
+
+    /// All blocks of the map are taken: with `time_based` a new round begins with a fresh draw, otherwise the file is finished.
+    #[cold]
+    #[inline(never)]
+    fn begin_round(&mut self) -> Option<u64> {
+        self.finished = !self.recycle;
+        if self.finished {
+            return None;
+        }
+        self.map.as_mut()?.clear();
+        Some(self.ahead.next(|batch| self.source.fill(batch)))
+    }
+
+    /// A block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
+    #[cold]
+    #[inline(never)]
+    fn beyond(&mut self, block: u64) -> Option<u64> {
+        if block == NONE
+            && self.recycle
+            && let BlockSource::VisitOrder(walk) = &mut self.source
+        {
+            walk.rewind();
+            self.ahead.forget();
+            let block = self.ahead.next(|batch| self.source.fill(batch));
+            if block < self.grid.end {
+                return Some(block);
+            }
+        }
+        self.finished = true;
+        None
+    }
+}
+
+impl BlockSource {
+    /// The next batch, filled up with [`NONE`] at the end.
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self, batch: &mut [u64; BATCH]) {
+        match self {
+            BlockSource::Drawn(stream, count) => stream.fill_below(*count, batch),
+            BlockSource::VisitOrder(walk) => match &mut **walk {
+                VisitOrder::Lfsr(lfsr) => {
+                    let count = lfsr.fill(batch);
+                    batch[count..].fill(NONE);
+                }
+                VisitOrder::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
+            },
+            BlockSource::Skewed(skewed) => skewed.fill(batch),
+            BlockSource::Zoned(zoned, direction, blocks, offsets) => {
+                batch.fill_with(|| zoned.next(*direction, *blocks, offsets).unwrap_or(NONE));
+            }
+        }
+    }
+
+    /// Says whether what was made ahead is void.
+    fn begin_pass(&mut self, restart: Option<Restart>) -> bool {
+        match (self, restart) {
+            (BlockSource::VisitOrder(walk), restart) => {
+                walk.rewind();
+                if restart.is_some() {
+                    walk.restart();
+                }
+                true
+            }
+            // The generators of files run on whatever the seeding.
+            (BlockSource::Skewed(_), _) | (_, None) => false,
+            (BlockSource::Drawn(stream, _), Some(seeds)) => {
+                stream.reseed(seeds.offset);
+                true
+            }
+            (BlockSource::Zoned(zoned, _, _, offsets), Some(seeds)) => {
+                zoned.reseed(seeds.zone);
+                offsets.reseed(seeds.offset);
+                true
+            }
+        }
+    }
+}

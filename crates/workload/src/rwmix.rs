@@ -1,0 +1,77 @@
+//! Whether the next I/O of a read/write mix reads or writes.
+
+use ferrio_job::Direction;
+
+use crate::random::{Ahead, Batches, Scale, Stream};
+
+/// The direction of a mix and when it is next drawn.
+///
+/// A direction is kept until its own count reaches a threshold, so the drawing happens only now and then; the share still
+/// comes out within half a percent.
+#[derive(Clone, Debug)]
+pub(crate) struct Mix {
+    current: Direction,
+    threshold: u64,
+    read_percent: u64,
+    draws: Box<MixDraws>,
+}
+
+/// MixDraws below a hundred, made ahead.
+#[derive(Clone, Debug)]
+struct MixDraws {
+    ahead: Ahead,
+    stream: Batches,
+    hundred: Scale,
+}
+
+impl Mix {
+    /// A mix of `read_percent` (0..=100) reads, drawn from `stream`.
+    pub(crate) fn new(read_percent: u32, stream: Stream) -> Self {
+        let hundred = stream.scale(100);
+        let draws = MixDraws { ahead: Ahead::new(), stream: Batches::new(stream), hundred };
+        Mix {
+            current: Direction::Read,
+            threshold: 0,
+            read_percent: u64::from(read_percent),
+            draws: Box::new(draws),
+        }
+    }
+
+    /// The direction of the next I/O after `issued` reads, writes and trims; `pace` may override it.
+    #[inline]
+    pub(crate) fn next(&mut self, issued: &[u64; 3], pace: impl FnOnce(Direction) -> Direction) -> Direction {
+        let done = issued[self.current as usize];
+        if done >= self.threshold {
+            let drawn = 1 + self.draws.next();
+            let (next, percent) = if drawn <= self.read_percent {
+                (Direction::Read, self.read_percent)
+            } else {
+                (Direction::Write, 100 - self.read_percent)
+            };
+            if next != self.current {
+                self.threshold = done * percent / 100;
+                self.current = next;
+            }
+        }
+        self.current = pace(self.current);
+        self.current
+    }
+
+    /// The counts start again (end of ramp), or a pass begins.
+    pub(crate) fn restart(&mut self) {
+        self.threshold = 0;
+    }
+
+    /// Starts the stream again.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.draws.stream.reseed(seed);
+        self.draws.ahead.forget();
+    }
+}
+
+impl MixDraws {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.ahead.next(|draws| self.stream.fill_below(self.hundred, draws))
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of whole jobs: sequences recorded from fio, properties of random jobs, and a slow model.
+
+mod jobs;
+mod properties;
+mod recorded;
+mod recorded_choices;
+mod recorded_files;
+mod reference;
+pub(crate) mod support;
+
+pub(crate) use jobs::any_job;

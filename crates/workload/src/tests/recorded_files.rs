@@ -1,0 +1,172 @@
+//! Jobs over several files, against sequences of an independent model of fio, and against a slow model.
+
+use ferrio_job::{FileService, JobSpec, Law, RandomOrder, ReadWrite, Seeding, Skew};
+
+use crate::tests::support::{job, notation, regions, sequence, steps};
+use crate::{Io, Step, Workload};
+
+fn files(rw: ReadWrite, kib: u64, count: u64, service: FileService) -> JobSpec {
+    let mut spec = job();
+    spec.rw = rw;
+    spec.limits.size = kib * 1024;
+    spec.file_service = service;
+    let name = |number| ferrio_job::FileSpec {
+        path: format!("a.0.{number}").into(),
+        kind: ferrio_job::FileKind::Pretend,
+        offset: 0,
+        size: spec.limits.size / count,
+        real_size: spec.limits.size / count,
+        found: None,
+        extend: false,
+    };
+    spec.files = (0..count).map(name).collect();
+    spec
+}
+
+fn all(spec: &JobSpec) -> Vec<Step> {
+    let regions = regions(spec, spec.files.len() as u64);
+    steps(spec, &mut Workload::new(spec, &regions, [0; 24]).unwrap())
+}
+
+/// Everything but opens and closes.
+fn run(spec: &JobSpec) -> String {
+    let steps = all(spec);
+    let io = |step: &Step| !matches!(step, Step::Open { .. } | Step::Close { .. });
+    notation(&steps.into_iter().filter(io).collect::<Vec<_>>(), 4096)
+}
+
+#[test]
+fn a_register_that_reaches_beyond_any_offset_ends_its_pass() {
+    let mut spec = job();
+    spec.rw = ReadWrite::RandRead;
+    spec.random_order = RandomOrder::Lfsr;
+    spec.random_map = false;
+    // Not one of the short paths.
+    spec.bs_is_seq_rand = true;
+    spec.limits.size = 7 << 60;
+    spec.block.0.iter_mut().for_each(|block| (block.min, block.max, block.align) = (1, 1, 4096));
+    let inside = |io: &Io| io.offset.is_multiple_of(4096) && io.offset < spec.limits.size;
+    let ios = sequence(&spec);
+    assert!(ios.iter().all(inside), "{ios:?}");
+}
+
+#[test]
+fn files_are_served_in_turn_each_for_so_many_ios() {
+    let served = |service| run(&files(ReadWrite::Read, 64, 4, service));
+    assert_eq!(
+        served(FileService::RoundRobin { ios: 1 }),
+        "r0 1:0 2:0 3:0 1 1:1 2:1 3:1 2 1:2 2:2 3:2 3 1:3 2:3 3:3"
+    );
+    assert_eq!(
+        served(FileService::RoundRobin { ios: 2 }),
+        "r0 1 1:0 1:1 2:0 2:1 3:0 3:1 2 3 1:2 1:3 2:2 2:3 3:2 3:3"
+    );
+    assert_eq!(served(FileService::Sequential), "r0 1 2 3 1:0 1:1 1:2 1:3 2:0 2:1 2:2 2:3 3:0 3:1 3:2 3:3");
+}
+
+#[test]
+fn files_are_served_at_random() {
+    let served = |service| run(&files(ReadWrite::Read, 64, 4, service));
+    assert_eq!(
+        served(FileService::Random { ios: 1 }),
+        "r3:0 3:1 0 1 2:0 2 2:1 3:2 2:2 3:3 1:0 1:1 2:3 3 1:2 1:3"
+    );
+    assert_eq!(
+        served(FileService::Random { ios: 3 }),
+        "r3:0 3:1 3:2 3:3 0 1 2 3 2:0 2:1 2:2 2:3 1:0 1:1 1:2 1:3"
+    );
+}
+
+#[test]
+fn only_so_many_files_are_open_and_the_next_one_waits_for_an_end() {
+    let mut spec = files(ReadWrite::Read, 32, 4, FileService::default());
+    spec.openfiles = 2;
+    assert_eq!(run(&spec), "r0 1:0 1 1:1 2:0 3:0 2:1 3:1");
+    assert_eq!(
+        notation(&all(&spec), 4096),
+        "open0 r0 open1 1:0 1 1:1 close0 close1 open2 2:0 open3 3:0 2:1 3:1"
+    );
+    let mut spec = files(ReadWrite::RandRead, 64, 4, FileService::Random { ios: 2 });
+    spec.openfiles = 2;
+    assert_eq!(run(&spec), "r3:3 3:0 3:2 3:1 2 3 0 1 2:3 2:2 2:0 2:1 1:0 1:2 1:3 1:1");
+}
+
+#[test]
+fn the_choice_of_files_runs_on_over_passes_with_a_seed_of_its_own() {
+    let mut spec = files(ReadWrite::Read, 64, 4, FileService::Random { ios: 2 });
+    spec.limits.loops = 2;
+    spec.seeding = Seeding::Fixed(7);
+    spec.openfiles = 3;
+    assert_eq!(
+        run(&spec),
+        "r3:0 3:1 1:0 1:1 3:2 3:3 2:0 2:1 2:2 2:3 1:2 1:3 0 1 2 3 \
+         0 1 3:0 3:1 3:2 3:3 1:0 1:1 2 3 1:2 1:3 2:0 2:1 2:2 2:3"
+    );
+}
+
+#[test]
+fn a_file_that_was_kept_is_left_when_a_pass_ends() {
+    let mut spec = files(ReadWrite::Write, 24, 3, FileService::RoundRobin { ios: 4 });
+    spec.limits.loops = 2;
+    spec.limits.number_ios = 5;
+    assert_eq!(run(&spec), "w0 1 1:0 1:1 2:0 2:1 0 1 1:0 1:1");
+}
+
+#[test]
+fn a_distribution_of_files_never_finishes_one() {
+    let skewed = |law, center| FileService::Skewed(Skew { law, center });
+    let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(Law::Zipf(1.2), None));
+    spec.openfiles = 1;
+    assert_eq!(run(&spec), "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0");
+    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(Law::Pareto(0.4), None));
+    spec.limits.loops = 2;
+    assert_eq!(
+        run(&spec),
+        "r2:3 3:3 3:2 1:2 3:0 1:3 2:0 0 2:1 2:2 2 3:1 1:0 2:0 3:3 1 \
+         1:1 3 3:0 1:1 3:2 1:2 1:0 3:1 2:1 1:3 3 3:2 1:3 2:2 3:1 1:2"
+    );
+    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(Law::Normal(20.0), None));
+    spec.openfiles = 2;
+    crate::tests::support::set_block(&mut spec, 4096, 8192);
+    assert_eq!(run(&spec), "r1:3 2:3 1:2 1:0 2:2 1:1 1:0 2:1 1:3 2:0 2:3 1:1 1:2 2:2 2:0+2");
+    let mut spec = files(ReadWrite::Read, 48, 3, skewed(Law::Zipf(0.9), Some(0.5)));
+    spec.limits.io_size = Some(100 << 10);
+    assert_eq!(
+        run(&spec),
+        "r2:0 1:0 1:1 1:2 1:3 0 1:0 1 2:1 1:1 1:2 1:3 2 1:0 1:1 1:2 1:3 1:0 2:2 1:1 1:2 3 2:3 1:3 1:0"
+    );
+}
+
+#[test]
+fn a_distribution_over_files_without_room_ends() {
+    let mut spec =
+        files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { law: Law::Zipf(1.2), center: None }));
+    assert_eq!(all(&spec), []);
+    spec.openfiles = 2;
+    let mut open = 0;
+    for step in all(&spec) {
+        match step {
+            Step::Open { .. } => open += 1,
+            Step::Close { .. } => open -= 1,
+            other => panic!("{other:?}"),
+        }
+        assert!(open <= 2);
+    }
+}
+
+#[test]
+fn a_hundred_thousand_files_are_served_to_their_end() {
+    let mut spec = job();
+    spec.limits.size = 4096 * 150_000;
+    let region = |blocks: u64| crate::Region { offset: 0, size: blocks * 4096, real_size: blocks * 4096 };
+    // Turns go on among the last few while nearly all files are finished.
+    let mut regions = vec![region(1); 100_000];
+    regions[70_000] = region(25_000);
+    regions[99_999] = region(25_000);
+    let mut workload = Workload::new(&spec, &regions, [0; 24]).unwrap();
+    let mut served = vec![0u32; regions.len()];
+    while let Step::Io(io) = workload.next() {
+        served[io.file as usize] += 1;
+    }
+    assert!(served.iter().zip(&regions).all(|(&ios, region)| u64::from(ios) * 4096 == region.size));
+}

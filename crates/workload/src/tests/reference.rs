@@ -1,0 +1,189 @@
+//! A slow model of a job, which shares no code with the fast ways: files are flags that are looked at one after the other, the random
+//! map is a set, numbers are drawn one at a time and scaled with floating-point arithmetic.
+//!
+//! It knows jobs that read blocks of one size from any number of files, in sequence or at random, with each `file_service_type`,
+//! `openfiles`, `norandommap`, `time_based`, alignments and both generators.
+
+use std::collections::HashSet;
+
+use ferrio_job::{Direction, FileService, Generator, JobSpec};
+
+use crate::random::{T88, T258};
+use crate::seeds::{self, thread_seeds};
+use crate::skewed::Skewed;
+use crate::{Io, Region, Step};
+
+/// The job and where it stands.
+pub(super) struct Reference {
+    spec: JobSpec,
+    files: Vec<RefFile>,
+    /// `openfiles` limits how many files are open: opening and closing them are steps.
+    on_demand: bool,
+    file_draws: Draws,
+    popular_files: Option<Skewed>,
+    offset_draws: Draws,
+    /// The current file, and how many I/Os it is still kept for.
+    current: Option<(usize, u32)>,
+    /// The file whose turn was last.
+    turn: usize,
+}
+
+/// A stream of random numbers.
+enum Draws {
+    Narrow(T88),
+    Wide(T258),
+}
+
+/// One file.
+struct RefFile {
+    region: Region,
+    open: bool,
+    finished: bool,
+    /// Blocks read in sequence since the file was opened.
+    position: u64,
+    /// Blocks that a random map has marked.
+    used: HashSet<u64>,
+}
+
+impl Reference {
+    /// Before the first pass. All directions have the block size of reads.
+    pub(super) fn new(spec: &JobSpec, regions: &[Region]) -> Self {
+        let seeds = thread_seeds(spec, [0; 24]);
+        let on_demand = (spec.openfiles as usize) < regions.len();
+        let file = |&region: &Region| RefFile {
+            region,
+            open: !on_demand,
+            finished: false,
+            position: 0,
+            used: HashSet::new(),
+        };
+        let popular_files = match &spec.file_service {
+            FileService::Skewed(skew) => {
+                Some(Skewed::new(skew, regions.len() as u64 * 1024, seeds[seeds::FILE], false))
+            }
+            _ => None,
+        };
+        Reference {
+            files: regions.iter().map(file).collect(),
+            on_demand,
+            file_draws: Draws::new(spec.generator, seeds[seeds::FILE]),
+            popular_files,
+            offset_draws: Draws::new(spec.generator, seeds[seeds::OFFSET]),
+            current: None,
+            turn: regions.len() - 1,
+            spec: spec.clone(),
+        }
+    }
+
+    /// The next step of the first pass.
+    pub(super) fn next(&mut self) -> Step {
+        loop {
+            let file = match self.current {
+                Some((file, left)) if left > 0 => {
+                    self.current = Some((file, left - 1));
+                    file
+                }
+                _ => {
+                    if self.files.iter().all(|file| file.finished) {
+                        return Step::PassEnd;
+                    }
+                    let file = self.any_file();
+                    let open = self.files.iter().filter(|file| file.open).count();
+                    let chosen = &mut self.files[file];
+                    if chosen.finished || !chosen.open && open >= self.spec.openfiles as usize {
+                        continue;
+                    }
+                    if !chosen.open {
+                        chosen.open = true;
+                        self.current = Some((file, self.kept_for()));
+                        return Step::Open { file: file as u32 };
+                    }
+                    self.current = Some((file, self.kept_for() - 1));
+                    file
+                }
+            };
+            if let Some(offset) = self.offset(file) {
+                let len = self.spec.block[Direction::Read].min as u32;
+                return Step::Io(Io { direction: Direction::Read, file: file as u32, offset, len });
+            }
+            self.current = None;
+            let done = &mut self.files[file];
+            done.finished = self.popular_files.is_none();
+            done.position = 0;
+            if self.on_demand {
+                done.open = false;
+                return Step::Close { file: file as u32 };
+            }
+        }
+    }
+
+    /// The file that `file_service_type` names next, finished or not.
+    fn any_file(&mut self) -> usize {
+        let count = self.files.len();
+        match (&self.spec.file_service, &mut self.popular_files) {
+            (_, Some(popular)) => (popular.next() / 1024) as usize,
+            (FileService::Random { .. }, _) => self.file_draws.below(count as u64) as usize,
+            _ => {
+                self.turn = (self.turn + 1) % count;
+                self.turn
+            }
+        }
+    }
+
+    /// I/Os before another file is chosen.
+    fn kept_for(&self) -> u32 {
+        match self.spec.file_service {
+            FileService::RoundRobin { ios } | FileService::Random { ios } => ios,
+            FileService::Sequential => u32::MAX,
+            FileService::Skewed(_) => 1,
+        }
+    }
+
+    /// The next offset in a file, `None` when it has no more.
+    fn offset(&mut self, file: usize) -> Option<u64> {
+        let block = &self.spec.block[Direction::Read];
+        let (min, align) = (block.min, block.align);
+        let region = self.files[file].region;
+        if !self.spec.rw.is_random() {
+            let file = &mut self.files[file];
+            let at = file.position * min;
+            file.position += 1;
+            return (at + min <= region.size).then_some(region.offset + at);
+        }
+        if region.size < min {
+            return None;
+        }
+        let blocks = region.size / align - (min - align) / align;
+        let mut chosen = self.offset_draws.below(blocks);
+        if self.spec.random_map {
+            if self.files[file].used.len() as u64 == blocks {
+                if !self.spec.limits.time_based && self.popular_files.is_none() {
+                    return None;
+                }
+                self.files[file].used.clear();
+                chosen = self.offset_draws.below(blocks);
+            }
+            while !self.files[file].used.insert(chosen) {
+                chosen = (chosen + 1) % blocks;
+            }
+        }
+        Some(region.offset + chosen * align)
+    }
+}
+
+impl Draws {
+    fn new(generator: Generator, seed: u64) -> Self {
+        match generator {
+            Generator::Tausworthe32 => Draws::Narrow(T88::new(seed)),
+            Generator::Tausworthe64 => Draws::Wide(T258::new(seed)),
+        }
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        let unit = match self {
+            Draws::Narrow(draws) => f64::from(draws.draw()) / 2f64.powi(32),
+            Draws::Wide(draws) => draws.draw() as f64 / 2f64.powi(64),
+        };
+        (count as f64 * unit).floor() as u64
+    }
+}

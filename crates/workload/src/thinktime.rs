@@ -1,0 +1,131 @@
+//! `thinktime`: after which I/Os a job pauses. The worker does the waiting.
+//!
+//! All times are ns since the job's epoch, as in [`crate::pacing`].
+
+use ferrio_job::JobSpec;
+
+/// Counts I/Os and time until the next pause.
+#[derive(Clone, Debug)]
+pub struct ThinkTime {
+    /// I/Os between pauses, `u64::MAX` when only time counts.
+    blocks: u64,
+    at_issue: bool,
+    /// Time between the beginnings of two pauses, `u64::MAX` when only I/Os count.
+    period_ns: u64,
+    issued: u64,
+    /// I/Os that counted when the last pause began.
+    mark: u64,
+    /// The next pause by time.
+    due_ns: u64,
+}
+
+impl ThinkTime {
+    /// The pauses of `spec`, `None` when it makes none.
+    #[must_use]
+    pub fn new(spec: &JobSpec) -> Option<Self> {
+        let think = &spec.think;
+        if think.time.is_zero() {
+            return None;
+        }
+        // A pause takes its whole length before the time between two of them begins.
+        let period_ns = u64::try_from((think.time + think.iotime).as_nanos()).unwrap_or(u64::MAX);
+        let period_ns = if think.iotime.is_zero() { u64::MAX } else { period_ns };
+        Some(ThinkTime {
+            blocks: think.blocks.map_or(u64::MAX, u64::from),
+            at_issue: think.at_issue,
+            period_ns,
+            issued: 0,
+            mark: 0,
+            due_ns: period_ns,
+        })
+    }
+
+    /// One more data I/O was issued, and of all that were, `in_flight` are not completed. True when a pause begins now.
+    pub fn issued(&mut self, in_flight: u64, now_ns: u64) -> bool {
+        self.issued += 1;
+        let count = if self.at_issue { self.issued } else { self.issued.saturating_sub(in_flight) };
+        let due = count >= self.mark.saturating_add(self.blocks) || now_ns >= self.due_ns;
+        if due {
+            // What completes while the pause is waited for counts for the next one.
+            self.mark = count;
+            self.due_ns = now_ns.saturating_add(self.period_ns);
+        }
+        due
+    }
+
+    /// A new epoch begins (end of the ramp).
+    pub fn restart(&mut self, in_flight: u64) {
+        self.issued = in_flight;
+        self.mark = 0;
+        self.due_ns = self.period_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ferrio_job::Think;
+
+    use super::*;
+    use crate::tests::support::job;
+
+    fn thinker(think: Think) -> ThinkTime {
+        let mut spec = job();
+        spec.think = Think { time: Duration::from_millis(100), ..think };
+        ThinkTime::new(&spec).unwrap()
+    }
+
+    /// I/Os between pauses of a job that keeps 8 in flight, reaping one when there is no room for another.
+    fn bursts(mut thinker: ThinkTime, count: usize) -> Vec<u64> {
+        let (mut in_flight, mut since) = (0, 0);
+        let mut bursts = Vec::new();
+        while bursts.len() < count {
+            in_flight += 1;
+            since += 1;
+            if in_flight == 8 {
+                in_flight -= 1;
+            }
+            if thinker.issued(in_flight, 0) {
+                bursts.push(since);
+                (in_flight, since) = (0, 0);
+            }
+        }
+        bursts
+    }
+
+    #[test]
+    fn a_job_without_thinktime_never_pauses() {
+        let mut spec = job();
+        spec.think.blocks = Some(1);
+        assert!(ThinkTime::new(&spec).is_none());
+    }
+
+    #[test]
+    fn completed_ios_count_as_in_fio() {
+        assert_eq!(bursts(thinker(Think { blocks: Some(3), ..Think::default() }), 5), [10, 1, 9, 1, 9]);
+        assert_eq!(bursts(thinker(Think { blocks: Some(1), ..Think::default() }), 4), [8, 1, 1, 1]);
+    }
+
+    #[test]
+    fn issued_ios_count_where_asked() {
+        assert_eq!(
+            bursts(thinker(Think { blocks: Some(3), at_issue: true, ..Think::default() }), 3),
+            [3, 3, 3]
+        );
+    }
+
+    #[test]
+    fn time_between_pauses_begins_when_the_last_is_over() {
+        let mut thinker = thinker(Think { iotime: Duration::from_millis(50), ..Think::default() });
+        let ms = |n: u64| n * 1_000_000;
+        assert!(!thinker.issued(0, ms(149)));
+        assert!(thinker.issued(0, ms(151)));
+        assert!(!thinker.issued(0, ms(251)), "just after the pause");
+        assert!(!thinker.issued(0, ms(300)));
+        assert!(thinker.issued(0, ms(301)));
+        thinker.restart(0);
+        assert!(!thinker.issued(0, ms(10)));
+        assert!(thinker.issued(0, ms(150)));
+    }
+}

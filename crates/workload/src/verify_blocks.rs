@@ -1,0 +1,104 @@
+//! Seeds of the blocks that a verifying job writes, one for each block, and the bytes that belong to a seed.
+
+use ferrio_job::JobSpec;
+
+use crate::random::Stream;
+use crate::seeds::{self, SEEDS, thread_seeds};
+
+use crate::content::{compressed, fill_part, fill_random};
+
+/// The bytes of blocks that are verified.
+#[derive(Clone, Debug)]
+pub struct BlockBody {
+    /// `buffer_compress_percentage`, 0 for none.
+    compress: u32,
+    /// What the rest is filled with; zeroes if empty.
+    padding: Vec<u8>,
+}
+
+impl BlockBody {
+    /// The bodies of a job's blocks: random, and dull in their last part if they shall compress.
+    #[must_use]
+    pub fn new(spec: &JobSpec) -> Self {
+        BlockBody { compress: spec.buffer.compress, padding: spec.buffer.pattern.clone() }
+    }
+
+    /// Fills a block from its seed.
+    pub fn fill(&self, block: &mut [u8], seed: u64) {
+        if self.compress == 0 {
+            fill_random(block, seed);
+        } else {
+            let random = compressed(block.len(), self.compress);
+            fill_part(block, seed, random, &self.padding);
+        }
+    }
+}
+
+/// The seeds in the order in which blocks are issued.
+#[derive(Clone, Debug)]
+pub struct BlockSeeds {
+    stream: Stream,
+    restart: Option<u64>,
+}
+
+impl BlockSeeds {
+    /// The seeds of a job. `entropy` as in [`Content::new`](crate::Content::new).
+    #[must_use]
+    pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Self {
+        let seed = thread_seeds(spec, entropy)[seeds::BLOCK];
+        let restart = seeds::restarts_each_pass(spec).then_some(seed);
+        BlockSeeds { stream: Stream::new(spec.generator, seed), restart }
+    }
+
+    /// The seed of the next block.
+    pub fn draw(&mut self) -> u64 {
+        self.stream.seed_draw()
+    }
+
+    /// Begins another pass: the seeds start again if the job repeats.
+    pub fn begin_pass(&mut self) {
+        if let Some(seed) = self.restart {
+            self.stream.reseed(seed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_job::Generator;
+
+    use super::*;
+    use crate::tests::support::job;
+
+    #[test]
+    fn the_first_blocks_have_fios_seeds() {
+        let mut seeds = BlockSeeds::new(&job(), [0; SEEDS]);
+        let first = [seeds.draw(), seeds.draw(), seeds.draw()];
+        assert_eq!(first, [46_386_204_153_304_124, 9_852_480_210_356_360_750, 4_726_550_845_720_924_880]);
+        seeds.begin_pass();
+        assert_eq!(seeds.draw(), first[0]);
+    }
+
+    #[test]
+    fn the_wide_generator_gives_fios_seeds() {
+        let mut spec = job();
+        spec.generator = Generator::Tausworthe64;
+        let mut seeds = BlockSeeds::new(&spec, [0; SEEDS]);
+        assert_eq!([seeds.draw(), seeds.draw()], [1_376_551_349_165_771_642, 17_629_557_187_480_396_817]);
+    }
+
+    #[test]
+    fn a_block_has_the_bytes_of_its_seed() {
+        let mut block = [0; 32];
+        BlockBody::new(&job()).fill(&mut block, 46_386_204_153_304_124);
+        assert_eq!(block[..10], [0x3c, 0x54, 0x09, 0xc5, 0x01, 0xcc, 0xa4, 0x00, 0x78, 0xa8]);
+        let mut spec = job();
+        spec.buffer.compress = 50;
+        let mut half = [9; 65];
+        BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
+        assert_eq!((&half[..32], &half[32..]), (&block[..], &[0; 33][..]));
+        spec.buffer.pattern = vec![1, 2];
+        BlockBody::new(&spec).fill(&mut half, 46_386_204_153_304_124);
+        assert_eq!(half[32..36], [1, 2, 1, 2]);
+    }
+}
