@@ -51,20 +51,18 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, PlannedJob, SetupError};
+    use ferrio_job::{JobSpec, SetupError, testing::plan};
     use ferrio_runner::{JobError, JobResult, RunResult};
 
     use super::*;
 
     fn run(errors: &[Option<i32>], signal: Option<i32>) -> (Plan, Outcome) {
-        let jobs =
-            errors.iter().map(|_| PlannedJob { spec: JobSpec::bare("a"), setup_error: None }).collect();
         let result = |errno: &Option<i32>| JobResult {
             error: errno.map(|errno| JobError::new(errno, "io_u error")),
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        (Plan { jobs, ..Plan::default() }, Outcome { result, intervals_lost: false })
+        (plan(errors.iter().map(|_| JobSpec::bare("a"))), Outcome { result, intervals_lost: false })
     }
 
     #[test]

@@ -129,17 +129,16 @@ fn are_the_same(one: &str, other: &str) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use ferrio_job::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, testing::plan};
     use ferrio_runner::{JobError, JobResult};
 
     use super::*;
 
     /// A run of one job that failed.
     fn run() -> (Plan, RunResult) {
-        let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
         let job = JobResult { error: Some(JobError::new(5, "io_u error")), ..JobResult::default() };
         let result = RunResult { jobs: vec![job], elapsed: Duration::from_millis(7), ..RunResult::default() };
-        (Plan { jobs, ..Plan::default() }, result)
+        (plan([JobSpec::bare("a")]), result)
     }
 
     fn to(name: &str) -> Intervals {

@@ -39,6 +39,8 @@ mod random;
 mod rates;
 mod spec;
 mod steadystate;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod thinktime;
 mod tolerance;
 mod verify;

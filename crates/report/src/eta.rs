@@ -124,8 +124,7 @@ pub(crate) fn clock_text(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::VerifyMethod;
-    use ferrio_job::{PlannedJob, Verify};
+    use ferrio_job::{Verify, VerifyMethod, testing::plan};
 
     fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
         JobProgress {
@@ -146,9 +145,7 @@ mod tests {
     }
 
     fn remaining_of(specs: &[JobSpec], elapsed: u64, jobs: &[JobProgress]) -> Option<u64> {
-        let jobs_planned =
-            specs.iter().map(|spec| PlannedJob { spec: spec.clone(), setup_error: None }).collect();
-        let plan = Plan { jobs: jobs_planned, ..Plan::default() };
+        let plan = plan(specs.iter().cloned());
         remaining(&plan, &Progress { elapsed: Duration::from_secs(elapsed), jobs: jobs.to_vec() })
     }
 

@@ -69,35 +69,25 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use ferrio_job::{EngineKind, FileSpec, JobSpec, PlannedJob};
+    use ferrio_job::testing::{file, plan};
+    use ferrio_job::{EngineKind, JobSpec};
 
-    fn job(engine: EngineKind, kind: FileKind, path: &Path) -> PlannedJob {
+    fn job(engine: EngineKind, kind: FileKind, path: &Path) -> JobSpec {
         let mut spec = JobSpec::bare("a");
         spec.engine = engine;
-        spec.files = vec![FileSpec {
-            path: path.to_path_buf(),
-            kind,
-            offset: 0,
-            size: 4096,
-            real_size: 4096,
-            found: None,
-            extend: true,
-        }];
-        PlannedJob { spec, setup_error: None }
+        spec.files = vec![file(path, kind, 4096)];
+        spec
     }
 
     #[test]
     fn jobs_that_work_in_one_file_system_share_a_place_and_those_without_files_have_none() {
         let dir = tempfile::tempdir().unwrap();
-        let plan = Plan {
-            jobs: vec![
-                job(EngineKind::Psync, FileKind::Regular, &dir.path().join("a")),
-                job(EngineKind::Psync, FileKind::Regular, &dir.path().join("none/b")),
-                job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
-                job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
-            ],
-            ..Plan::default()
-        };
+        let plan = plan([
+            job(EngineKind::Psync, FileKind::Regular, &dir.path().join("a")),
+            job(EngineKind::Psync, FileKind::Regular, &dir.path().join("none/b")),
+            job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
+            job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
+        ]);
         let setting = Setting::ask(&plan, "1.2.3");
         assert_eq!(setting.places.len(), 1);
         assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);

@@ -75,12 +75,7 @@ pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::{BlockSizes, EngineKind, PerDirection, PlannedJob, ReadWrite};
-
-    fn plan(specs: Vec<JobSpec>) -> Plan {
-        let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-        Plan { jobs, ..Plan::default() }
-    }
+    use ferrio_job::{BlockSizes, EngineKind, PerDirection, ReadWrite, testing::plan};
 
     #[test]
     fn the_header_names_group_workload_block_sizes_engine_and_depth() {

@@ -89,7 +89,7 @@ fn state(word: u32) -> BlockState {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{FileKind, FileSpec, ReadWrite};
+    use ferrio_job::{FileKind, ReadWrite, testing::file};
 
     use super::*;
 
@@ -123,9 +123,7 @@ mod tests {
         let blocks = |size| {
             let mut spec = JobSpec::bare("a");
             (spec.measure.block_errors, spec.rw) = (true, ReadWrite::Trim);
-            let (path, kind) = ("a".into(), FileKind::Pretend);
-            spec.files =
-                vec![FileSpec { path, kind, offset: 0, size, real_size: size, found: None, extend: false }];
+            spec.files = vec![file("a", FileKind::Pretend, size)];
             BlockStates::of(&spec)
         };
         let failure = blocks(1 << 62).unwrap_err();

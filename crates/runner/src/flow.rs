@@ -136,7 +136,7 @@ impl FlowMember {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{Flow, JobSpec, PlannedJob};
+    use ferrio_job::{Flow, JobSpec, testing::plan};
 
     use super::*;
 
@@ -145,9 +145,9 @@ mod tests {
         let job = |&(id, weight): &(u32, u32)| {
             let mut spec = JobSpec::bare("a");
             spec.flow = (weight > 0).then_some(Flow { id, weight, sleep: Duration::ZERO });
-            PlannedJob { spec, setup_error: None }
+            spec
         };
-        Flows::new(&Plan { jobs: jobs.iter().map(job).collect(), ..Plan::default() })
+        Flows::new(&plan(jobs.iter().map(job)))
     }
 
     /// Turns that jobs take when each tries again and again, until all have tried this often.

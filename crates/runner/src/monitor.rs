@@ -193,7 +193,7 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, testing::plan};
 
     use super::*;
     use crate::logs::{LogReceiver, log_queue};
@@ -204,7 +204,7 @@ mod tests {
         spec.measure.bwavgtime_ms = 100;
         spec.logs.bw = Some("a".into());
         spec.logs.avg_msec = 100;
-        let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+        let plan = plan([spec]);
         let control = JobControl::default();
         control.running_since.store(1, Relaxed);
         control.begin_measuring(measuring_since);
@@ -243,10 +243,7 @@ mod tests {
 
     #[test]
     fn progress_counts_what_was_done_in_the_ramp() {
-        let plan = Plan {
-            jobs: vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }],
-            ..Plan::default()
-        };
+        let plan = plan([JobSpec::bare("a")]);
         let controls = [JobControl::default()];
         controls[0].ramp.store(0, 2, 8192);
         controls[0].live.store(0, 1, 4096);

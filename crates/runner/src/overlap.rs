@@ -253,12 +253,12 @@ mod tests {
     #[test]
     fn a_table_is_shared_by_two_jobs_or_more_that_set_both_options() {
         let table = |wanted: &[(bool, bool)]| {
-            let job = |&(offload, serialize_overlap): &(bool, bool)| {
-                let spec =
-                    ferrio_job::JobSpec { offload, serialize_overlap, ..ferrio_job::JobSpec::bare("a") };
-                ferrio_job::PlannedJob { spec, setup_error: None }
+            let job = |&(offload, serialize_overlap): &(bool, bool)| ferrio_job::JobSpec {
+                offload,
+                serialize_overlap,
+                ..ferrio_job::JobSpec::bare("a")
             };
-            SharedRanges::of(&Plan { jobs: wanted.iter().map(job).collect(), ..Plan::default() }).is_some()
+            SharedRanges::of(&ferrio_job::testing::plan(wanted.iter().map(job))).is_some()
         };
         assert!(!table(&[(true, true), (true, false), (false, true)]));
         assert!(table(&[(true, true), (false, false), (true, true)]));

@@ -64,7 +64,7 @@ impl RampSize {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, testing::plan};
 
     use super::*;
 
@@ -72,10 +72,9 @@ mod tests {
         let job = |&(group, group_reporting, ramp_size): &(u32, bool, u64)| {
             let mut spec = JobSpec { group, group_reporting, ..JobSpec::bare("a") };
             spec.limits.ramp_size = ramp_size;
-            PlannedJob { spec, setup_error: None }
+            spec
         };
-        let plan = Plan { jobs: jobs.iter().map(job).collect(), ..Plan::default() };
-        SharedRamp::of(&plan).into_iter().map(|ramp| ramp.map(RampSize::new)).collect()
+        SharedRamp::of(&plan(jobs.iter().map(job))).into_iter().map(|ramp| ramp.map(RampSize::new)).collect()
     }
 
     #[test]

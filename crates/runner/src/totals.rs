@@ -99,7 +99,7 @@ fn moved(controls: &[JobControl]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, PlannedJob};
+    use ferrio_job::{JobSpec, testing::plan};
 
     use super::*;
     use crate::logs::log_queue;
@@ -190,10 +190,7 @@ mod tests {
 
     #[test]
     fn main_wakes_up_at_the_ticks_if_samples_are_wanted() {
-        let plan = Plan {
-            jobs: vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }],
-            ..Plan::default()
-        };
+        let plan = plan([JobSpec::bare("a")]);
         let controls = [JobControl::default()];
         let look = |logs, ms| {
             let elapsed = Duration::from_millis(ms);

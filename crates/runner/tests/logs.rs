@@ -1,9 +1,8 @@
 //! Log rows on their way out of a run: none is lost when the writer is slow, and a writer that is gone stops nothing.
 
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+use ferrio_job::{Plan, testing};
 use ferrio_runner::logs::{LogBatch, log_queue};
 use ferrio_runner::{RunOptions, run};
 
@@ -11,21 +10,9 @@ use ferrio_runner::{RunOptions, run};
 const IOS: u64 = 10_000;
 
 fn plan() -> Plan {
-    let mut spec = JobSpec::bare("a");
-    let size = IOS * 4096;
-    spec.engine = EngineKind::Null;
+    let mut spec = testing::null_job("a", IOS * 4096);
     spec.logs.lat = Some("a".into());
-    spec.limits.size = size;
-    spec.files = vec![FileSpec {
-        path: PathBuf::from("a"),
-        kind: FileKind::Pretend,
-        offset: 0,
-        size,
-        real_size: size,
-        found: None,
-        extend: false,
-    }];
-    Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() }
+    testing::plan([spec])
 }
 
 #[test]

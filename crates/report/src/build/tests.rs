@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::LatencyReport;
 use crate::{Formats, TerseVersion};
-use ferrio_job::PlannedJob;
+use ferrio_job::testing::plan;
 use ferrio_runner::{JobError, JobProgress, JobState, Progress};
 use ferrio_stats::DirectionRecorder;
 use jiff::{Timestamp, tz::TimeZone};
@@ -41,8 +41,7 @@ fn done(stats: JobStats) -> JobResult {
 
 fn report_of(jobs: Vec<(JobSpec, JobResult)>, elapsed_ms: u64) -> RunReport {
     let (specs, results): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
-    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    RunReport::new(&Plan { jobs, ..Plan::default() }, &run_result(results, elapsed_ms), &options())
+    RunReport::new(&plan(specs), &run_result(results, elapsed_ms), &options())
 }
 
 fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
@@ -180,8 +179,7 @@ fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
 /// The read completion latency of 1 µs to 1 ms in a report, and its percentiles of 1, 50 and 99.
 fn clat_by(options: &ReportOptions) -> (LatencyReport, [u64; 3]) {
     let result = run_result(vec![done(reading(1000, 5))], 5);
-    let jobs = vec![PlannedJob { spec: JobSpec::bare("a"), setup_error: None }];
-    let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, options);
+    let report = RunReport::new(&plan([JobSpec::bare("a")]), &result, options);
     let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.lat_ns.samples, read.lat_ns.percentile.is_empty()), (1000, true));
     let clat = read.clat_ns.clone();
@@ -431,8 +429,7 @@ fn an_interim_report_estimates_what_the_run_still_takes() {
             progress: running.then(|| Progress { elapsed, jobs: vec![job] }),
             ..RunResult::default()
         };
-        let jobs = vec![PlannedJob { spec, setup_error: None }];
-        let report = RunReport::new(&Plan { jobs, ..Plan::default() }, &result, &options());
+        let report = RunReport::new(&plan([spec]), &result, &options());
         (report.jobs[0].eta, report.jobs[0].elapsed)
     };
     assert_eq!([eta(2, true), eta(4, true)], [(ETA_UNKNOWN, 2), (6, 4)]);

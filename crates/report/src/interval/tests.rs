@@ -1,4 +1,4 @@
-use ferrio_job::{PlannedJob, ReadWrite};
+use ferrio_job::{ReadWrite, testing};
 use ferrio_runner::{JobError, JobProgress, Progress};
 use ferrio_stats::DirectionRecorder;
 use serde_json::Value;
@@ -50,15 +50,12 @@ impl Reader {
 }
 
 fn plan(names: &[&str]) -> Plan {
-    let mut plan = Plan::default();
-    for (index, name) in names.iter().enumerate() {
-        let mut spec = JobSpec::bare(name);
-        spec.number = index as u32 + 1;
-        spec.rw = ReadWrite::Read;
+    let job = |(number, name): (u32, &&str)| {
+        let mut spec = JobSpec { number, rw: ReadWrite::Read, ..JobSpec::bare(name) };
         spec.measure.percentiles = vec![50.0, 99.9];
-        plan.jobs.push(PlannedJob { spec, setup_error: None });
-    }
-    plan
+        spec
+    };
+    testing::plan((1..).zip(names).map(job))
 }
 
 /// A look at the run after `ms`.

@@ -1,5 +1,5 @@
 use super::*;
-use ferrio_job::PlannedJob;
+use ferrio_job::testing::plan;
 
 const MIB: u64 = 1 << 20;
 
@@ -10,11 +10,6 @@ fn timed(name: &str, rw: ReadWrite, seconds: u64) -> JobSpec {
     spec.limits.runtime = Duration::from_secs(seconds);
     spec.limits.time_based = true;
     spec
-}
-
-fn plan(specs: Vec<JobSpec>) -> Plan {
-    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    Plan { jobs, ..Plan::default() }
 }
 
 /// Two random mixed jobs of 5 s and a sequential writer of 4 s limited to 1 MiB/s.

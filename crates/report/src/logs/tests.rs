@@ -6,7 +6,7 @@ mod shared;
 
 use std::path::Path;
 
-use ferrio_job::{JobSpec, PlannedJob, WindowValue};
+use ferrio_job::{JobSpec, WindowValue, testing::plan};
 use ferrio_runner::JobResult;
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
@@ -23,11 +23,6 @@ fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
     spec.logs.iops = prefix;
     spec.logs.avg_msec = avg_msec;
     spec
-}
-
-fn plan(specs: Vec<JobSpec>) -> Plan {
-    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    Plan { jobs, ..Plan::default() }
 }
 
 /// Writes the batches; returns what was told at the start and at the end, and the result.
@@ -251,7 +246,7 @@ fn a_full_disk_ends_one_log_and_is_told_once() {
 #[test]
 fn hundreds_of_jobs_do_not_keep_their_files_open() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)).collect());
+    let plan = plan((1..=100).map(|number| job(dir.path(), number, 0)));
     let batch = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
     let logs = LogWriter::start(&plan, None, &mut |line| panic!("{}", line.message)).unwrap();
     let open =

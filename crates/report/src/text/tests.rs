@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Formats, ReportOptions, TerseVersion};
-use ferrio_job::{JobSpec, Plan, PlannedJob, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_job::testing::plan;
+use ferrio_job::{JobSpec, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
@@ -73,8 +74,8 @@ pub(crate) fn run() -> (Plan, RunResult) {
     bad.group = 1;
     let mut waiting = JobSpec::bare("waiting");
     waiting.group = 2;
-    let jobs = [mix, bad, waiting].map(|spec| PlannedJob { spec, setup_error: None }).into();
-    let plan = Plan { jobs, globals: vec![("ioengine".into(), "io_uring".into())], ..Plan::default() };
+    let globals = vec![("ioengine".into(), "io_uring".into())];
+    let plan = Plan { globals, ..plan([mix, bad, waiting]) };
 
     let mut failed = JobResult { start_ms: 1_795_227_008_000, pid: 102, ..JobResult::default() };
     failed.stats.directions[1].ios = 1;
@@ -167,7 +168,7 @@ fn rated() -> (Plan, RunResult) {
     }
     let mut job = JobResult { start_ms: 1_795_227_007_944, pid: 101, ..JobResult::default() };
     job.stats.directions[0] = recorder.finish(1000);
-    let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+    let plan = plan([spec]);
     let elapsed = Duration::from_secs(1);
     (plan, RunResult { jobs: vec![job], elapsed, ..RunResult::default() })
 }
@@ -266,7 +267,7 @@ fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> St
     let checks = vec![SteadyCheck { iops, bw: iops * 4096, lat_ns }; 2];
     let steady = SteadyResult { attained: !slope, criterion: 0.125_188, checks, ..SteadyResult::default() };
     let result = JobResult { stats: mixed(), steadystate: Some(steady), ..JobResult::default() };
-    let plan = Plan { jobs: vec![PlannedJob { spec, setup_error: None }], ..Plan::default() };
+    let plan = plan([spec]);
     let result = RunResult { jobs: vec![result], elapsed: Duration::from_secs(2), ..RunResult::default() };
     let text = RunReport::new(&plan, &result, &options(false)).to_text();
     text.lines().find(|line| line.contains("steadystate")).unwrap().to_owned()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_job::{FileKind, FileSpec, JobSpec, Plan, PlannedJob};
+use ferrio_job::{FileKind, FileSpec, JobSpec, Plan, testing};
 use ferrio_machine::{BlockDevice, CpuUse, Place};
 use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
@@ -74,7 +74,7 @@ impl TestRun {
     fn add(mut self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec), places: Vec<usize>) -> Self {
         let mut spec = JobSpec::bare(name);
         change(&mut spec);
-        self.plan.jobs.push(PlannedJob { spec, setup_error: None });
+        self.plan.jobs.extend(testing::plan([spec]).jobs);
         self.result.jobs.push(JobResult { start_ms: 1, stats, ..JobResult::default() });
         self.setting.places_of.push(places);
         self
@@ -140,15 +140,7 @@ pub(super) fn verifying(spec: &mut JobSpec) {
 
 /// A file of so many bytes.
 pub(super) fn file(size: u64) -> FileSpec {
-    FileSpec {
-        path: PathBuf::from("/data/f"),
-        kind: FileKind::Regular,
-        offset: 0,
-        size,
-        real_size: size,
-        found: Some(size),
-        extend: false,
-    }
+    FileSpec { found: Some(size), extend: false, ..testing::file("/data/f", FileKind::Regular, size) }
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use ferrio_job::{EngineKind, ReadWrite};
+use ferrio_job::{EngineKind, ReadWrite, testing::file};
 use ferrio_workload::SEEDS;
 use tempfile::TempDir;
 
@@ -24,15 +24,7 @@ impl Case {
         let mut spec = JobSpec::bare("a");
         spec.rw = rw;
         spec.overwrite = rw.does(Direction::Read);
-        spec.files = vec![FileSpec {
-            path: directory.path().join("f"),
-            kind: FileKind::Regular,
-            offset: 0,
-            size: SIZE,
-            real_size: SIZE,
-            found: None,
-            extend: true,
-        }];
+        spec.files = vec![file(directory.path().join("f"), FileKind::Regular, SIZE)];
         Case { directory, spec, stop: AtomicBool::new(false), notes: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_job::ReadWrite;
+use ferrio_job::{ReadWrite, testing::file};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
@@ -8,15 +8,7 @@ use super::*;
 fn spec(rw: ReadWrite, path: &std::path::Path) -> JobSpec {
     let mut spec = JobSpec::bare("a");
     spec.rw = rw;
-    spec.files = vec![FileSpec {
-        path: path.to_path_buf(),
-        kind: FileKind::Regular,
-        offset: 0,
-        size: 4096,
-        real_size: 4096,
-        found: None,
-        extend: false,
-    }];
+    spec.files = vec![FileSpec { extend: false, ..file(path, FileKind::Regular, 4096) }];
     spec
 }
 

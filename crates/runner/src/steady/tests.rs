@@ -1,6 +1,6 @@
 //! Windows with counters set by hand; ticks are ns.
 
-use ferrio_job::{JobSpec, PlannedJob};
+use ferrio_job::{JobSpec, testing::plan};
 
 use super::*;
 
@@ -18,8 +18,7 @@ struct Bench {
 impl Bench {
     fn new(specs: Vec<JobSpec>) -> Self {
         let controls: Vec<JobControl> = specs.iter().map(|_| JobControl::default()).collect();
-        let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-        let watch = SteadyWatch::new(&Plan { jobs, ..Plan::default() }).unwrap();
+        let watch = SteadyWatch::new(&plan(specs)).unwrap();
         controls.iter().for_each(|control| control.begin_measuring(START));
         let mut bench = Bench { watch, controls, looks: 0 };
         bench.look_at(START);

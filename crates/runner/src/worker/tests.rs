@@ -8,9 +8,8 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
-use ferrio_job::{
-    Direction, EngineKind, FileKind, FileSpec, PerDirection, Plan, PlannedJob, ReadWrite, Verify,
-};
+use ferrio_job::testing::{file, job_on, plan};
+use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
 use ferrio_stats::Clock;
 use ferrio_workload::SEEDS;
 use tempfile::{NamedTempFile, TempDir};
@@ -30,20 +29,7 @@ mod recording;
 mod restraints;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
-    let mut spec = JobSpec::bare("a");
-    spec.rw = rw;
-    spec.engine = engine;
-    spec.limits.size = size;
-    spec.files = vec![FileSpec {
-        path: "nowhere".into(),
-        kind: FileKind::Pretend,
-        offset: 0,
-        size,
-        real_size: size,
-        found: None,
-        extend: false,
-    }];
-    spec
+    JobSpec { engine, ..job_on(file("nowhere", FileKind::Pretend, size), "a", rw) }
 }
 
 fn on_file(mut spec: JobSpec, path: &Path) -> JobSpec {
@@ -84,7 +70,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.open();
-    let plan = Plan { jobs: vec![PlannedJob { spec: spec.clone(), setup_error: None }], ..Plan::default() };
+    let plan = plan([spec.clone()]);
     let context = Context {
         flow: Flows::new(&plan).member(0).cloned(),
         ramp: SharedRamp::of(&plan).remove(0),

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use ferrio_job::testing::file;
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_runner::{Event, RunOptions, run};
 
-use crate::support::{bytes, disk, file, plan};
+use crate::support::{bytes, disk, plan};
 
 /// Ten writes to a device that is always full.
 fn full(engine: EngineKind) -> JobSpec {

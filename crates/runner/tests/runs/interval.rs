@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::time::Duration;
 
+use ferrio_job::testing::file;
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_runner::{Event, JobResult, RunOptions, Trigger, run};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::support::{disk, endless, file, plan, timed};
+use crate::support::{disk, endless, plan, timed};
 
 /// Runs a job with a tick every few ms until one of them has shown what `look` waits for. The last state of the job.
 fn until(spec: JobSpec, look: &mut dyn FnMut(&JobResult) -> bool) -> JobResult {

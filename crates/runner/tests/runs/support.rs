@@ -3,30 +3,15 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite};
+use ferrio_job::testing::{self, file};
+use ferrio_job::{FileKind, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
 
 pub const SIZE: u64 = 1 << 20;
 
-pub fn file(path: &Path, kind: FileKind, size: u64) -> FileSpec {
-    FileSpec {
-        path: path.to_path_buf(),
-        kind,
-        offset: 0,
-        size,
-        real_size: size,
-        found: None,
-        extend: kind == FileKind::Regular,
-    }
-}
-
 /// A job that reads 1 MiB of nothing.
 pub fn null(name: &str) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.engine = EngineKind::Null;
-    spec.limits.size = SIZE;
-    spec.files = vec![file(Path::new(name), FileKind::Pretend, SIZE)];
-    spec
+    testing::null_job(name, SIZE)
 }
 
 /// A job that does nothing for so long.
@@ -39,18 +24,12 @@ pub fn timed(name: &str, ms: u64) -> JobSpec {
 
 /// A job on a file of 16 KiB.
 pub fn disk(name: &str, rw: ReadWrite, path: &Path) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
-    spec.rw = rw;
-    spec.overwrite = rw == ReadWrite::Read;
-    spec.limits.size = 16384;
-    spec.files = vec![file(path, FileKind::Regular, 16384)];
-    spec
+    let overwrite = rw == ReadWrite::Read;
+    JobSpec { overwrite, ..testing::job_on(file(path, FileKind::Regular, 16384), name, rw) }
 }
 
 pub fn plan(specs: Vec<JobSpec>) -> Plan {
-    let number = |(index, spec)| JobSpec { number: index as u32 + 1, ..spec };
-    let planned = |spec| PlannedJob { spec, setup_error: None };
-    Plan { jobs: specs.into_iter().enumerate().map(number).map(planned).collect(), ..Plan::default() }
+    testing::plan((1..).zip(specs).map(|(number, spec)| JobSpec { number, ..spec }))
 }
 
 /// Runs the plan; also the events that a user would read.

@@ -74,11 +74,7 @@ fn writer(ios: u64, bytes: u64, blocks: u64) -> JobSpec {
 fn overlapping(jobs: &[JobSpec]) -> usize {
     let _turn = TURN.lock().unwrap();
     OVERLAPPED.store(0, Relaxed);
-    let plan = Plan {
-        jobs: jobs.iter().map(|spec| PlannedJob { spec: spec.clone(), setup_error: None }).collect(),
-        ..Plan::default()
-    };
-    let shared = SharedRanges::of(&plan);
+    let shared = SharedRanges::of(&plan(jobs.iter().cloned()));
     thread::scope(|scope| {
         for (index, spec) in jobs.iter().enumerate() {
             let shared = shared.clone();
