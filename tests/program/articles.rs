@@ -14,7 +14,7 @@ const TWO_GROUPS: &str = "[global]\nrw=randread\nsize=1m\n[scattered]\n[in-order
 const SYNC_AND_DIRECT: &str = "[global]\nioengine=sync\ndirect=1\nrw=randread\nsize=1m\nfilename=shared\n\n\
     [scattered]\n[in-order]\nstonewall\nrw=read\n";
 
-/// Blank lines among the globals, and a log option that stands alone on its line.
+/// Blank lines among the globals, and a log option without a value.
 const FRESH_BUFFERS: &str = "[global]\nioengine=libaio\ndirect=1\nfilename=shared\nsize=16m\nbs=4m\n\n\
     refill_buffers=1\n\n[fill]\nrw=write\nwrite_bw_log\n\n[drain]\nstonewall\nrw=read\nwrite_bw_log\n";
 

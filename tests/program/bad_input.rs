@@ -159,7 +159,7 @@ fn a_job_without_a_size_fails_and_the_report_says_so() {
     assert_eq!(report["jobs"][1]["read"]["total_ios"], 16);
 }
 
-/// Files of sysfs cannot be opened with O_DIRECT, whoever asks.
+/// Files of sysfs cannot be opened with O_DIRECT, not even by root.
 #[test]
 fn a_file_system_without_direct_io_is_named_as_the_reason() {
     let candidates = [

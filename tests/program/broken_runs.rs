@@ -8,11 +8,11 @@ use crate::support::{FERRIO, Place, Run, document_within, number};
 
 const FORMATS: [&str; 5] = ["normal", "json", "json+", "terse", "normal,json+,terse"];
 
-/// Three jobs that go on and one that ends with EIO at once: no kernel reads address 0 of a process.
+/// Three jobs that continue and one that fails with EIO immediately, because no kernel reads address 0 of a process.
 const ONE_OF_FOUR: &str = "[global]\nioengine=psync\nsize=64k\n[one]\nfilename=f\nrw=write\n[broken]\nrw=read\n\
                            filename=/proc/self/mem\ncreate_on_open=1\n[three]\nioengine=null\n[four]\nstonewall\nfilename=f\n";
 
-/// Fails unless standard output is whole in this format and tells of `jobs` jobs. Returns the document if there is one.
+/// Fails unless stdout is complete in this format and reports `jobs` jobs. Returns the document if there is one.
 #[track_caller]
 fn whole(run: &Run, format: &str, jobs: usize) -> Option<Value> {
     let out = &run.stdout;

@@ -31,7 +31,7 @@ fn facts(help: &str) -> BTreeMap<String, Vec<String>> {
                 let word = value.split_whitespace().next().unwrap_or_default().to_owned();
                 facts.entry("words".into()).or_default().push(word);
             }
-            // What ferrio tells besides.
+            // Ferrio prints these in addition.
             "unit" | "directions" | "note" => {}
             label => facts.entry(label.to_owned()).or_default().push(value.to_owned()),
         }

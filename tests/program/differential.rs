@@ -1,4 +1,4 @@
-//! The same job under real fio and under ferrio: the same work done, the same report around it.
+//! The same jobs under real fio and under ferrio: both do the same work and report it in the same form.
 //!
 //! Offsets of random jobs may differ between versions of fio; what must agree is how much was done, in which blocks, in which
 //! order of jobs and groups, which keys the JSON report has, and which files are there afterwards.
@@ -91,7 +91,7 @@ fn outcome(job: &str, more: &[&str], fio: bool) -> (Value, Vec<(String, u64)>) {
     (report, place.files().into_iter().map(log_without_size).collect())
 }
 
-/// fio's notes may stand before the document, in ferrio's file there is nothing else.
+/// fio's notes may precede the document; ferrio's file has nothing else.
 fn fio_report(path: &Path) -> Value {
     document_within(&fs::read_to_string(path).unwrap()).0
 }

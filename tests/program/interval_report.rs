@@ -52,7 +52,7 @@ const SUMS: [&str; 12] = [
     "/sync/lat_ns/N",
 ];
 
-/// The lines of one job are in order, end once, and since its figures began anew they add up to the report.
+/// The lines of one job are in order, end once, and add up to the report since the last reset of its figures.
 #[track_caller]
 fn assert_adds_up(lines: &[&Value], job: &Value) {
     let states: Vec<_> = lines.iter().map(|line| line["state"].as_str().unwrap()).collect();

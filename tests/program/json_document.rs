@@ -197,7 +197,7 @@ fn doubts_of_many_clones_are_told_once() {
 fn reads_from_the_page_cache_are_told_and_direct_ones_are_not() {
     let place = Place::new();
     let told = |direct: &str, loops: u32| {
-        // The first loop brings the file into memory, the others find it there. Other tests use the disk too, but not so much.
+        // The first loop reads the file into memory, and the others find it there. Other tests use the disk too, but less.
         let words = ["--name=a", "--filename=f", "--size=4m", "--rw=read", "--bs=256k", "--invalidate=0"];
         let report = document(&place, &[&words[..], &[&format!("--loops={loops}"), direct]].concat(), 0);
         report.get("disk_util")?;

@@ -139,7 +139,7 @@ fn peak_kib(pid: Pid) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Opens a pipe for reading, which waits for a writer, and counts its lines once told to.
+/// Opens a pipe for reading, which waits for a writer, and counts its lines on request.
 fn late_reader(path: &Path) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u64>) {
     let (go, wait) = channel::<()>();
     let path = path.to_owned();

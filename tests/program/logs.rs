@@ -44,7 +44,7 @@ fn compare(more: &[&str], settled: fn(&[String]) -> Vec<String>) {
     same!("fio": fio, "ferrio": ferrio, "logs of {more:?}");
 }
 
-/// What stands behind the value of a row.
+/// The columns after the value of a row.
 fn behind_the_value(row: &[String]) -> Vec<String> {
     row[2..].to_vec()
 }

@@ -1,6 +1,6 @@
 //! The whole program from outside: what it prints, writes, returns and asks of the kernel, side by side with real fio.
 //!
-//! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root or leaves anything behind.
+//! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root, and all of them remove their files.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod articles;

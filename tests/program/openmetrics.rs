@@ -1,4 +1,4 @@
-//! `--output-format=openmetrics`: a text that stands alone, whatever becomes of the run. What is in it is parsed in `clients.rs`.
+//! `--output-format=openmetrics`: the output is the metrics and nothing else, however the run ends. `tests/clients` parses them.
 
 use nix::errno::Errno;
 use nix::sys::signal::Signal;

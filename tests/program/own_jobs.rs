@@ -1,4 +1,4 @@
-//! The example jobs in `jobs/` run as they are, from any directory, and clean up behind themselves.
+//! The example jobs in `jobs/` run unchanged, from any directory, and remove their files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -141,7 +141,7 @@ fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
         let text = program.run().succeeded().stdout;
         let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("lat (usec)   :"));
         let about = lines.filter(|line| ["slat", "clat", "lat"].iter().any(|name| line.starts_with(name)));
-        // The version installed may be too old to know hints, which stand behind class and level.
+        // The installed version may be too old to know hints, which follow class and level.
         let title =
             |line: &str| line.split(" (").next().unwrap().split('/').take(2).collect::<Vec<_>>().join("/");
         about.map(|line| (title(line), line.contains("percentiles"))).collect::<Vec<_>>()

@@ -88,7 +88,7 @@ fn blocks_that_are_trimmed_are_followed() {
         let formats = ["--output-format=normal,json", "--continue_on_error=all", output.as_str()];
         place.ferrio(&[&asked[..], &formats, words].concat()).run();
         let text = fs::read_to_string(place.beside("report")).unwrap();
-        // Lines on the start of the run stand before the document.
+        // Lines about the start of the run precede the document.
         let (json, text) = document_within(&text);
         (json["jobs"][0].clone(), text.to_owned())
     };

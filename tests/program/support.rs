@@ -1,4 +1,4 @@
-//! Private work directories, the two programs (`ferrio` and real `fio`), and comparisons that show both sides.
+//! Private work directories, the two programs (`ferrio` and real `fio`) and comparisons that show both sides.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// No program of these tests runs longer than this, however busy the machine is.
+/// The longest that a program of these tests may run, on a busy machine too.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// fio 3.33 sometimes does nothing and never ends: after this long it is started anew, a few times.
+/// fio 3.33 sometimes hangs at its start. After this long it is started again, a few times.
 const FIO_HANGS: Duration = Duration::from_secs(20);
 const FIO_STARTS: u32 = 3;
 
@@ -39,9 +39,9 @@ macro_rules! same {
 }
 pub(crate) use same;
 
-/// A directory of one test: programs run in `work`, job files and outputs lie beside it.
+/// The directory of one test: programs run in `work`; job files and outputs are beside it.
 ///
-/// It lies below cargo's target directory, on a file system that takes O_DIRECT where /tmp might not.
+/// It is below cargo's target directory, because the file system of /tmp might not support O_DIRECT.
 pub struct Place {
     base: TempDir,
 }
@@ -53,7 +53,7 @@ impl Place {
         Place { base }
     }
 
-    /// The directory programs run in.
+    /// The directory that programs run in.
     pub fn work(&self) -> PathBuf {
         self.base.path().join("work")
     }
@@ -63,7 +63,7 @@ impl Place {
         self.base.path().join(name)
     }
 
-    /// A job file of this text, beside the work directory.
+    /// Writes a job file with this text beside the work directory.
     pub fn job(&self, text: &str) -> String {
         let path = self.beside("test.fio");
         fs::write(&path, text).unwrap();
@@ -82,12 +82,12 @@ impl Place {
         self.read(name).lines().map(|row| row.split(", ").map(str::to_owned).collect()).collect()
     }
 
-    /// True once something was written to a file in the work directory.
+    /// True once a file in the work directory has content.
     pub fn is_written(&self, name: &str) -> bool {
         fs::metadata(self.work().join(name)).is_ok_and(|metadata| metadata.len() > 0)
     }
 
-    /// Names and sizes of what lies in the work directory.
+    /// Names and sizes of the files in the work directory.
     pub fn files(&self) -> Vec<(String, u64)> {
         let mut files: Vec<_> = fs::read_dir(self.work())
             .unwrap()
@@ -112,13 +112,13 @@ impl Place {
     pub fn program<S: AsRef<str>>(&self, program: impl Into<OsString>, arguments: &[S]) -> Invocation<'_> {
         let mut command = Command::new(program.into());
         command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.work()).stdin(Stdio::null());
-        // A group of its own, so that whatever is left of it can be found.
+        // A process group of its own, so that processes left behind can be found.
         command.process_group(0).env_remove("NO_COLOR");
         Invocation { place: self, command, may_hang: false }
     }
 }
 
-/// The path of a program these tests cannot do without.
+/// The path of a program that these tests need.
 pub fn installed(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -145,7 +145,7 @@ impl Invocation<'_> {
         let path = self.place.beside("stdin");
         fs::write(&path, text).unwrap();
         self.command.stdin(File::open(path).unwrap());
-        // What one start has read is gone.
+        // A second start would find the input consumed.
         self.may_hang = false;
         self
     }
@@ -194,7 +194,7 @@ impl Running {
         kill(self.pid(), signal).unwrap();
     }
 
-    /// Looks again and again until `condition` holds; the program must be running until then.
+    /// Polls until `condition` holds; the program must be running until then.
     pub fn until(&mut self, what: &str, condition: impl Fn() -> bool) {
         while !condition() {
             let ended = self.child.try_wait().unwrap();
@@ -231,7 +231,7 @@ impl Running {
         true
     }
 
-    /// Ends the program and its children: fio's jobs are sessions of their own and would wait for ever.
+    /// Kills the program and its children: fio's jobs are sessions of their own and would wait forever.
     fn kill(&mut self) {
         let pid = self.pid();
         let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
@@ -242,7 +242,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Between two looks at something that will happen.
+    /// Waits a moment between two polls; fails after the deadline.
     fn pause(&mut self, what: &str) {
         if self.began.elapsed() > DEADLINE {
             self.kill();
@@ -291,13 +291,13 @@ impl Run {
         self.ended_with(0)
     }
 
-    /// Standard error without the doubts about figures, which all short runs have.
+    /// Stderr without the warnings about figures, which all short runs have.
     pub fn messages(&self) -> String {
         let mut lines = self.stderr.split_inclusive('\n').peekable();
         let mut messages = String::new();
         while let Some(line) = lines.next() {
-            let is_doubt = line.starts_with("warning: ") && line.ends_with("]\n");
-            if is_doubt && lines.next_if(|help| help.starts_with("  = ")).is_some() {
+            let is_about_figures = line.starts_with("warning: ") && line.ends_with("]\n");
+            if is_about_figures && lines.next_if(|help| help.starts_with("  = ")).is_some() {
                 continue;
             }
             messages.push_str(line);
@@ -305,14 +305,14 @@ impl Run {
         messages
     }
 
-    /// Standard output as the one JSON document it must be.
+    /// Stdout, which must be one JSON document.
     #[track_caller]
     pub fn json(&self) -> Value {
         document(&self.stdout, &self.shown)
     }
 }
 
-/// The first JSON document in an output that has other lines before or behind it, and what follows.
+/// The first JSON document in an output with other lines before or after it, and the text that follows.
 #[track_caller]
 pub fn document_within(output: &str) -> (Value, &str) {
     let start = output.find("{\n").unwrap_or_else(|| panic!("no JSON in\n{output}"));
@@ -321,7 +321,7 @@ pub fn document_within(output: &str) -> (Value, &str) {
     (document(json, "the document in an output"), rest)
 }
 
-/// A file as one JSON document.
+/// The JSON document in a file.
 #[track_caller]
 pub fn json_file(path: &Path) -> Value {
     document(&fs::read_to_string(path).unwrap(), &path.display().to_string())
@@ -332,7 +332,7 @@ fn document(text: &str, whose: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{whose}: no JSON: {error}\n{text}"))
 }
 
-/// Does the same with each of several things, all at once: programs that are waited for mostly sleep.
+/// Calls `work` for each of several things, all at the same time: waiting for programs takes little CPU time.
 pub fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) + Sync) {
     let ends = thread::scope(|scope| {
         let threads: Vec<_> = things.iter().map(|thing| scope.spawn(|| work(thing))).collect();
@@ -341,7 +341,7 @@ pub fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) + Sync) {
     ends.into_iter().for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
 }
 
-/// What the real fio (true) and ferrio (false) come to, both at once.
+/// The results of real fio (true) and of ferrio (false), run at the same time.
 #[track_caller]
 pub fn both<R: Send>(work: impl Fn(bool) -> R + Sync) -> [R; 2] {
     thread::scope(|scope| {

@@ -13,7 +13,7 @@ fn lines(job: &[&str], version: &str, directions: &[&str], real: bool) -> Vec<Ve
     output.stdout.lines().map(|line| named(line, version, directions)).collect()
 }
 
-/// Names of the fields of a line; what comes behind them (disks, errors, a description) has none.
+/// Names of the fields of a line; the fields after them (disks, errors, a description) have none.
 fn names(version: &str, directions: &[&str]) -> Vec<String> {
     let head: &[&str] = match version {
         "2" => &["terse_version", "jobname", "groupid", "error"],

@@ -16,7 +16,7 @@ fn compare(job: &str) {
     compare_ending_with(0, job);
 }
 
-/// The same on jobs of which so many fail.
+/// The same for a run that ends with this status, the number of failed jobs.
 #[track_caller]
 fn compare_ending_with(status: i32, job: &str) {
     let [fio, ferrio] = both(|fio| report(job, status, fio));
@@ -53,7 +53,7 @@ fn as_of_3_42(report: &str) -> String {
     let report = replaced(&report, r"(?m)^(  write: .*); 0 zone resets$", "$1");
     // syncfs was not known.
     let report = replaced(&report, "(?m)^(  fsync/fdatasync/sync_file_range):$", "$1/syncfs:");
-    // The target was told in ns and its window in µs, both without a unit.
+    // The target was printed in ns and its window in µs, both without a unit.
     static TARGET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^(     latency   : target=)(\d+)(, window=)(\d+)").unwrap());
     let with_units = |found: &Captures<'_>| {
@@ -61,7 +61,7 @@ fn as_of_3_42(report: &str) -> String {
         format!("{}{}{}{}", &found[1], duration(ns[0]), &found[3], duration(ns[1]))
     };
     let report = TARGET.replace_all(&report, with_units);
-    // Sectors were not told.
+    // Sectors were not printed.
     let report = replaced(&report, r"(?m)^(  \w+: ios=\d+/\d+, )(merge=)", "${1}sectors=0/0, $2");
     // Nothing was added up into the `mixed` part of a report that has all directions as well: it is not compared.
     without_mixed_beside_others(&report)
@@ -217,7 +217,7 @@ fn directions_reported_as_one_have_fios_lines() {
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nnumjobs=2\ngroup_reporting\nunified_rw_reporting=both\n",
         "[global]\nioengine=null\nsize=256k\n[one]\nrw=rw\nunified_rw_reporting=1\n[trims]\nrw=trim\nunified_rw_reporting=1\n",
     ];
-    // What stands beside `mixed` lines decides whether they are compared: one start for each.
+    // The lines beside a `mixed` line decide whether it is compared, so each job has its own start.
     at_once(&jobs, |job| compare(job));
 }
 

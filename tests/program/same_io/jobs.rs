@@ -35,7 +35,7 @@ impl Dice {
     }
 }
 
-/// A job being put together.
+/// A job under construction.
 struct Draft {
     dice: Dice,
     words: Vec<String>,

@@ -18,7 +18,7 @@ pub enum Program {
     Ferrio,
 }
 
-/// Runs all jobs at once with the engine null.
+/// Runs all jobs at the same time with the engine null.
 pub fn logs(program: Program, jobs: &[JobOptions]) -> Vec<Log> {
     let place = Place::new();
     let mut text = String::from("[global]\nioengine=null\nthread\n");

@@ -8,7 +8,7 @@ use super::draws::{Shift, Skewed, name_hash};
 use super::options::{Entry, JobOptions};
 use super::settings::{READ, Rules, Settings, Streams, TRIM, WRITE};
 
-/// Where a file's I/O stands.
+/// The position of a file's I/O.
 #[derive(Clone, Default)]
 struct File {
     start: u64,
@@ -78,7 +78,7 @@ pub struct Model {
     current: Option<usize>,
     left: u64,
     zone_bytes: u64,
-    /// A random choice took the place of a step behind the end of the file, and there was no room either.
+    /// A random choice replaced a step past the end of the file, and there was no room for it either.
     jumped: bool,
     out: Vec<Entry>,
 }

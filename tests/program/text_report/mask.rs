@@ -17,7 +17,7 @@ struct Form {
     shown: &'static str,
 }
 
-/// What is not put together from several lines. `{n}` is a scaled number, `{f}` a float of at least five columns.
+/// Masks of single lines. `{n}` is a scaled number, `{f}` a float of at least five columns.
 static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     let forms = [
         (r"^(.*: \(groupid=\d+, jobs=\d+\): err=[ \d]\d+)(.*): pid=\d+: {ctime}$", "$1$2: pid=#: TIME"),
