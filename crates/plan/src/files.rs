@@ -1,4 +1,4 @@
-//! How a job goes about its files: which one comes next, how many are open, and what the kind of files rules out.
+//! How a job uses its files: which one comes next, how many are open, and what their kind excludes.
 
 use ferrio_jobfile::{Argument, Job, Opt, Value};
 

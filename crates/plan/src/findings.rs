@@ -1,4 +1,4 @@
-//! What planning has to say: refusals that stop everything, and notes that do not.
+//! What planning reports: refusals, which stop everything, and notes, which do not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +8,14 @@ use ferrio_job::{Diagnostic, Severity};
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     problems: Vec<Diagnostic>,
-    /// What this program lacks: told after what is wrong with the jobs themselves.
+    /// What this program lacks: reported after what is wrong with the jobs themselves.
     missing: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
-    /// What was told already: a list would have to be searched for each of a hundred thousand mistakes.
+    /// What has been reported; a set, because there may be a hundred thousand mistakes.
     told: HashSet<Diagnostic>,
-    /// Where in `notes` a message is.
+    /// Index in `notes` of each message.
     noted: HashMap<String, usize>,
-    /// Which jobs the notes at these places in `notes` name.
+    /// Pairs of an index in `notes` and a job that this note names.
     named: HashSet<(usize, String)>,
     warnings_fatal: bool,
 }
@@ -25,7 +25,7 @@ impl Findings {
         Findings { warnings_fatal, ..Findings::default() }
     }
 
-    /// Nothing will run. A global option that is wrong for ten jobs is told once.
+    /// Refuses the run. A global option that is wrong for ten jobs is reported once.
     pub(crate) fn refuse(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
         if self.told.insert(problem.clone()) {
@@ -33,7 +33,7 @@ impl Findings {
         }
     }
 
-    /// Nothing will run because of something this program does not have.
+    /// Refuses the run because of something this program does not have.
     pub(crate) fn lack(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
         if self.told.insert(problem.clone()) {
@@ -51,7 +51,7 @@ impl Findings {
         }
     }
 
-    /// Something to know. Several jobs with the same message share one note, which names all of them and has the place of the first.
+    /// Adds a note. Jobs with the same message share one note, which names all of them and has the place of the first.
     pub(crate) fn note(&mut self, note: Diagnostic) {
         debug_assert!(
             note.severity == Severity::Note && note.code != "note",
@@ -72,7 +72,7 @@ impl Findings {
         }
     }
 
-    /// Whether nothing was refused so far.
+    /// True while nothing has been refused.
     pub(crate) fn is_fine(&self) -> bool {
         self.problems.is_empty() && self.missing.is_empty()
     }

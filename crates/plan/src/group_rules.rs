@@ -1,4 +1,4 @@
-//! What jobs must agree on: those of a report group, those that wait for each other, and all of a run.
+//! Rules that compare jobs: those of a report group, those that wait for each other, and all of a run.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ use ferrio_job::JobSpec;
 #[derive(Debug, Default)]
 pub(crate) struct Together<'a> {
     first: Option<&'a Job>,
-    /// How many jobs bear a name so far; clones count as one.
+    /// Number of jobs with each name so far; clones count as one.
     named: HashMap<&'a str, usize>,
     group: Option<Group>,
 }
 
-/// What the jobs of the current group have said so far.
+/// What the jobs of the current group must agree on.
 #[derive(Debug)]
 struct Group {
     steadystate: Option<Settings>,
@@ -28,7 +28,7 @@ struct Group {
     reported: Option<Reported>,
 }
 
-/// What the first job that asks for group reporting says.
+/// Settings of the first job with group reporting.
 #[derive(Debug)]
 struct Reported {
     lat_percentiles: bool,
@@ -37,7 +37,7 @@ struct Reported {
 }
 
 impl<'a> Together<'a> {
-    /// Adds a job; `spec` is it resolved, where that was possible.
+    /// Compares a job with those before it; `spec` is the resolved job, if it could be resolved.
     pub(crate) fn check(&mut self, job: &'a Job, spec: Option<&JobSpec>, findings: &mut Findings) {
         self.one_interval(job, findings);
         self.waiting(job, findings);

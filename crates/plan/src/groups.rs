@@ -1,4 +1,4 @@
-//! From drafts to the jobs of the run: clones, numbers, report groups, and the files each of them finds.
+//! From drafts to the jobs of the run: clones, numbers, sections, report groups and the files of each job.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -36,7 +36,7 @@ pub(crate) struct Groups {
     group: u32,
     /// Whether the current group has a job.
     filled: bool,
-    /// Sizes that files will have once the first so many jobs are laid out. A run of one job never asks.
+    /// How many jobs are taken into account, and the sizes that files have once these are laid out. Unused in a run of one job.
     laid_out: (usize, HashMap<PathBuf, Option<u64>>),
     /// Mounted file systems, asked for when the first device is met.
     mounts: Option<Mounts>,
@@ -112,7 +112,7 @@ impl Groups {
         }
     }
 
-    /// Nothing at all runs when a job would write below a mounted file system.
+    /// Refuses the run if a job would write to a device that is mounted.
     fn check_mounted(
         &mut self,
         job: &Job,
@@ -172,7 +172,7 @@ impl Groups {
         files::check_syncfs(spec)
     }
 
-    /// Takes the files of the jobs so far into account.
+    /// Takes the layout of all jobs so far into account.
     fn lay_out_jobs(&mut self) {
         let (done, sizes) = &mut self.laid_out;
         for job in self.jobs[*done..].iter().filter(|job| job.setup_error.is_none()) {
@@ -185,17 +185,17 @@ impl Groups {
     }
 }
 
-/// Whether a report group ends before this job, unless that group is still empty.
+/// Whether a new report group begins with this job.
 pub(crate) fn begins_a_group(job: &Job) -> bool {
     has_stonewall(job) || job.options.value(Opt::NewGroup)
 }
 
-/// The first job of a later file waits for the files before.
+/// A stonewall stands before the job: its own, or the one between two job files.
 fn has_stonewall(job: &Job) -> bool {
     job.options.value(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file)
 }
 
-/// Under `cpus_allowed_policy=split` each job of the run has one of its CPUs to itself, by its number.
+/// With `cpus_allowed_policy=split` each job takes one of its CPUs, chosen by its number.
 fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
     let split = chooses(job, Opt::CpusAllowedPolicy, CpusAllowedPolicy::Split);
     let turn = (spec.number as usize - 1).checked_rem(spec.cpus_allowed.len());
@@ -215,7 +215,7 @@ fn size_stream(spec: &JobSpec) -> Stream {
     Stream::new(spec.generator, seed)
 }
 
-/// What later jobs will find, if a job before has not made it another size.
+/// Size that later jobs find; `before` is the size after earlier jobs, if they changed it.
 fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>>) -> Option<u64> {
     let before = before.unwrap_or(file.found);
     let layout = layout_of(spec);

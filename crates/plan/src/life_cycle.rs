@@ -1,4 +1,4 @@
-//! Options about the life of a job among the others: whom it waits for, whom it ends, commands around it.
+//! The life of a job among the others: the job it waits for, the jobs it ends, the commands before and after it.
 
 use ferrio_job::{JobSpec, LifeCycle, PlannedJob};
 use ferrio_jobfile::{Job, Opt};

@@ -1,4 +1,4 @@
-//! Log files: which ones a job writes, with what columns, how they are averaged and stored.
+//! The log files of a job: which ones it writes, their columns, and how rows are averaged and stored.
 
 use ferrio_jobfile::{Job, Opt, Value};
 
@@ -119,7 +119,7 @@ fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findi
     }
 }
 
-/// Tells what a log of histograms cannot do.
+/// Notes what a log of histograms cannot do.
 fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
         return;

@@ -11,7 +11,7 @@ use ferrio_job::{JobSpec, KbBase, Measure, UnitBase, Units};
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
 
-/// Latency switches are worked off in order, since `gtod_reduce=1` changes them where it stands.
+/// Latency switches take effect in the order given, because `gtod_reduce=1` changes all of them.
 pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
     let options = &job.options;
     let mut measure = base;

@@ -19,7 +19,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Works the options off in order: a list of names sets `nrfiles` to its length, a later `nrfiles` counts again.
+    /// Evaluates the options in order: a list of names sets `nrfiles` to its length, a later `nrfiles` counts again.
     pub(crate) fn new(job: &Job) -> Self {
         let mut listing = Listing { count: 1, ..Listing::default() };
         let mut directory = None;

@@ -1,5 +1,4 @@
-//! What becomes of options that do nothing here: those that cannot matter in their job are noted, all others are refused, and none is
-//! ignored silently.
+//! Options that do nothing here: those that cannot matter to their job are noted, all others are refused; none is ignored silently.
 
 use std::collections::HashSet;
 
@@ -43,7 +42,7 @@ const TABLES: [&[Inert]; 23] = [
     zones::INERT,
 ];
 
-/// Assignments that change nothing in some job, and those that matter in one.
+/// Assignments without effect in some job, and those that matter to some job.
 #[derive(Debug, Default)]
 pub(crate) struct InertOptions<'a> {
     found: Vec<(&'a Job, &'a Given, &'static str)>,
@@ -51,7 +50,7 @@ pub(crate) struct InertOptions<'a> {
 }
 
 impl InertOptions<'_> {
-    /// What has no effect in any of the jobs it holds for: a global option that matters in one job is no reason for a note.
+    /// Options without effect in every job they hold for. A global option that matters to one job is not among them.
     pub(crate) fn of_all_jobs(self) -> Vec<InertOption> {
         let mut all: Vec<InertOption> = Vec::new();
         let (mut places, mut jobs) = (HashSet::new(), HashSet::new());
@@ -85,7 +84,7 @@ pub(crate) fn note(inert: &[InertOption], findings: &mut Findings) {
     }
 }
 
-/// Looks at everything in force for a job.
+/// Checks every option in force for a job.
 pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &mut Findings) {
     for given in job.options.all() {
         if is_private_to_a_missing_engine(job, given.opt.row()) {
@@ -126,7 +125,7 @@ fn asks_for_nothing(given: &Given) -> bool {
     is_off(given) || is_zero(&given.value) || is_default(given.opt.row(), given)
 }
 
-/// True for a value that is as good as none of an option that is not there.
+/// True for a value that switches an unsupported option off.
 fn is_off(given: &Given) -> bool {
     let row = given.opt.row();
     let text = given.text.trim();
@@ -145,7 +144,7 @@ fn is_default(row: &Row, given: &Given) -> bool {
     }
 }
 
-/// A word that cannot be used here, of an option that can.
+/// Refuses a word that is unavailable, of an option that works.
 fn absent_choice(given: &Given) -> Option<Diagnostic> {
     let Value::Word(word, _) = &given.value else { return None };
     let reason = absent_word(given.opt, word)?;
@@ -157,7 +156,7 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
     )
 }
 
-/// Why an option cannot do here what it does in fio: what that is, and what to do.
+/// Refuses an option that does not work here, with what it does in fio and what to do.
 fn refusal(given: &Given) -> Option<Diagnostic> {
     const WITHOUT: &str = "take the option out to run the job without it";
     let row = given.opt.row();
