@@ -1,4 +1,4 @@
-//! The open files of one worker. Who opens them and how is the runner's business; engines see descriptors and sizes.
+//! The open files of one worker. The runner opens them; engines see descriptors and sizes.
 
 use std::fs::OpenOptions;
 use std::io;

@@ -22,7 +22,7 @@ fn last_error() -> i64 {
 }
 
 /// Runs a request that moves no data: 0 for syncs, the length for a trim, or a negated errno. EINTR is retried. Reads and
-/// writes are no business of this function: -EINVAL.
+/// writes are not handled here: -EINVAL.
 #[must_use]
 pub fn run(fd: RawFd, request: &Request) -> i64 {
     match request.op {

@@ -32,29 +32,6 @@ impl Ahead {
         number
     }
 
-    /// The numbers that are made, at least one: as many as are wanted of them are then [skipped](Self::skip).
-    #[inline(always)]
-    pub fn ready(&mut self, make: impl FnOnce(&mut [u64; BATCH])) -> &[u64] {
-        if self.at >= BATCH {
-            make(&mut self.numbers);
-            self.at = 0;
-        }
-        &self.numbers[self.at..]
-    }
-
-    /// Takes the next `count` numbers of those that are [ready](Self::ready).
-    #[inline(always)]
-    pub fn skip(&mut self, count: usize) {
-        debug_assert!(self.at + count <= BATCH);
-        self.at += count;
-    }
-
-    /// Gives back the last `count` numbers, which were skipped in this batch.
-    pub fn put_back(&mut self, count: usize) {
-        debug_assert!(count <= self.at);
-        self.at -= count;
-    }
-
     /// Drops what was made and not taken, because the sequence starts again.
     pub fn forget(&mut self) {
         self.at = BATCH;

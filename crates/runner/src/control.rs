@@ -22,9 +22,9 @@ const STATES: [JobState; 10] = [
     JobState::Failed,
 ];
 
-/// The job shall end after the I/Os in flight.
+/// The job must end after the I/Os in flight.
 const STOP: u8 = 1;
-/// The worker shall tell its figures so far.
+/// The worker must send its figures so far.
 const FIGURES: u8 = 2;
 
 /// Shared part of one job.
@@ -61,7 +61,7 @@ impl JobControl {
         self.wanted.fetch_or(STOP, Relaxed);
     }
 
-    /// True once the job shall end.
+    /// True once the job must end.
     #[inline]
     pub fn stop_requested(&self) -> bool {
         self.wanted.load(Relaxed) & STOP != 0

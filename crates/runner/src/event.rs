@@ -44,7 +44,7 @@ pub enum Event<'a> {
     /// A look at the running jobs, at least every 250 ms.
     Progress(&'a Progress),
     /// A report of the run so far is wanted now. Jobs that ended have their final figures, running ones those up to now, and all others
-    /// the defaults. A job whose `start_ms` changed since an earlier report has begun anew: its ramp is over.
+    /// the defaults. A job whose `start_ms` changed since an earlier report has started again: its ramp is over.
     Interim(&'a RunResult),
     /// The same at each [`RunOptions::interval`](crate::RunOptions::interval).
     Interval(&'a RunResult),

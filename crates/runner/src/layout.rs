@@ -120,7 +120,7 @@ fn extend(
             out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
         }
     }
-    // The job shall not find its data cached because it was just written; an error here only leaves the cache warm.
+    // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
         let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
         note(Diagnostic::note(message).code("cache-not-dropped"));

@@ -1,6 +1,6 @@
 //! What a run hands to whoever writes log files: batches through a bounded queue, so that memory stays bounded too.
 //!
-//! A worker waits for room in the queue, main never does. When the run shall end and the writer is stuck, because the disk below it
+//! A worker waits for room in the queue, main never does. When the run must end and the writer is stuck, because the disk below it
 //! does not answer, nobody waits for it any longer than the patience of the queue.
 
 pub(crate) mod backlog;
@@ -135,7 +135,7 @@ struct Shared {
     lost: AtomicBool,
 }
 
-/// A queue with room for so many batches. Once a run shall end, a writer that finishes no batch for `patience` counts as stuck.
+/// A queue with room for `room` batches. Once a run must end, a writer that finishes no batch for `patience` counts as stuck.
 #[must_use]
 pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
     let (sender, receiver) = sync_channel(room);
@@ -150,7 +150,7 @@ pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
 struct Wait(Option<(Instant, u64)>);
 
 impl LogSender {
-    /// Sends a batch, as soon as there is room for it. Once `ends` says that the run shall end, it is dropped if the writer is stuck.
+    /// Sends a batch, as soon as there is room for it. Once `ends` says that the run must end, it is dropped if the writer is stuck.
     pub fn send(&self, mut batch: LogBatch, ends: impl Fn() -> bool) {
         let mut wait = Wait::default();
         let mut pause = LOOK;
@@ -204,7 +204,7 @@ impl LogSender {
 }
 
 impl Wait {
-    /// True when the writer is stuck. Called again and again while the run shall end.
+    /// True when the writer is stuck. Called again and again while the run must end.
     fn is_in_vain(&mut self, shared: &Shared) -> bool {
         let done = shared.done.load(Relaxed);
         if shared.stuck_at.load(Relaxed) == done {

@@ -138,7 +138,7 @@ impl SharedRanges {
         self.state().ranges.file(identity)
     }
 
-    /// Enters a range of a job, unless one in flight overlaps it or somebody who wants a part of it came before. The job shall then
+    /// Enters a range of a job, unless one in flight overlaps it or somebody who wants a part of it came before. The job must then
     /// try again; nothing else of it waits until it has succeeded.
     pub(crate) fn enter(&self, job: usize, range: Range) -> bool {
         self.state().enter(job, range)

@@ -293,7 +293,7 @@ impl<'a> Run<'a, '_> {
             if self.jobs.iter().all(|job| job.result.is_some()) {
                 break;
             }
-            self.attend(messages, wake);
+            self.handle_messages(messages, wake);
         }
         let elapsed = self.began.elapsed();
         // A signal still counts: the disk of the logs may never answer. Nothing else is told: the report of the whole run follows.
@@ -306,7 +306,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
-    fn attend(&mut self, messages: &Receiver<Message>, wake: Duration) {
+    fn handle_messages(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
             wake.min(self.monitor.look()).min(self.watch_trigger()).min(self.flows.look(Instant::now()));
         let wake = wake.min(self.totals.look(self.began.elapsed(), &self.clock, self.controls));
@@ -419,7 +419,7 @@ impl<'a> Run<'a, '_> {
         }
         while self.ready < waiting_for {
             // Jobs of earlier waves run meanwhile.
-            self.attend(messages, Duration::MAX);
+            self.handle_messages(messages, Duration::MAX);
         }
         // Those of a wave join together. What a command before the I/O takes is not to hold others back.
         let joins = |&&index: &&usize| {

@@ -48,7 +48,7 @@ impl Watch {
         signals.add(Signal::SIGTERM);
         signals.add(Signal::SIGUSR1);
         signals.thread_block()?;
-        // A write beyond the limit of file sizes shall fail with EFBIG, which the report can tell, instead of killing the program.
+        // A write beyond the limit of file sizes must fail with EFBIG, which the report can show, instead of killing the program.
         let mut limit = SigSet::empty();
         limit.add(Signal::SIGXFSZ);
         limit.thread_block()?;

@@ -93,7 +93,7 @@ impl Sampler {
         Duration::from_nanos((self.last_ns + self.interval_ns).saturating_sub(ns))
     }
 
-    /// Starts anew at the end of a ramp: counters and clock of the job begin at zero again.
+    /// Resets at the end of a ramp, when counters and clock of the job start again at zero.
     pub fn restart(&mut self) {
         *self = Sampler {
             interval_ns: self.interval_ns,

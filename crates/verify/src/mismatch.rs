@@ -80,7 +80,7 @@ pub enum Problem {
         found: u8,
         /// The byte of the pattern.
         wanted: u8,
-        /// Index of the byte in the interval, or since the pattern last started anew.
+        /// Index of the byte in the interval, or since the pattern last restarted.
         at: u64,
         /// Type byte and method's code of a writer and a reader that used different ones.
         media: Option<(u8, u8)>,

@@ -13,7 +13,7 @@ pub struct BlockPattern {
     bytes: Vec<u8>,
     /// Where in `bytes` the eight bytes of an offset stand.
     offsets: Vec<usize>,
-    /// The pattern starts anew at every multiple of this; `None` lets it run through the block.
+    /// The pattern restarts at every multiple of this; `None` lets it run through the block.
     interval: Option<usize>,
 }
 

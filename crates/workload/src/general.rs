@@ -1,7 +1,7 @@
 //! The general path: any mix of directions, files, lengths and syncs, in fio's order of decisions.
 //!
 //! For one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails the
-//! file is finished and everything is decided anew, with fresh draws. Jobs simple enough take a shorter path elsewhere that
+//! file is finished and everything is decided again, with fresh draws. Jobs simple enough take a shorter path elsewhere that
 //! makes the same choices.
 
 mod distribution;
@@ -279,7 +279,7 @@ impl General {
         }
         let region = file.region;
         let end = self.zones.as_ref().map_or(region.offset, |zones| zones.first(index)) + region.size;
-        // Whether the offset was meant to be random, and its place in the map if it shall be marked there.
+        // Whether the offset was meant to be random, and its place in the map if it is to be marked there.
         let mut random = false;
         let mut marked = None;
         let relative = match &mut self.offsets {

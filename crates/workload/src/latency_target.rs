@@ -1,5 +1,5 @@
-//! `latency_target`: the search for the largest depth at which I/Os stay within a latency. How a job waits for I/Os in flight and
-//! what happens to its figures is the worker's business.
+//! `latency_target`: the search for the largest depth at which I/Os stay within a latency. The worker waits for
+//! I/Os in flight and resets figures.
 //!
 //! Time is divided into windows of one depth each. After a good window the depth is doubled, until one is bad; from then on the
 //! largest good and the smallest bad depth close in on each other. A depth that stays the same is judged once more, by a final
@@ -48,7 +48,7 @@ pub enum Verdict {
     GoOn,
     /// Wait for all I/Os in flight, then go on at [`DepthSearch::depth`].
     Retreat,
-    /// The depth is found. Wait for all I/Os in flight, begin all figures anew, and do one more window.
+    /// The depth is found. Wait for all I/Os in flight, reset all figures, and do one more window.
     Found,
     /// The search is over, and so is the job.
     Done,

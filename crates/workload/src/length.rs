@@ -99,30 +99,6 @@ impl Lengths {
         }
     }
 
-    /// The lengths that are drawn, at least one, for steps with room for any; none for a fixed size. As many as are used of them
-    /// are then [skipped](Self::skip).
-    #[inline]
-    pub(crate) fn ready(&mut self) -> &[Length] {
-        self.drawn.as_mut().map_or(&[], |drawn| drawn.ready())
-    }
-
-    /// Takes the next `count` lengths of those that are [ready](Self::ready).
-    #[inline]
-    pub(crate) fn skip(&mut self, count: usize) {
-        if let Some(drawn) = &mut self.drawn {
-            debug_assert!(drawn.at + count <= BATCH);
-            drawn.at += count;
-        }
-    }
-
-    /// Gives back the last `count` lengths, which were skipped in this batch.
-    pub(crate) fn put_back(&mut self, count: usize) {
-        if let Some(drawn) = &mut self.drawn {
-            debug_assert!(count <= drawn.at);
-            drawn.at -= count;
-        }
-    }
-
     /// The next length when `room` bytes are left to the end of the region, `None` when not even the smallest fits.
     ///
     /// A fixed size is not held to the region: only the end of the file bounds it, as with fio.
@@ -166,15 +142,6 @@ impl Drawn {
         let length = self.lengths[self.at];
         self.at += 1;
         length
-    }
-
-    #[inline]
-    fn ready(&mut self) -> &[Length] {
-        if self.at >= BATCH {
-            self.draw();
-            self.at = 0;
-        }
-        &self.lengths[self.at..]
     }
 
     /// Draws until a length fits.

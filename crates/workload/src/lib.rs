@@ -3,9 +3,9 @@
 //! Everything here is arithmetic. There are no file descriptors, and the only clock is the one handed in, so that a job with
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
-//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `general` can do every job; `straight`, `uniform`,
-//!   `course` and `scatter` are short ways for jobs over one file, `run` plans their steps a batch ahead, `steering` chooses directions
-//!   and lengths for them.
+//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `general` can do every job; `sequential_path`
+//!   (sequential), `random_path` (random) and `varied_random_path` (random with several directions or lengths, which `direction_and_length` chooses) are short
+//!   ways for jobs over one file.
 //! - Which file: `general::file_service`. Which direction: `rwmix`. Which length: `length`. Which sync: `sync`.
 //! - Which offset: `sequential`, or at random: `random_offsets` within the bounds of `offset_space`, unevenly by `skewed` and
 //!   `zoned_distribution`, each block once by `map` or by `visit_order` (`lfsr`, `permute`); in zones by `zonemode`.
@@ -16,7 +16,7 @@
 
 mod budget;
 mod content;
-mod course;
+mod direction_and_length;
 mod general;
 mod latency_target;
 mod length;
@@ -32,19 +32,17 @@ mod permute;
 mod poisson;
 mod priority;
 mod random_offsets;
-mod run;
+mod random_path;
 mod rwmix;
-mod scatter;
 mod seeds;
 mod sequential;
+mod sequential_path;
 mod skewed;
 mod startdelay;
-mod steering;
 mod step;
-mod straight;
 mod sync;
 mod thinktime;
-mod uniform;
+mod varied_random_path;
 mod verify_blocks;
 mod visit_order;
 mod workload;

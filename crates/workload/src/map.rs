@@ -4,7 +4,7 @@
 //! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits
 //! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
 
-/// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated anew.
+/// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated again.
 const MOST_WIPED: usize = 1 << 18;
 
 /// Enough levels for 2^48 blocks.

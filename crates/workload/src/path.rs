@@ -1,28 +1,26 @@
 //! Which path a job takes: the shortest that makes its choices. It is decided once, when the job is set up.
 //!
-//! Two paths are short enough to be inlined where they are used, one length in one direction at running or at random offsets; the
-//! others are called, or looked at behind a box.
+//! Two paths are short enough to be inlined where they are used: one length in one direction, at consecutive or at random offsets. The
+//! others are called.
 
 #[cfg(test)]
 mod tests;
 
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
-use crate::course::Course;
+use crate::direction_and_length::DirectionAndLength;
 use crate::general::General;
 use crate::map::RandomMap;
 use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
 use crate::random::Batches;
 use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
-use crate::run::{Planner, Run};
-use crate::scatter::Scatter;
+use crate::random_path::RandomPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
-use crate::sequential::{Sequential, Wraps};
-use crate::steering::Steering;
+use crate::sequential::Wraps;
+use crate::sequential_path::SequentialPath;
 use crate::step::{Region, Step, WorkloadError};
-use crate::straight::Straight;
 use crate::sync::Syncs;
-use crate::uniform::Uniform;
+use crate::varied_random_path::VariedRandomPath;
 use crate::zoned_distribution::Zoned;
 
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
@@ -30,13 +28,13 @@ use crate::zoned_distribution::Zoned;
 #[repr(u8)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "one to a job, and what is inlined shall not go through a pointer"
+    reason = "one to a job, and what is inlined must not go through a pointer"
 )]
 pub(crate) enum Path {
     /// One length in one direction, one after the other.
-    Straight(Straight),
+    Sequential(SequentialPath),
     /// One length in one direction, at random.
-    Uniform(Uniform),
+    Random(RandomPath),
     /// All that is called.
     Called(Called),
 }
@@ -44,12 +42,8 @@ pub(crate) enum Path {
 /// The paths that are called. Apart from the others, so that these are told apart by two compares and no table of jumps.
 #[derive(Clone, Debug)]
 pub(crate) enum Called {
-    /// Several lengths in one direction.
-    Run(Box<Run>),
-    /// Sequential with several directions or with holes.
-    Course(Box<Course>),
-    /// Random with several directions.
-    Scatter(Box<Scatter>),
+    /// Random with several lengths or directions.
+    VariedRandom(Box<VariedRandomPath>),
     /// Everything else.
     General(Box<Placed>),
 }
@@ -67,9 +61,7 @@ impl Called {
     #[inline(always)]
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
         match self {
-            Called::Run(run) => run.next(pace),
-            Called::Course(course) => course.next(pace).step(),
-            Called::Scatter(scatter) => scatter.next(pace).step(),
+            Called::VariedRandom(path) => path.next(pace).step(),
             Called::General(placed) => {
                 placed.advance(pace);
                 placed.step
@@ -80,9 +72,7 @@ impl Called {
     /// Begins another pass.
     pub(crate) fn begin_pass(&mut self) {
         match self {
-            Called::Run(run) => run.begin_pass(),
-            Called::Course(course) => course.begin_pass(),
-            Called::Scatter(scatter) => scatter.begin_pass(),
+            Called::VariedRandom(path) => path.begin_pass(),
             Called::General(placed) => placed.general.begin_pass(),
         }
     }
@@ -97,10 +87,7 @@ impl Called {
     /// Ends the ramp.
     pub(crate) fn end_ramp(&mut self) {
         match self {
-            // It counts nothing.
-            Called::Run(_) => {}
-            Called::Course(course) => course.end_ramp(),
-            Called::Scatter(scatter) => scatter.end_ramp(),
+            Called::VariedRandom(path) => path.end_ramp(),
             Called::General(placed) => placed.general.end_ramp(),
         }
     }
@@ -130,20 +117,15 @@ impl Path {
         let direction = only_direction(spec);
         let block = &spec.block[direction];
         let plain = !spec.rw.is_mixed() && block.min == block.max;
-        let steering = || Steering::new(spec, &seeds);
         if !is_simple(spec) {
             return Path::general(spec, regions, entropy);
         }
         if !spec.rw.is_random() {
-            let (hole, wraps) = (hole(spec), wraps(spec, regions));
-            let course = || Box::new(Course::new(region, Sequential { hole, wraps }, steering()));
-            return Ok(if plain && hole == 0 {
-                Path::Straight(Straight::new(region, direction, block.min as u32, wraps))
-            } else if spec.rw.is_mixed() || hole != 0 {
-                Path::Called(Called::Course(course()))
-            } else {
-                Path::Called(Called::Run(Box::new(Run::new(direction, Planner::Course(course())))))
-            });
+            if !plain || hole(spec) != 0 {
+                return Path::general(spec, regions, entropy);
+            }
+            let wraps = wraps(spec, regions);
+            return Ok(Path::Sequential(SequentialPath::new(region, direction, block.min as u32, wraps)));
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
             return Path::general(spec, regions, entropy);
@@ -156,14 +138,10 @@ impl Path {
         let offsets = offsets(spec, region, direction, end, source, &seeds);
         let min = block.min as u32;
         if plain {
-            return Ok(Path::Uniform(Uniform::new(offsets, direction, min)));
+            return Ok(Path::Random(RandomPath::new(offsets, direction, min)));
         }
-        let scatter = Box::new(Scatter::new(region, offsets, steering(), min));
-        Ok(if spec.rw.is_mixed() {
-            Path::Called(Called::Scatter(scatter))
-        } else {
-            Path::Called(Called::Run(Box::new(Run::new(direction, Planner::Scatter(scatter)))))
-        })
+        let path = VariedRandomPath::new(region, offsets, DirectionAndLength::new(spec, &seeds), min);
+        Ok(Path::Called(Called::VariedRandom(Box::new(path))))
     }
 
     /// The general path, whatever the job.

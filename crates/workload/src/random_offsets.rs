@@ -4,11 +4,9 @@
 
 use ferrio_job::Direction;
 
-use crate::length::Length;
 use crate::map::RandomMap;
 use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
 use crate::skewed::Skewed;
-use crate::step::Planned;
 use crate::visit_order::VisitOrder;
 use crate::zoned_distribution::Zoned;
 
@@ -105,52 +103,6 @@ impl RandomOffsets {
             block = self.beyond(block)?;
         }
         Some((block, block * self.grid.align))
-    }
-
-    /// Plans steps at the blocks drawn next with these lengths, as long as all are below the block `limit`, and says how many. What
-    /// is used up of the map is marked: a length that does not fit before a taken block is so many times `unit`.
-    #[inline(always)]
-    pub(crate) fn plan(&mut self, lengths: &[Length], limit: u64, unit: u32, steps: &mut [Planned]) -> usize {
-        let (limit, Grid { base, align, .. }) = (limit.min(self.grid.end), self.grid);
-        let ready = self.ahead.ready(|batch| self.source.fill(batch));
-        let drawn = ready.iter().zip(lengths).zip(steps);
-        let mut count = 0;
-        if let Some(map) = &mut self.map {
-            for ((&block, length), step) in drawn {
-                let Some(free) = map.next_clear(block).filter(|&free| free < limit) else {
-                    break;
-                };
-                let got = map.claim(free, u64::from(length.blocks)) as u32;
-                let len = if got < length.blocks { got * unit } else { length.bytes };
-                *step = Planned { offset: base + free * align, len };
-                count += 1;
-            }
-        } else {
-            for ((&block, length), step) in drawn {
-                if block >= limit {
-                    break;
-                }
-                *step = Planned { offset: base + block * align, len: length.bytes };
-                count += 1;
-            }
-        }
-        self.ahead.skip(count);
-        count
-    }
-
-    /// The last `count` blocks that were planned will not be used. A pass begins next, so that the map does not matter.
-    pub(crate) fn drop_planned(&mut self, count: usize) {
-        self.ahead.put_back(count);
-    }
-
-    /// Where the offset reaches so many bytes of the region.
-    pub(crate) fn blocks_below(&self, relative: u64) -> u64 {
-        relative.div_ceil(self.grid.align)
-    }
-
-    /// Blocks from which on so many fit into the map, all without one.
-    pub(crate) fn blocks_before(&self, count: u64) -> u64 {
-        self.map.as_ref().map_or(u64::MAX, |map| (map.bits() + 1).saturating_sub(count))
     }
 
     /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of

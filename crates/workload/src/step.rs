@@ -158,12 +158,3 @@ pub enum WorkloadError {
         blocks: u64,
     },
 }
-
-/// An I/O in the job's direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Planned {
-    /// In bytes of the file.
-    pub(crate) offset: u64,
-    /// Length in bytes.
-    pub(crate) len: u32,
-}

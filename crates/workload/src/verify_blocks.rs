@@ -17,7 +17,7 @@ pub struct BlockBody {
 }
 
 impl BlockBody {
-    /// The bodies of a job's blocks: random, and dull in their last part if they shall compress.
+    /// The bodies of a job's blocks: random, and constant in their last part if they must compress.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Self {
         BlockBody { compress: spec.buffer.compress, padding: spec.buffer.pattern.clone() }

@@ -56,17 +56,17 @@ impl Workload {
     /// As [`next`](Self::next), asking `pace` before each I/O: it gets the direction chosen and may wait. In a read/write mix the
     /// direction it answers is taken instead; elsewhere the answer is ignored.
     ///
-    /// When a file turns out to be finished the choice is made anew and `pace` asked again.
+    /// When a file turns out to be finished the choice is made again and `pace` asked again.
     #[inline(always)]
     pub fn next_paced<F: FnMut(Direction) -> Direction>(&mut self, mut pace: F) -> Step {
         match &mut self.path {
-            Path::Straight(straight) => {
-                pace(straight.direction());
-                straight.next()
+            Path::Sequential(path) => {
+                pace(path.direction());
+                path.next()
             }
-            Path::Uniform(uniform) => {
-                pace(uniform.direction());
-                uniform.next()
+            Path::Random(path) => {
+                pace(path.direction());
+                path.next()
             }
             Path::Called(called) => called.next(pace),
         }
@@ -76,8 +76,8 @@ impl Workload {
     /// (`randrepeat` without `randseed`). Not needed before the first pass, and harmless there.
     pub fn begin_pass(&mut self) {
         match &mut self.path {
-            Path::Straight(straight) => straight.begin_pass(),
-            Path::Uniform(uniform) => uniform.begin_pass(),
+            Path::Sequential(path) => path.begin_pass(),
+            Path::Random(path) => path.begin_pass(),
             Path::Called(called) => called.begin_pass(),
         }
     }

@@ -36,7 +36,7 @@ pub struct Offload<E> {
 
 /// A thread and the way to it.
 struct Member {
-    /// `None` once the thread shall end.
+    /// `None` once the thread must end.
     commands: Option<SyncSender<Command>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -35,7 +35,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Some(verification) = &mut self.hooks.verification {
             verification.end_phase();
         }
-        // The files were opened anew for the phase: none of them is finished any more.
+        // The files were opened again for the phase: none of them is finished.
         self.files_finished = false;
         self.context.control.set_state(JobState::Running);
         self.failure.take().map_or(Ok(()), Err)

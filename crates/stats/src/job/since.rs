@@ -7,7 +7,7 @@ use super::{DirectionStats, JobStats, SyncStats};
 use crate::latency::Latency;
 
 impl DirectionStats {
-    /// I/Os, bytes, time and latencies since `earlier`, a copy of these figures made before; `None` if they began anew in between.
+    /// I/Os, bytes, time and latencies since `earlier`, a copy of these figures made before; `None` if they were reset in between.
     #[must_use]
     pub fn since(&self, earlier: &DirectionStats) -> Option<DirectionStats> {
         Some(DirectionStats {
@@ -26,7 +26,7 @@ impl DirectionStats {
 }
 
 impl SyncStats {
-    /// The calls since `earlier`, a copy of these figures made before; `None` if they began anew in between.
+    /// The calls since `earlier`, a copy of these figures made before; `None` if they were reset in between.
     #[must_use]
     pub fn since(&self, earlier: &SyncStats) -> Option<SyncStats> {
         Some(SyncStats {
@@ -38,7 +38,7 @@ impl SyncStats {
 
 impl JobStats {
     /// What the job did since `earlier`, a copy of these figures made before: per direction, syncs, time, CPU use and the number of
-    /// errors. `None` if the figures began anew in between. The first error is that of the whole job.
+    /// errors. `None` if the figures were reset in between. The first error is that of the whole job.
     #[must_use]
     pub fn since(&self, earlier: &JobStats) -> Option<JobStats> {
         let [read, write, trim] = &self.directions;
@@ -55,7 +55,7 @@ impl JobStats {
     }
 }
 
-/// The difference of two states of one latency, each perhaps not measured or without a sample yet. The outer `None`: it began anew.
+/// The difference of two states of one latency, each perhaps not measured or without a sample yet. The outer `None`: it was reset.
 fn latency_since(now: Option<&Latency>, earlier: Option<&Latency>) -> Option<Option<Box<Latency>>> {
     match (now, earlier) {
         (Some(now), Some(earlier)) => now.since(earlier).map(|latency| Some(Box::new(latency))),

@@ -4,7 +4,7 @@ use super::Latency;
 
 impl Latency {
     /// What was recorded since `earlier`, a copy of these statistics made before; `None` if it is no such copy, because it has
-    /// samples that are not here: then the statistics began anew in between.
+    /// samples that are not here: then the statistics were reset in between.
     ///
     /// Number, mean, deviation and percentiles are those of recording the new samples alone. So are the smallest and the largest
     /// sample where they are the smallest and the largest of all. Else they are known as exactly as the histogram knows them:

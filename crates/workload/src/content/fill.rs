@@ -20,7 +20,7 @@ pub fn fill_random(buffer: &mut [u8], draw: u64) {
     }
 }
 
-/// Bytes of `len` that stay random when `percent` of them shall compress.
+/// Bytes of `len` that stay random when `percent` of them must compress.
 pub(crate) fn compressed(len: usize, percent: u32) -> usize {
     (len as u64 * u64::from(100 - percent) / 100) as usize
 }

@@ -1,7 +1,7 @@
 //! Buffers made of pieces, each random in its first part and dull in the rest.
 //!
 //! Every piece has a draw of its own, so that a compressor that works on pieces of this size finds the same everywhere. A buffer
-//! that shall equal another one is made from the state in which the random stream was, or will be, for that one.
+//! that must equal another one is made from the state in which the random stream was, or will be, for that one.
 
 use ferrio_job::BufferContent;
 

@@ -159,7 +159,7 @@ impl FileRotation {
         self.open.is_some()
     }
 
-    /// False when a file at its end starts anew.
+    /// False when a file at its end starts again.
     pub(super) fn finishes(&self) -> bool {
         !matches!(self.order, PickOrder::Skewed(_))
     }

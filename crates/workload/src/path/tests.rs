@@ -100,7 +100,7 @@ proptest! {
 }
 
 #[test]
-fn steps_planned_ahead_reach_into_a_partial_last_block() {
+fn a_random_length_reaches_into_a_partial_last_block() {
     let mut spec = job();
     spec.rw = ReadWrite::RandRead;
     spec.limits.time_based = true;
@@ -120,23 +120,21 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     change(&mut spec);
     let region = Region { offset: 0, size: 1 << 20, real_size: 1 << 20 };
     match Path::new(&spec, &[region], [1; 24]).unwrap() {
-        Path::Straight(_) => "straight",
-        Path::Uniform(_) => "uniform",
-        Path::Called(Called::Run(_)) => "run",
-        Path::Called(Called::Course(_)) => "course",
-        Path::Called(Called::Scatter(_)) => "scatter",
+        Path::Sequential(_) => "sequential",
+        Path::Random(_) => "random",
+        Path::Called(Called::VariedRandom(_)) => "varied random",
         Path::Called(Called::General(_)) => "general",
     }
 }
 
 #[test]
 fn a_job_takes_the_shortest_path() {
-    assert_eq!(kind(|_| ()), "straight");
-    assert_eq!(kind(|spec| spec.rw = ReadWrite::Mixed), "course");
-    assert_eq!(kind(|spec| set_block(spec, 4096, 65536)), "run");
-    assert_eq!(kind(|spec| spec.rw_postfix = RwPostfix::Hole(4096)), "course");
-    assert_eq!(kind(|spec| spec.rw = ReadWrite::RandRead), "uniform");
-    assert_eq!(kind(|spec| spec.rw = ReadWrite::RandMixed), "scatter");
+    assert_eq!(kind(|_| ()), "sequential");
+    assert_eq!(kind(|spec| spec.rw = ReadWrite::Mixed), "general");
+    assert_eq!(kind(|spec| set_block(spec, 4096, 65536)), "general");
+    assert_eq!(kind(|spec| spec.rw_postfix = RwPostfix::Hole(4096)), "general");
+    assert_eq!(kind(|spec| spec.rw = ReadWrite::RandRead), "random");
+    assert_eq!(kind(|spec| spec.rw = ReadWrite::RandMixed), "varied random");
     let random = |change: fn(&mut JobSpec)| {
         kind(|spec| {
             spec.rw = ReadWrite::RandRead;
@@ -144,13 +142,13 @@ fn a_job_takes_the_shortest_path() {
             change(spec);
         })
     };
-    assert_eq!(random(|spec| set_block(spec, 4096, 65536)), "run");
-    assert_eq!(random(|spec| spec.random_order = RandomOrder::Lfsr), "uniform");
-    assert_eq!(random(|spec| spec.random_order = RandomOrder::Permute), "uniform");
+    assert_eq!(random(|spec| set_block(spec, 4096, 65536)), "varied random");
+    assert_eq!(random(|spec| spec.random_order = RandomOrder::Lfsr), "random");
+    assert_eq!(random(|spec| spec.random_order = RandomOrder::Permute), "random");
     let zipf = |spec: &mut JobSpec| {
         spec.distribution = Distribution::Skewed(Skew { law: Law::Zipf(1.2), center: None });
     };
-    assert_eq!(random(zipf), "uniform");
+    assert_eq!(random(zipf), "random");
     assert_eq!(random(|spec| spec.percentage_random[Direction::Read] = 50), "general");
     assert_eq!(random(|spec| spec.rw_postfix = RwPostfix::Every(8)), "general");
     assert_eq!(kind(|spec| spec.rw = ReadWrite::TrimWrite), "general");

@@ -7,16 +7,16 @@ use crate::step::{Io, Step};
 
 /// Random blocks of one size.
 #[derive(Clone, Debug)]
-pub(crate) struct Uniform {
+pub(crate) struct RandomPath {
     offsets: RandomOffsets,
     len: u32,
     direction: Direction,
 }
 
-impl Uniform {
+impl RandomPath {
     /// Blocks of `len` bytes.
     pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u32) -> Self {
-        Uniform { offsets, len, direction }
+        RandomPath { offsets, len, direction }
     }
 
     /// The next step.

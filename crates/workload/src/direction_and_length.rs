@@ -10,7 +10,7 @@ use crate::seeds::{self, SEEDS};
 
 /// Who decides direction and length.
 #[derive(Clone, Debug)]
-pub(crate) struct Steering {
+pub(crate) struct DirectionAndLength {
     only: Direction,
     mix: Option<Mix>,
     issued: [u64; 3],
@@ -19,7 +19,7 @@ pub(crate) struct Steering {
     restart: Option<[u64; SEEDS]>,
 }
 
-impl Steering {
+impl DirectionAndLength {
     /// As the job says; not for trimwrite kinds.
     pub(crate) fn new(spec: &JobSpec, seeds: &[u64; SEEDS]) -> Self {
         let length = |d: Direction| {
@@ -27,19 +27,13 @@ impl Steering {
             Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, stream)
         };
         let mix = || Mix::new(spec.rwmixread, Stream::new(Generator::Tausworthe32, seeds[seeds::MIX]));
-        Steering {
+        DirectionAndLength {
             only: only_direction(spec),
             mix: spec.rw.is_mixed().then(mix),
             issued: [0; 3],
             lengths: Direction::ALL.map(length),
             restart: seeds::restarts_each_pass(spec).then_some(*seeds),
         }
-    }
-
-    /// The direction of a job that does not mix.
-    #[inline(always)]
-    pub(crate) fn only(&self) -> Direction {
-        self.only
     }
 
     /// The direction of the next I/O; in a mix `pace` may override it.

@@ -1,4 +1,4 @@
-//! The straight path of sequential jobs: one file, one direction, one block size, no holes and no syncs.
+//! The short path of sequential jobs: one file, one direction, one block size, no holes and no syncs.
 //!
 //! Makes the choices of the general path for these jobs with one compare and one addition per I/O.
 
@@ -7,9 +7,9 @@ use ferrio_job::Direction;
 use crate::sequential::Wraps;
 use crate::step::{Io, Region, Step};
 
-/// State of a straight walk; offsets are absolute, in bytes.
+/// State of a sequential walk; offsets are absolute, in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Straight {
+pub(crate) struct SequentialPath {
     cursor: u64,
     /// No I/O starts here or beyond.
     limit: u64,
@@ -20,13 +20,21 @@ pub(crate) struct Straight {
     wraps: Wraps,
 }
 
-impl Straight {
+impl SequentialPath {
     /// A walk in blocks of `len` over `region`.
     pub(crate) fn new(region: &Region, direction: Direction, len: u32, wraps: Wraps) -> Self {
         let region_end = region.offset + region.size;
         // Starts inside the region, ends inside the file; a block may cross the end of the region.
         let limit = (region.real_size + 1).saturating_sub(u64::from(len)).min(region_end);
-        Straight { cursor: region.offset, limit, len, direction, begin: region.offset, region_end, wraps }
+        SequentialPath {
+            cursor: region.offset,
+            limit,
+            len,
+            direction,
+            begin: region.offset,
+            region_end,
+            wraps,
+        }
     }
 
     /// The next step.
