@@ -1,4 +1,4 @@
-//! Where the lines of `--interval-report` are written while the jobs run.
+//! The stream that the lines of `--interval-report` are written to while the jobs run.
 //!
 //! All lines of an interval are one write, so that whoever follows the file or the pipe sees whole lines.
 
@@ -47,7 +47,7 @@ impl Settings {
 }
 
 impl Intervals {
-    /// Looks whether the lines have a place of their own, before anything is created or emptied. `report` is the path of what the report
+    /// Checks that the lines have a place of their own, before anything is created or emptied. `report` is the path of what the report
     /// goes to.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use ferrio_report::model::Warning;
 use crate::arguments::Item;
 use crate::options::{MESSAGE_FORMAT, QUIET};
 
-/// Says things on standard error. That it may be closed is nobody's business.
+/// Writes to standard error; write errors are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Messages {
     json: bool,
@@ -17,7 +17,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// In the format that a command line asks for, the last of several, and without advice if it says so.
+    /// The format and the amount of messages that a command line asks for. The last format counts.
     #[must_use]
     pub fn of(items: &[Item]) -> Self {
         let mut formats = items.iter().filter_map(|item| match item {
@@ -28,23 +28,23 @@ impl Messages {
         Messages { json: formats.next_back() == Some("json"), quiet }
     }
 
-    /// False when only what goes wrong is to be said: then nobody asks for doubts, nor for options without effect.
+    /// True unless `--quiet` leaves only errors.
     #[must_use]
     pub const fn advises(self) -> bool {
         !self.quiet
     }
 
-    /// Says what is wrong or odd about options and job files, with place and advice.
+    /// Prints diagnostics with the place, the line of the job file and advice.
     pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
         self.print(&self.shown(diagnostics, sources));
     }
 
-    /// Says something that people read as one line, without its place.
+    /// Prints a diagnostic as one line, without its place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
         self.print(&self.one_line(diagnostic, sources));
     }
 
-    /// The same of something that is not in a job file.
+    /// The same for a diagnostic without a place in a job file.
     pub fn note(self, diagnostic: &Diagnostic) {
         self.line(diagnostic, &Sources::default());
     }
@@ -56,12 +56,12 @@ impl Messages {
         }
     }
 
-    /// Says that something asked for by name does not exist.
+    /// Reports that something asked for by name does not exist.
     pub fn not_found(self, message: impl Into<String>) {
         self.note(&Diagnostic::error(message, Origin::Builtin).code("not-found"));
     }
 
-    /// What makes a line of `--debug` one of this format.
+    /// Turns a line of `--debug` into this format.
     #[must_use]
     pub fn debug_form(self) -> fn(String) -> String {
         if self.json {
@@ -74,7 +74,7 @@ impl Messages {
         }
     }
 
-    /// Says something that only helps people.
+    /// Prints text that only helps people.
     pub fn explain(self, text: &str) {
         if !self.json {
             self.print(text);

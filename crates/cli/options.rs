@@ -1,6 +1,6 @@
 //! The program's own options as one table: names, letters, values, help, and what has become of each.
 //!
-//! The scanner, clap, `--help`, the man page and the shell completions read it. What the options mean is in `settings.rs`, how their values are read in `option_values.rs`.
+//! The scanner, clap, `--help`, the manual page and the shell completions read it. What the options mean is in `settings.rs`, how their values are read in `option_values.rs`.
 
 /// The option for how messages are written; read before all others, see `messages.rs`.
 pub const MESSAGE_FORMAT: &str = "message-format";
@@ -162,7 +162,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         'E',
         "TIME",
         Group::Report,
-        "Leave a line of progress standing each time TIME has passed",
+        "Keep a line of progress on the screen each time TIME has passed",
     ),
     value("eta-interval", 'O', "TIME", Group::Report, "Time between two lines of progress, at least 250ms"),
     value(
@@ -180,7 +180,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "interval-report",
         "TIME[:FILE|-]",
         Group::Report,
-        "What each job did in each TIME as lines of JSON, on standard error or into FILE; - is standard output",
+        "Report what each job did in each TIME as lines of JSON, on standard error or into FILE; - is standard output",
     ),
     own(
         MESSAGE_FORMAT,
@@ -191,16 +191,16 @@ pub const OPTIONS: &[ProgramOption] = &[
     own_flag(
         QUIET,
         Group::Report,
-        "No advice on standard error: warnings about figures, notes on options; errors are still told",
+        "Leave out warnings about figures and notes on options; errors are still printed",
     ),
     flag("readonly", 'r', Group::Jobs, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", Group::Jobs, "Run only the jobs of this section; may be repeated"),
-    flag("warnings-fatal", 'w', Group::Jobs, "Refuse to run what would only be warned about"),
+    flag("warnings-fatal", 'w', Group::Jobs, "Treat warnings about jobs as errors"),
     own(
         "strict",
         "PROGRAM",
         Group::Jobs,
-        "Whose reading of odd values of job options counts: ferrio (refuse them) or fio",
+        "How odd values of job options are read: ferrio refuses them, fio reads them as fio does",
     ),
     flag("parse-only", 'P', Group::Jobs, "Check job files and options, run nothing"),
     flag("showcmd", 's', Group::Jobs, "Print job files as command lines, run nothing"),
@@ -208,7 +208,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "merge-blktrace-only",
         'A',
         Group::Jobs,
-        "Make the jobs, merging traces if they ask for it, and run none",
+        "Plan the jobs, merge traces if they ask for it, and run none",
     ),
     value("profile", 'p', "NAME", Group::Jobs, "Run a built-in set of jobs: act or tiobench")
         .refused("not implemented yet; write the jobs of the profile into a job file"),
@@ -242,7 +242,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         'd',
         "CLASSES",
         Group::Jobs,
-        "Tell on standard error what happens, by classes; `help` lists them",
+        "Print what happens to standard error, by classes; `help` lists them",
     ),
     flag("help", 'h', Group::Help, "Print this text"),
     flag("version", 'v', Group::Help, "Print the version"),

@@ -33,8 +33,8 @@ pub struct Output {
     announces: bool,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
-    /// Characters of the live line that stand on the terminal; a pipe keeps what it got, as tools expect.
-    shown: usize,
+    /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
+    live_width: usize,
     error: Option<io::Error>,
 }
 
@@ -72,7 +72,7 @@ impl Output {
             announces: settings.formats.normal,
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
-            shown: 0,
+            live_width: 0,
             error: None,
         })
     }
@@ -105,12 +105,12 @@ impl Output {
         self.remember(written);
     }
 
-    /// Says where the jobs run, for all reports.
+    /// Sets where the jobs run, for all reports.
     pub fn describe(&mut self, setting: Setting) {
         self.setting = setting;
     }
 
-    /// The lines of an interval of the interval report, if one is wanted. That they cannot be written is told once.
+    /// Writes the lines of an interval to the interval report, if one is wanted. A failed write is reported once.
     pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
         if self.intervals.is_none() {
             return;
@@ -126,7 +126,7 @@ impl Output {
         self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
-    /// The report of a run that is over, and behind it, beside the report, what speaks against its figures.
+    /// Writes the report of the whole run, and after it warnings about its figures to standard error.
     pub fn report(&mut self, plan: &Plan, result: &RunResult) {
         let report = self.report_so_far(plan, result);
         self.clear_live_line();
@@ -143,18 +143,18 @@ impl Output {
         report
     }
 
-    /// Something to know about the jobs.
+    /// Prints a diagnostic about the jobs to standard error, above the live line.
     pub fn notice(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         self.clear_live_line();
         self.messages.line(diagnostic, sources);
     }
 
-    /// Something to know about the run.
+    /// Prints a diagnostic about the run to standard error, above the live line.
     pub fn tell(&mut self, diagnostic: &Diagnostic) {
         self.notice(diagnostic, &Sources::default());
     }
 
-    /// Shows what happens while the jobs run.
+    /// Prints what happens while the jobs run.
     pub fn observe(&mut self, plan: &Plan, event: &Event<'_>) {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
@@ -166,7 +166,7 @@ impl Output {
             Event::Terminating { signal } => {
                 // The live line stays, and what follows begins on a line of its own.
                 if self.writes_to_stdout {
-                    self.shown = 0;
+                    self.live_width = 0;
                 }
                 self.messages.explain("\n");
                 self.tell(&terminating(*signal));
@@ -187,7 +187,7 @@ impl Output {
         }
     }
 
-    /// Puts everything where it belongs.
+    /// Removes the live line and flushes the report.
     ///
     /// # Errors
     /// The first error of any write to the report.
@@ -206,24 +206,24 @@ impl Output {
         // A terminal that went away does not concern the run.
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
         if written.is_ok() && stdout.is_terminal() {
-            self.shown = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
+            self.live_width = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
         }
     }
 
     /// Makes way for `text`. Where it begins with an empty line, as a report does, the live line stays above it, as in fio.
     fn end_live_line(&mut self, text: &str) {
         if text.starts_with('\n') && self.writes_to_stdout {
-            self.shown = 0;
+            self.live_width = 0;
         } else {
             self.clear_live_line();
         }
     }
 
     fn clear_live_line(&mut self) {
-        if self.shown > 0 {
+        if self.live_width > 0 {
             let mut stdout = io::stdout();
-            let _ = write!(stdout, "\r{:1$}\r", "", self.shown).and_then(|()| stdout.flush());
-            self.shown = 0;
+            let _ = write!(stdout, "\r{:1$}\r", "", self.live_width).and_then(|()| stdout.flush());
+            self.live_width = 0;
         }
     }
 

@@ -57,15 +57,15 @@ pub struct Settings {
     pub readonly: bool,
     /// Sections to run; all if empty.
     pub sections: Vec<String>,
-    /// Odd jobs are refused.
+    /// Warnings about jobs are errors.
     pub warnings_fatal: bool,
     /// How values of job options are read.
     pub strict: Reading,
-    /// What else ends the run.
+    /// What ends the run from outside.
     pub trigger: Option<Trigger>,
-    /// What to tell about the program's own work.
+    /// Which classes of `--debug` are printed.
     pub debug: DebugOptions,
-    /// What is to be known about the options.
+    /// Notes about the options themselves.
     pub notes: Vec<Diagnostic>,
     /// What to do with the jobs.
     pub action: Action,
