@@ -8,8 +8,8 @@ use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::{Facts, FileFacts};
 use crate::model::{
-    BlockRanges, Certainty, CheckError, CheckTotals, CheckedFile, CheckedFileKind, CheckedJob, EndTrigger,
-    FileAction, Report, Spot, TimeSpan, VERSION, Verdict, ZoneSizes,
+    BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedFileKind, CheckedJob,
+    EndTrigger, LayoutAction, Report, Spot, TimeSpan, VERSION, ZoneSizes,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{surroundings, timeline, volume};
@@ -19,7 +19,7 @@ pub(crate) fn empty() -> Report {
     Report {
         version: VERSION,
         program: format!("ferrio {}", env!("CARGO_PKG_VERSION")),
-        status: Verdict::Clean,
+        status: CheckStatus::Clean,
         totals: CheckTotals::default(),
         trigger: None,
         phases: Vec::new(),
@@ -99,7 +99,7 @@ fn job<'a>(
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
             let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
             if planned.extend && !spec.fill_device {
-                let stays = if file.action == FileAction::Grow { planned.found.unwrap_or(0) } else { 0 };
+                let stays = if file.action == LayoutAction::Grow { planned.found.unwrap_or(0) } else { 0 };
                 let before = laid_out.entry(&planned.path).or_insert(stays);
                 create_bytes = create_bytes.saturating_add(planned.end().saturating_sub(*before));
                 *before = planned.end().max(*before);
@@ -178,33 +178,33 @@ fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool)
 }
 
 /// What a run does to a file; `made_before` is one that a job before this one lays out.
-pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> FileAction {
+pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> LayoutAction {
     if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
-        return FileAction::None;
+        return LayoutAction::None;
     }
     if file.kind != FileKind::Regular || spec.readonly {
-        return FileAction::Use;
+        return LayoutAction::Use;
     }
     if made_before {
-        return FileAction::UseEarlier;
+        return LayoutAction::UseEarlier;
     }
     if !file.extend {
         return match file.found {
-            None if spec.create_on_open => FileAction::CreateOnOpen,
+            None if spec.create_on_open => LayoutAction::CreateOnOpen,
             // Large enough only because a job before makes it so.
             found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
-                FileAction::UseEarlier
+                LayoutAction::UseEarlier
             }
-            _ => FileAction::Use,
+            _ => LayoutAction::Use,
         };
     }
     let layout = layout_of(spec);
     match (file.found, layout.fills) {
-        (Some(_), _) if !layout.replaces => FileAction::Grow,
-        (None, true) => FileAction::CreateFilled,
-        (None, false) => FileAction::CreateEmpty,
-        (Some(_), true) => FileAction::ReplaceFilled,
-        (Some(_), false) => FileAction::ReplaceEmpty,
+        (Some(_), _) if !layout.replaces => LayoutAction::Grow,
+        (None, true) => LayoutAction::CreateFilled,
+        (None, false) => LayoutAction::CreateEmpty,
+        (Some(_), true) => LayoutAction::ReplaceFilled,
+        (Some(_), false) => LayoutAction::ReplaceEmpty,
     }
 }
 
@@ -256,20 +256,20 @@ mod tests {
     use super::*;
     use crate::testing::{report, report_with};
 
-    fn actions(text: &str) -> Vec<FileAction> {
+    fn actions(text: &str) -> Vec<LayoutAction> {
         report(text).jobs.iter().flat_map(|job| &job.files).map(|file| file.action).collect()
     }
 
     #[test]
     fn readers_find_filled_files_and_writers_empty_ones() {
-        assert_eq!(actions("[a]\nsize=1m\n"), [FileAction::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [FileAction::CreateEmpty]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [FileAction::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [FileAction::CreateOnOpen]);
-        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [FileAction::None]);
+        assert_eq!(actions("[a]\nsize=1m\n"), [LayoutAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [LayoutAction::CreateEmpty]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [LayoutAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [LayoutAction::CreateOnOpen]);
+        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [LayoutAction::None]);
         assert_eq!(
             actions("[a]\nsize=1m\nfilename=f\n[b]\nsize=1m\nfilename=f\n"),
-            [FileAction::CreateFilled, FileAction::UseEarlier]
+            [LayoutAction::CreateFilled, LayoutAction::UseEarlier]
         );
     }
 
@@ -279,10 +279,10 @@ mod tests {
         let file = dir.path().join("f");
         std::fs::write(&file, [0; 8192]).unwrap();
         let on = |options: &str| actions(&format!("[a]\nfilename={}\n{options}", file.display()));
-        assert_eq!(on("size=8k\n"), [FileAction::Use]);
-        assert_eq!(on("size=16k\n"), [FileAction::ReplaceFilled]);
-        assert_eq!(on("size=16k\nrw=write\n"), [FileAction::ReplaceEmpty]);
-        assert_eq!(on("size=16k\nrw=trim\n"), [FileAction::Grow]);
+        assert_eq!(on("size=8k\n"), [LayoutAction::Use]);
+        assert_eq!(on("size=16k\n"), [LayoutAction::ReplaceFilled]);
+        assert_eq!(on("size=16k\nrw=write\n"), [LayoutAction::ReplaceEmpty]);
+        assert_eq!(on("size=16k\nrw=trim\n"), [LayoutAction::Grow]);
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_job_that_cannot_be_set_up_is_an_error_and_moves_nothing() {
         let report = report("[a]\nrw=read\n[b]\nioengine=null\nsize=4k\n");
-        assert_eq!(report.status, Verdict::Errors);
+        assert_eq!(report.status, CheckStatus::Errors);
         assert_eq!(report.errors[0].message, "you need to specify size=");
         assert_eq!(report.errors[0].job.as_deref(), Some("a"));
         assert_eq!(report.totals.volume.read, Some(4096));

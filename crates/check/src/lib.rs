@@ -21,7 +21,7 @@ use ferrio_job::{Diagnostic, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 
 pub use facts::{Facts, FileFacts};
-pub use model::{EndTrigger, Report, RiskSeverity, Verdict};
+pub use model::{CheckStatus, EndTrigger, Report, RiskSeverity};
 pub use risks::codes;
 pub use text::text;
 
@@ -38,11 +38,11 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<EndTrigge
     let notes = plan.diagnostics.iter().filter(|note| !is_covered(note));
     report.notes = notes.map(|note| note.message.clone()).collect();
     report.status = if !report.errors.is_empty() {
-        Verdict::Errors
+        CheckStatus::Errors
     } else if report.has_warnings() {
-        Verdict::Warnings
+        CheckStatus::Warnings
     } else {
-        Verdict::Clean
+        CheckStatus::Clean
     };
     report
 }
@@ -58,7 +58,7 @@ pub fn refused(problems: &Problems) -> Report {
         help: risks::advice(diagnostic),
     };
     Report {
-        status: Verdict::Errors,
+        status: CheckStatus::Errors,
         risks: of(ferrio_job::Severity::Warning)
             .map(|diagnostic| risks::notice(diagnostic, &problems.sources))
             .collect(),

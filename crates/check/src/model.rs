@@ -20,7 +20,7 @@ pub struct Report {
     /// `ferrio` and its version.
     pub program: String,
     /// The verdict in one word.
-    pub status: Verdict,
+    pub status: CheckStatus,
     /// Sums over all jobs.
     pub totals: CheckTotals,
     /// What ends the run from outside.
@@ -52,7 +52,7 @@ impl Report {
 /// The verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CheckStatus {
     /// Nothing to say, or only things worth knowing.
     #[default]
     Clean,
@@ -277,7 +277,7 @@ pub struct CheckedFile {
     /// What it is.
     pub kind: CheckedFileKind,
     /// What becomes of it.
-    pub action: FileAction,
+    pub action: LayoutAction,
     /// Start of the region that is used.
     pub offset: u64,
     /// Length of that region.
@@ -309,7 +309,7 @@ pub enum CheckedFileKind {
 /// What a run does to a file before its I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FileAction {
+pub enum LayoutAction {
     /// Used as it is.
     Use,
     /// Made by a job before this one.

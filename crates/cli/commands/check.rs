@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_check::{EndTrigger, Facts, Report, Verdict};
+use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 
 use super::command::Invocation;
 use crate::arguments::{self, Item};
@@ -73,9 +73,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     settings.notes.iter().filter(|_| messages.advises()).for_each(|note| messages.note(note));
     write(messages, &settings, &report, true)?;
     Ok(match report.status {
-        Verdict::Errors => WRONG,
-        Verdict::Warnings if deny => DENIED,
-        Verdict::Warnings | Verdict::Clean => 0,
+        CheckStatus::Errors => WRONG,
+        CheckStatus::Warnings if deny => DENIED,
+        CheckStatus::Warnings | CheckStatus::Clean => 0,
     })
 }
 

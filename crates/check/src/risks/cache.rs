@@ -7,17 +7,17 @@ use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::data_loss::is_missing_device;
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::RiskSeverity;
 use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::bytes;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("cached-reads", RiskSeverity::Warning, cached_reads),
-    Rule::section("buffered-writes", RiskSeverity::Warning, buffered_writes),
-    Rule::section("sparse-reads", RiskSeverity::Warning, sparse_reads),
-    Rule::section("zero-data", RiskSeverity::Info, zero_data),
-    Rule::section("memory-device", RiskSeverity::Info, memory_device),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("cached-reads", RiskSeverity::Warning, cached_reads),
+    RiskRule::section("buffered-writes", RiskSeverity::Warning, buffered_writes),
+    RiskRule::section("sparse-reads", RiskSeverity::Warning, sparse_reads),
+    RiskRule::section("zero-data", RiskSeverity::Info, zero_data),
+    RiskRule::section("memory-device", RiskSeverity::Info, memory_device),
 ];
 
 /// File systems that may store data in less space than it has.

@@ -5,23 +5,23 @@ use std::path::Path;
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::build::action;
-use crate::model::{CheckedDevice, FileAction, RiskSeverity};
+use crate::model::{CheckedDevice, LayoutAction, RiskSeverity};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, listed, time};
 
 /// Bytes from which going over a device takes its time.
 const LARGE: u64 = 64 << 30;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("write-to-used-device", RiskSeverity::Warning, write_to_used_device),
-    Rule::section("write-to-device", RiskSeverity::Warning, write_to_device),
-    Rule::section("whole-device", RiskSeverity::Info, whole_device),
-    Rule::section("missing-device", RiskSeverity::Warning, missing_device),
-    Rule::section("overwrite-existing", RiskSeverity::Info, overwrite_existing),
-    Rule::section("replace-existing", RiskSeverity::Warning, replace_existing),
-    Rule::section("unlink-existing", RiskSeverity::Warning, unlink_existing),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("write-to-used-device", RiskSeverity::Warning, write_to_used_device),
+    RiskRule::section("write-to-device", RiskSeverity::Warning, write_to_device),
+    RiskRule::section("whole-device", RiskSeverity::Info, whole_device),
+    RiskRule::section("missing-device", RiskSeverity::Warning, missing_device),
+    RiskRule::section("overwrite-existing", RiskSeverity::Info, overwrite_existing),
+    RiskRule::section("replace-existing", RiskSeverity::Warning, replace_existing),
+    RiskRule::section("unlink-existing", RiskSeverity::Warning, unlink_existing),
 ];
 
 /// A device with a file system, partitions, swap or other devices on it is written to.
@@ -96,7 +96,7 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
         let there = file.found.is_some_and(|size| size > file.offset);
         there
             && spec.changes()
-            && action(spec, file, false) == FileAction::Use
+            && action(spec, file, false) == LayoutAction::Use
             && file.kind == FileKind::Regular
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
@@ -111,7 +111,8 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 /// A file that is there is too short: laying out removes it and makes a new one.
 fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(spec, file)| {
-        let anew = matches!(action(spec, file, false), FileAction::ReplaceFilled | FileAction::ReplaceEmpty);
+        let anew =
+            matches!(action(spec, file, false), LayoutAction::ReplaceFilled | LayoutAction::ReplaceEmpty);
         anew && file.found.is_some_and(|size| size > 0)
     })?;
     let message = format!(

@@ -4,15 +4,15 @@ use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 use ferrio_machine::DirectIo;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::{CheckedPlace, RiskSeverity};
 use crate::section::{CheckedSection, JobWork};
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("direct-refused", RiskSeverity::Warning, direct_refused),
-    Rule::section("direct-alignment", RiskSeverity::Warning, direct_alignment),
-    Rule::section("direct-partial-block", RiskSeverity::Info, direct_partial_block),
-    Rule::section("direct-in-memory", RiskSeverity::Info, direct_in_memory),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("direct-refused", RiskSeverity::Warning, direct_refused),
+    RiskRule::section("direct-alignment", RiskSeverity::Warning, direct_alignment),
+    RiskRule::section("direct-partial-block", RiskSeverity::Info, direct_partial_block),
+    RiskRule::section("direct-in-memory", RiskSeverity::Info, direct_in_memory),
 ];
 
 /// File systems that never knew O_DIRECT.

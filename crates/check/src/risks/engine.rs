@@ -3,19 +3,19 @@
 use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::RiskSeverity;
 use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::count;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("iodepth-sync-engine", RiskSeverity::Warning, iodepth_sync_engine),
-    Rule::section("libaio-buffered", RiskSeverity::Warning, libaio_buffered),
-    Rule::section("sync-without-file", RiskSeverity::Info, sync_without_file),
-    Rule::section("fsync-with-queue", RiskSeverity::Info, fsync_with_queue),
-    Rule::whole("polling-without-cpus", RiskSeverity::Warning, polling_without_cpus),
-    Rule::section("reports-one-by-one", RiskSeverity::Info, reports_one_by_one),
-    Rule::whole("more-jobs-than-cpus", RiskSeverity::Info, more_jobs_than_cpus),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("iodepth-sync-engine", RiskSeverity::Warning, iodepth_sync_engine),
+    RiskRule::section("libaio-buffered", RiskSeverity::Warning, libaio_buffered),
+    RiskRule::section("sync-without-file", RiskSeverity::Info, sync_without_file),
+    RiskRule::section("fsync-with-queue", RiskSeverity::Info, fsync_with_queue),
+    RiskRule::whole("polling-without-cpus", RiskSeverity::Warning, polling_without_cpus),
+    RiskRule::section("reports-one-by-one", RiskSeverity::Info, reports_one_by_one),
+    RiskRule::whole("more-jobs-than-cpus", RiskSeverity::Info, more_jobs_than_cpus),
 ];
 
 /// Clones from which one report is easier to read than that of each.

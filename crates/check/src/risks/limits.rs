@@ -3,16 +3,16 @@
 use ferrio_job::{EngineKind, FileKind, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::RiskSeverity;
 use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("open-files-limit", RiskSeverity::Warning, open_files_limit),
-    Rule::whole("memory-short", RiskSeverity::Warning, memory_short),
-    Rule::section("locked-memory-limit", RiskSeverity::Warning, locked_memory_limit),
-    Rule::section("random-map-memory", RiskSeverity::Info, random_map_memory),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("open-files-limit", RiskSeverity::Warning, open_files_limit),
+    RiskRule::whole("memory-short", RiskSeverity::Warning, memory_short),
+    RiskRule::section("locked-memory-limit", RiskSeverity::Warning, locked_memory_limit),
+    RiskRule::section("random-map-memory", RiskSeverity::Info, random_map_memory),
 ];
 
 /// Descriptors that a job needs beside its files: standard streams, report, logs, rings.

@@ -4,18 +4,18 @@ use std::path::Path;
 
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::facts::Obstacle;
 use crate::model::{CheckedJob, CheckedLog, RiskSeverity};
 use crate::section::CheckedSection;
 use crate::units::{bytes, count};
 use crate::volume;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("log-not-created", RiskSeverity::Warning, log_not_created),
-    Rule::section("log-on-tested-device", RiskSeverity::Warning, log_on_tested_device),
-    Rule::section("log-every-io", RiskSeverity::Info, log_every_io),
-    Rule::section("log-exists", RiskSeverity::Info, log_exists),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("log-not-created", RiskSeverity::Warning, log_not_created),
+    RiskRule::section("log-on-tested-device", RiskSeverity::Warning, log_on_tested_device),
+    RiskRule::section("log-every-io", RiskSeverity::Info, log_every_io),
+    RiskRule::section("log-exists", RiskSeverity::Info, log_exists),
 ];
 
 /// Bytes of a usual row: time, value, direction, block size, offset, priority.

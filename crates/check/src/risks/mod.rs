@@ -49,14 +49,14 @@ impl<'a> Evidence<'a> {
 }
 
 /// One risk.
-pub(crate) struct Rule {
+pub(crate) struct RiskRule {
     pub(crate) code: &'static str,
     pub(crate) severity: RiskSeverity,
-    pub(crate) scope: Scope,
+    pub(crate) scope: RuleScope,
 }
 
 /// Where a rule looks.
-pub(crate) enum Scope {
+pub(crate) enum RuleScope {
     /// At one section at a time.
     Section(fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>),
     /// At everything.
@@ -89,25 +89,25 @@ impl Observation {
     }
 }
 
-impl Rule {
+impl RiskRule {
     const fn section(
         code: &'static str,
         severity: RiskSeverity,
         look: fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>,
-    ) -> Rule {
-        Rule { code, severity, scope: Scope::Section(look) }
+    ) -> RiskRule {
+        RiskRule { code, severity, scope: RuleScope::Section(look) }
     }
 
     const fn whole(
         code: &'static str,
         severity: RiskSeverity,
         look: fn(&Evidence<'_>) -> Vec<Observation>,
-    ) -> Rule {
-        Rule { code, severity, scope: Scope::Whole(look) }
+    ) -> RiskRule {
+        RiskRule { code, severity, scope: RuleScope::Whole(look) }
     }
 }
 
-const FAMILIES: [&[Rule]; 9] = [
+const FAMILIES: [&[RiskRule]; 9] = [
     data_loss::RULES,
     space::RULES,
     direct::RULES,
@@ -123,7 +123,7 @@ const FAMILIES: [&[Rule]; 9] = [
 const SAID: [(&str, RiskSeverity); 2] =
     [("job-file-notice", RiskSeverity::Warning), ("option-without-effect", RiskSeverity::Info)];
 
-fn rules() -> impl Iterator<Item = &'static Rule> {
+fn rules() -> impl Iterator<Item = &'static RiskRule> {
     FAMILIES.into_iter().flatten()
 }
 
@@ -137,14 +137,14 @@ pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
     let mut risks = said(run);
     for rule in rules() {
         match rule.scope {
-            Scope::Section(look) => {
+            RuleScope::Section(look) => {
                 for section in run.sections {
                     if let Some(told) = look(run, section) {
                         add(&mut risks, run, rule, told.sections(vec![section.index]));
                     }
                 }
             }
-            Scope::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
+            RuleScope::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
         }
     }
     risks.sort_by_key(|risk| risk.severity);
@@ -152,7 +152,7 @@ pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
 }
 
 /// The same thing seen in several jobs is told once.
-fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &Rule, told: Observation) {
+fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &RiskRule, told: Observation) {
     let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
     let origin = of_first.and_then(|section| origin(run, section, told.blame));
     let Observation { message, advice, sections, .. } = told;

@@ -6,14 +6,14 @@ use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::data_loss::is_missing_device;
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::RiskSeverity;
 use crate::section::{JobWork, is_stored};
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::whole("verify-shared-file", RiskSeverity::Warning, verify_shared_file),
-    Rule::whole("same-sequence", RiskSeverity::Warning, same_sequence),
-    Rule::whole("shared-writers", RiskSeverity::Info, shared_writers),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::whole("verify-shared-file", RiskSeverity::Warning, verify_shared_file),
+    RiskRule::whole("same-sequence", RiskSeverity::Warning, same_sequence),
+    RiskRule::whole("shared-writers", RiskSeverity::Info, shared_writers),
 ];
 
 /// One clone's use of a file.

@@ -3,16 +3,16 @@
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::{CheckedPlace, RiskSeverity};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::whole("space-short", RiskSeverity::Warning, space_short),
-    Rule::section("read-only-place", RiskSeverity::Warning, read_only_place),
-    Rule::section("file-size-limit", RiskSeverity::Warning, file_size_limit),
-    Rule::section("trim-unsupported", RiskSeverity::Warning, trim_unsupported),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::whole("space-short", RiskSeverity::Warning, space_short),
+    RiskRule::section("read-only-place", RiskSeverity::Warning, read_only_place),
+    RiskRule::section("file-size-limit", RiskSeverity::Warning, file_size_limit),
+    RiskRule::section("trim-unsupported", RiskSeverity::Warning, trim_unsupported),
 ];
 
 /// All jobs' files on one file system need more than is free there.

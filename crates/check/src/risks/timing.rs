@@ -3,22 +3,22 @@
 use ferrio_job::Direction;
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, Rule};
+use super::{Evidence, Observation, RiskRule};
 use crate::model::{Certainty, RiskSeverity, Volume};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, time};
 use crate::volume;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::section("time-based-without-runtime", RiskSeverity::Warning, time_based_without_runtime),
-    Rule::section("ramp-outlasts-work", RiskSeverity::Warning, ramp_outlasts_work),
-    Rule::section("verify-never-runs", RiskSeverity::Warning, verify_never_runs),
-    Rule::section("startdelay-over", RiskSeverity::Warning, startdelay_over),
-    Rule::section("runtime-unreached", RiskSeverity::Info, runtime_unreached),
-    Rule::section("short-run", RiskSeverity::Warning, short_run),
-    Rule::section("few-ios", RiskSeverity::Info, few_ios),
-    Rule::section("long-run", RiskSeverity::Info, long_run),
-    Rule::section("never-starts", RiskSeverity::Warning, never_starts),
+pub(super) const RULES: &[RiskRule] = &[
+    RiskRule::section("time-based-without-runtime", RiskSeverity::Warning, time_based_without_runtime),
+    RiskRule::section("ramp-outlasts-work", RiskSeverity::Warning, ramp_outlasts_work),
+    RiskRule::section("verify-never-runs", RiskSeverity::Warning, verify_never_runs),
+    RiskRule::section("startdelay-over", RiskSeverity::Warning, startdelay_over),
+    RiskRule::section("runtime-unreached", RiskSeverity::Info, runtime_unreached),
+    RiskRule::section("short-run", RiskSeverity::Warning, short_run),
+    RiskRule::section("few-ios", RiskSeverity::Info, few_ios),
+    RiskRule::section("long-run", RiskSeverity::Info, long_run),
+    RiskRule::section("never-starts", RiskSeverity::Warning, never_starts),
 ];
 
 /// Fewer I/Os than this say little beyond their mean.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{TextStyle, clean, moves, short};
 use crate::model::{
     Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
-    EndsWhich, FileAction, JobCommand, Pauses, TimeSpan, ZoneSizes,
+    EndsWhich, JobCommand, LayoutAction, Pauses, TimeSpan, ZoneSizes,
 };
 use crate::units::{block, bytes, time};
 
@@ -221,7 +221,7 @@ fn names(files: &[&CheckedFile]) -> String {
 fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
     let size = match (file.offset, file.existing_bytes) {
-        (0, Some(there)) if there > end && file.action == FileAction::Use => {
+        (0, Some(there)) if there > end && file.action == LayoutAction::Use => {
             format!("the first {} of {}", bytes(file.size), bytes(there))
         }
         (0, _) => bytes(file.size),
@@ -232,18 +232,18 @@ fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let place = place.map(|place| format!(" on {}", place_name(place))).unwrap_or_default();
     let sparse = file.existing_bytes.zip(file.allocated_bytes).is_some_and(|(size, space)| space < size / 2);
     let deed = match file.action {
-        FileAction::None => return format!("region of {size}"),
-        FileAction::Use if file.kind == CheckedFileKind::Block => "a block device".to_owned(),
-        FileAction::Use if file.kind == CheckedFileKind::Char => "a character device".to_owned(),
-        FileAction::Use if sparse => "there already, sparse".to_owned(),
-        FileAction::Use => "there already".to_owned(),
-        FileAction::UseEarlier => "made by an earlier job".to_owned(),
-        FileAction::CreateFilled => "created and filled".to_owned(),
-        FileAction::CreateEmpty => "created, not filled".to_owned(),
-        FileAction::ReplaceFilled => replaced(file, "filled"),
-        FileAction::ReplaceEmpty => replaced(file, "not filled"),
-        FileAction::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
-        FileAction::CreateOnOpen => "created when opened".to_owned(),
+        LayoutAction::None => return format!("region of {size}"),
+        LayoutAction::Use if file.kind == CheckedFileKind::Block => "a block device".to_owned(),
+        LayoutAction::Use if file.kind == CheckedFileKind::Char => "a character device".to_owned(),
+        LayoutAction::Use if sparse => "there already, sparse".to_owned(),
+        LayoutAction::Use => "there already".to_owned(),
+        LayoutAction::UseEarlier => "made by an earlier job".to_owned(),
+        LayoutAction::CreateFilled => "created and filled".to_owned(),
+        LayoutAction::CreateEmpty => "created, not filled".to_owned(),
+        LayoutAction::ReplaceFilled => replaced(file, "filled"),
+        LayoutAction::ReplaceEmpty => replaced(file, "not filled"),
+        LayoutAction::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
+        LayoutAction::CreateOnOpen => "created when opened".to_owned(),
     };
     let removed = if file.unlink { ", removed at the end" } else { "" };
     format!("{size}{place}: {deed}{removed}")
