@@ -96,7 +96,7 @@ fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
             Takes::Nothing => format!("--{}", entry.name),
             _ => format!("--{}={value}", entry.name),
         };
-        assert_eq!(refusal(&[&word]), format!("option --{} {why}", entry.name));
+        assert_eq!(refusal(&[&word]), format!("option --{} is {why}", entry.name));
         assert!(why.contains("; ") || why.contains(": "), "{why}");
     }
 }
