@@ -49,10 +49,10 @@ impl Messages {
         self.line(diagnostic, &Sources::default());
     }
 
-    /// Says why figures may mean something else than they seem to: one warning per doubt, without blank lines between them.
-    pub fn doubts(self, warnings: &[Warning]) {
+    /// Prints warnings about misleading figures, without blank lines between them.
+    pub fn figure_warnings(self, warnings: &[Warning]) {
         if self.advises() {
-            self.print(&self.doubted(warnings));
+            self.print(&self.figure_warning_lines(warnings));
         }
     }
 
@@ -89,7 +89,7 @@ impl Messages {
         }
     }
 
-    fn doubted(self, warnings: &[Warning]) -> String {
+    fn figure_warning_lines(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
                 let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).help(&warning.help);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_one_block_for_people_and_an_object_each_for_programs() {
+    fn figure_warnings_are_one_block_for_people_and_an_object_each_for_programs() {
         let warning = |message: &str, code: &'static str| Warning {
             code: code.into(),
             jobs: vec!["a".to_owned()],
@@ -169,21 +169,21 @@ mod tests {
             message: message.to_owned(),
             help: "run longer".to_owned(),
         };
-        let doubts = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
-        let text = Messages::default().doubted(&doubts);
+        let warnings = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
+        let text = Messages::default().figure_warning_lines(&warnings);
         let want = "warning: a ran for 3 ms only [short-run]\n  = run longer\nwarning: slow [rate-not-held]\n  = run longer\n";
         assert_eq!(text, want);
-        let objects = JSON.doubted(&doubts);
+        let objects = JSON.figure_warning_lines(&warnings);
         let objects: Vec<serde_json::Value> =
             objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((objects.len(), &objects[1]["code"]), (2, &"rate-not-held".into()));
         assert_eq!((&objects[0]["severity"], &objects[0]["help"]), (&"warning".into(), &"run longer".into()));
         assert_eq!(objects[0]["jobs"], serde_json::json!(["a"]));
-        assert!(Messages::default().doubted(&[]).is_empty());
+        assert!(Messages::default().figure_warning_lines(&[]).is_empty());
     }
 
     #[test]
-    fn every_doubt_is_in_the_table_of_codes() {
+    fn every_figure_warning_is_in_the_table_of_codes() {
         let unknown: Vec<&str> =
             ferrio_report::warning_codes().filter(|code| !codes::is_known(code)).collect();
         assert_eq!(unknown, [""; 0]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use ferrio_jobfile::{Reading, nearest};
-use ferrio_report::{Formats, TerseVersion};
+use ferrio_report::{Format, Formats, TerseVersion};
 
 use crate::options::MESSAGE_FORMAT;
 
@@ -91,33 +91,23 @@ pub fn parser(name: &str) -> ValueParser {
     }
 }
 
-/// Words of `--output-format`.
-pub const FORMATS: [&str; 5] = ["normal", "json", "json+", "terse", "openmetrics"];
-
 /// Shortest interval of `--interval-report`: in shorter ones the work for the lines would show in the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// None of the formats.
-pub const NO_FORMAT: Formats =
-    Formats { normal: false, json: false, json_plus: false, terse: false, openmetrics: false };
-
 /// `normal,json`: all formats wanted, none of them empty.
 pub fn formats(text: &str) -> Result<Formats, String> {
-    let mut formats = NO_FORMAT;
+    let mut formats = Formats::NONE;
     for word in text.split(',') {
-        match word {
-            "" => return Err(format!("a format is expected: {}", FORMATS.join(", "))),
-            "normal" => formats.normal = true,
-            "json" => formats.json = true,
-            "json+" => (formats.json, formats.json_plus) = (true, true),
-            "terse" | "minimal" | "csv" => formats.terse = true,
-            "openmetrics" => formats.openmetrics = true,
-            _ => {
-                let meant = nearest(word, FORMATS.into_iter());
-                let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-                return Err(format!("invalid output format {word}: there are {}{meant}", FORMATS.join(", ")));
-            }
+        if word.is_empty() {
+            return Err(format!("a format is expected: {}", Format::WORDS.join(", ")));
         }
+        let Some(format) = Format::of_word(word) else {
+            let words = Format::WORDS.join(", ");
+            let meant = nearest(word, Format::WORDS.into_iter());
+            let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            return Err(format!("invalid output format {word}: there are {words}{meant}"));
+        };
+        formats = formats.with(format);
     }
     Ok(formats)
 }
@@ -176,12 +166,12 @@ mod tests {
 
     #[test]
     fn formats_are_a_list() {
-        assert_eq!(formats("normal,json"), Ok(Formats { normal: true, json: true, ..NO_FORMAT }));
-        assert_eq!(formats("json+"), Ok(Formats { json: true, json_plus: true, ..NO_FORMAT }));
+        assert_eq!(formats("normal,json"), Ok(Formats::default().with(Format::Json)));
+        assert_eq!(formats("json+"), Ok(Formats::only(Format::JsonPlus)));
         for word in ["terse", "minimal", "csv"] {
-            assert_eq!(formats(word), Ok(Formats { terse: true, ..NO_FORMAT }));
+            assert_eq!(formats(word), Ok(Formats::only(Format::Terse)));
         }
-        assert_eq!(formats("openmetrics"), Ok(Formats { openmetrics: true, ..NO_FORMAT }));
+        assert_eq!(formats("openmetrics"), Ok(Formats::only(Format::OpenMetrics)));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
         for text in ["", ",", "json,,terse", ",json", "json,"] {

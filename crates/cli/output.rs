@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
-    LiveLine, ReportOptions, RunReport, Setting, job_failed, laying_out_line, starting_line, terminating,
+    Format, LiveLine, ReportOptions, RunReport, Setting, job_failed, laying_out_line, starting_line,
+    terminating,
 };
 use ferrio_runner::{Event, RunResult};
 
@@ -61,7 +62,7 @@ impl Output {
         let intervals = settings.interval_report.as_ref();
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A document on standard output must not be torn by a live line.
-        let live = wanted && (settings.formats.normal || !to_stdout) && !intervals_to_stdout;
+        let live = wanted && (settings.formats.has(Format::Normal) || !to_stdout) && !intervals_to_stdout;
         Ok(Output {
             messages,
             name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
@@ -69,7 +70,7 @@ impl Output {
             writes_to_stdout: to_stdout,
             options: settings.report_options(),
             setting: Setting::default(),
-            announces: settings.formats.normal,
+            announces: settings.formats.has(Format::Normal),
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
             live_width: 0,
@@ -130,14 +131,14 @@ impl Output {
     pub fn report(&mut self, plan: &Plan, result: &RunResult) {
         let report = self.report_so_far(plan, result);
         self.clear_live_line();
-        self.messages.doubts(report.warnings());
+        self.messages.figure_warnings(report.warnings());
     }
 
     /// The report in all formats. Nothing of it waits in a buffer.
     fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> RunReport {
         let options = self.options.clone().now().within(&self.setting);
         let report = RunReport::new(plan, result, &options);
-        self.write(&report.in_formats(&options));
+        self.write(&report.in_formats(options.formats, options.terse_version));
         let flushed = self.stream.flush();
         self.remember(flushed);
         report

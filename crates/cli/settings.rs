@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::Diagnostic;
 use ferrio_jobfile::Reading;
 use ferrio_plan::PlanOptions;
-use ferrio_report::{DebugOptions, Formats, ReportOptions, TerseVersion};
+use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::Item;
@@ -267,10 +267,8 @@ fn formats(items: &[Item]) -> Formats {
         Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
             option_values::formats(value).unwrap_or(chosen)
         }
-        Item::Program { name, .. } if *name == "minimal" => {
-            Formats { terse: true, ..option_values::NO_FORMAT }
-        }
-        Item::Program { name, .. } if *name == "append-terse" => Formats { terse: true, ..chosen },
+        Item::Program { name, .. } if *name == "minimal" => Formats::only(Format::Terse),
+        Item::Program { name, .. } if *name == "append-terse" => chosen.with(Format::Terse),
         _ => chosen,
     })
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
+use ferrio_report::Format;
 
 use super::command::Invocation;
 use crate::arguments::{self, Item};
@@ -57,13 +58,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }
-    if !settings.formats.normal && !settings.formats.json {
+    if !settings.formats.has(Format::Normal) && !settings.formats.has(Format::Json) {
         return Err(Error::NoAnswerFormat);
     }
     let report = match examine(&items, &settings) {
         Ok(report) => report,
         Err(Error::Problems(problems)) => {
-            if settings.formats.json {
+            if settings.formats.has(Format::Json) {
                 write(messages, &settings, &ferrio_check::refused(&problems), false)?;
             }
             return Err(Error::Problems(problems));
@@ -100,10 +101,10 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
 /// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
 fn write(messages: Messages, settings: &Settings, report: &Report, as_text: bool) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
-    if settings.formats.normal && as_text {
+    if settings.formats.has(Format::Normal) && as_text {
         output.write(&ferrio_check::text(report, settings.output.is_none() && colour(&io::stdout())));
     }
-    if settings.formats.json {
+    if settings.formats.has(Format::Json) {
         output.write(&ferrio_check::json(report));
     }
     output.close()

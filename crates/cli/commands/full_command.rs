@@ -10,7 +10,7 @@ use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
 use super::command::{self, Operand};
-use crate::{option_values, settings};
+use crate::settings;
 
 /// Options of the program, job options as long options, sub-commands.
 pub fn full_command(commands: &[command::Command]) -> Command {
@@ -39,7 +39,7 @@ fn subcommand(command: &command::Command) -> Command {
 fn offered(argument: Arg) -> Arg {
     let argument = argument.hide_possible_values(false);
     match argument.get_id().as_str() {
-        "output-format" => argument.value_parser(option_values::FORMATS),
+        "output-format" => argument.value_parser(ferrio_report::Format::WORDS),
         "strict" => argument.value_parser(["ferrio", "fio"]),
         "debug" => argument.value_parser(DEBUG_CLASSES.map(|class| class.name)),
         "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),

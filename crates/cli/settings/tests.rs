@@ -17,7 +17,7 @@ fn clap_agrees_with_the_table() {
 #[test]
 fn nothing_given_is_fios_default() {
     let program = read(&[]).unwrap();
-    assert_eq!(program.formats, Formats { normal: true, ..option_values::NO_FORMAT });
+    assert_eq!(program.formats, Formats::default());
     assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
     assert_eq!(program.eta_interval, Duration::from_secs(1));
 }
@@ -31,12 +31,12 @@ fn the_last_of_repeated_options_counts() {
 #[test]
 fn formats_replace_each_other_and_terse_lines_are_added() {
     let formats = |words: &[&str]| read(words).unwrap().formats;
-    let terse = Formats { terse: true, ..option_values::NO_FORMAT };
+    let terse = Formats::only(Format::Terse);
     assert_eq!(formats(&["--output-format=json", "--minimal"]), terse);
-    assert_eq!(formats(&["--minimal", "-F", "json"]), Formats { json: true, ..option_values::NO_FORMAT });
-    assert_eq!(formats(&["--append-terse"]), Formats { normal: true, ..terse });
-    assert_eq!(formats(&["-F", "json", "-f"]), Formats { json: true, ..terse });
-    assert_eq!(formats(&["-F", "openmetrics"]), Formats { openmetrics: true, ..option_values::NO_FORMAT });
+    assert_eq!(formats(&["--minimal", "-F", "json"]), Formats::only(Format::Json));
+    assert_eq!(formats(&["--append-terse"]), terse.with(Format::Normal));
+    assert_eq!(formats(&["-F", "json", "-f"]), terse.with(Format::Json));
+    assert_eq!(formats(&["-F", "openmetrics"]), Formats::only(Format::OpenMetrics));
     assert_eq!(formats(&["-F", "openmetrics", "--minimal"]), terse);
     assert_eq!(read(&["--terse-version=4"]).unwrap().terse_version, TerseVersion::V4);
 }

@@ -10,10 +10,10 @@ use ferrio_job::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Uni
 use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockState, BlockWear, DirectionStats, JobStats, Latency};
 
-use crate::ReportOptions;
 use crate::ctime::ctime;
 use crate::errors::error_message;
 use crate::eta::{ETA_AFTER_SECONDS, remaining};
+use crate::format::Format;
 use crate::model::{
     BATCH_LABELS, BLOCK_LABELS, BlockReport, CpuIdleness, DirectionReport, DiskReport, ETA_UNKNOWN,
     GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, Pairs, Percentiles, RunReport,
@@ -22,6 +22,7 @@ use crate::model::{
 };
 use crate::names::report_name;
 use crate::num::{finite, per_second, percent};
+use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
 use ferrio::ferrio_report;
 use latency::{Histograms, latency_report, priority_reports};
@@ -34,7 +35,8 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let histograms = Histograms { buckets: options.buckets(), bins: options.formats.json_plus };
+        let histograms =
+            Histograms { buckets: options.buckets(), bins: options.formats.has(Format::JsonPlus) };
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();

@@ -103,14 +103,14 @@ fn read_error(error: &serde_json::Error, lines: usize) -> ReadError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Formats;
     use crate::model::{RunEnd, ToleratedErrors};
     use crate::text::tests::{options, run};
+    use crate::{Format, Formats};
 
     fn written(json_plus: bool) -> (RunReport, String) {
         let (plan, result) = run();
         let mut options = options(false);
-        options.formats = Formats { json: true, json_plus, ..Formats::default() };
+        options.formats = Formats::only(if json_plus { Format::JsonPlus } else { Format::Json });
         let report = RunReport::new(&plan, &result, &options);
         let text = report.to_json();
         (report, text)

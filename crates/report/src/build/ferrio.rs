@@ -8,13 +8,13 @@ use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{ClockSource, quantile_error};
 
-use crate::ReportOptions;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
     ResponseReport, RunEnd, RunFacts, TargetPlace,
 };
 use crate::names::job_names;
 use crate::num::{finite, whole_ms};
+use crate::report_options::ReportOptions;
 
 /// The kernel counts CPU time in steps of 10 ms: less than this, over all processors, tells nothing.
 const LEAST_CPU_US: u64 = 200_000;

@@ -202,7 +202,7 @@ fn fios_buckets_are_used_where_they_are_asked_for_or_listed() {
     let fio = [10_048, 501_760, 987_136];
     let (clat, values) = clat_by(&ReportOptions { fio_bins: true, ..options() });
     assert_eq!((values, clat.bins.is_empty()), (fio, true));
-    let formats = Formats { json: true, json_plus: true, ..Formats::default() };
+    let formats = Formats::only(Format::JsonPlus);
     let (clat, values) = clat_by(&ReportOptions { formats, ..options() });
     assert_eq!(values, fio);
     assert!(values.iter().all(|value| clat.bins.0.iter().any(|(bin, _)| bin == value)));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Formats, ReportOptions, TerseVersion};
+use crate::{Format, Formats, ReportOptions, TerseVersion};
 use ferrio_job::testing::plan;
 use ferrio_job::{JobSpec, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
     ReportOptions {
-        formats: Formats { json_plus, ..Formats::default() },
+        formats: if json_plus { Formats::only(Format::JsonPlus) } else { Formats::default() },
         fio_bins: false,
         each_cpu: false,
         terse_version: TerseVersion::default(),
@@ -137,8 +137,8 @@ fn the_extended_document_adds_buckets_where_percentiles_are_on() {
 fn chosen_formats_follow_each_other_document_first() {
     let (plan, result) = run();
     let mut both = options(false);
-    both.formats.json = true;
-    let out = RunReport::new(&plan, &result, &both).in_formats(&both);
+    both.formats = both.formats.with(Format::Json);
+    let out = RunReport::new(&plan, &result, &both).in_formats(both.formats, both.terse_version);
     assert!(out.starts_with("{\n  \"fio version\" : \"fio-3.42\",\n"));
     assert!(out.contains("\n}\n\nmix: (groupid=0, jobs=1): err= 0: pid=101: Sat Nov 21 02:10:09 2026\n"));
 }

@@ -1,0 +1,194 @@
+//! The formats of a report, as one table: their words, what writes them, and which of them go together.
+
+use crate::model::RunReport;
+use crate::terse::TerseVersion;
+use crate::{json, openmetrics, terse, text};
+
+/// A format of the report (`--output-format`), in the order in which a stream has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// Lines of fields between semicolons.
+    Terse,
+    /// The JSON document.
+    Json,
+    /// The JSON document with histogram buckets.
+    JsonPlus,
+    /// The text for people.
+    Normal,
+    /// One OpenMetrics text.
+    OpenMetrics,
+}
+
+/// What there is to know about a format.
+struct FormatRow {
+    format: Format,
+    word: &'static str,
+    /// Other words that fio has for it.
+    aliases: &'static [&'static str],
+    /// Has everything of this one, which is not written beside it.
+    includes: Option<Format>,
+    /// Nothing may follow it in a stream, neither another format nor another report.
+    stands_alone: bool,
+    write: fn(&RunReport, TerseVersion) -> String,
+}
+
+const FORMATS: [FormatRow; 5] = [
+    FormatRow {
+        format: Format::Normal,
+        word: "normal",
+        aliases: &[],
+        includes: None,
+        stands_alone: false,
+        write: |report, _| text::to_text(report),
+    },
+    FormatRow {
+        format: Format::Json,
+        word: "json",
+        aliases: &[],
+        includes: None,
+        stands_alone: false,
+        write: |report, _| json::to_json(report),
+    },
+    FormatRow {
+        format: Format::JsonPlus,
+        word: "json+",
+        aliases: &[],
+        includes: Some(Format::Json),
+        stands_alone: false,
+        write: |report, _| json::to_json(report),
+    },
+    FormatRow {
+        format: Format::Terse,
+        word: "terse",
+        aliases: &["minimal", "csv"],
+        includes: None,
+        stands_alone: false,
+        write: terse::to_terse,
+    },
+    FormatRow {
+        format: Format::OpenMetrics,
+        word: "openmetrics",
+        aliases: &[],
+        includes: None,
+        stands_alone: true,
+        write: |report, _| openmetrics::to_openmetrics(report),
+    },
+];
+
+impl Format {
+    /// The words of all formats, without fio's other words for them.
+    pub const WORDS: [&str; FORMATS.len()] = {
+        let mut words = [""; FORMATS.len()];
+        let mut at = 0;
+        while at < FORMATS.len() {
+            words[at] = FORMATS[at].word;
+            at += 1;
+        }
+        words
+    };
+
+    /// The format that a word names.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        FORMATS.iter().find(|row| row.word == word || row.aliases.contains(&word)).map(|row| row.format)
+    }
+}
+
+/// The formats in which a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formats([bool; FORMATS.len()]);
+
+impl Formats {
+    /// No format.
+    pub const NONE: Formats = Formats([false; FORMATS.len()]);
+
+    /// One format.
+    #[must_use]
+    pub const fn only(format: Format) -> Self {
+        Formats::NONE.with(format)
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub const fn with(mut self, format: Format) -> Self {
+        self.0[format as usize] = true;
+        self
+    }
+
+    /// True if the report has this format, or one that includes it.
+    #[must_use]
+    pub fn has(&self, format: Format) -> bool {
+        self.0[format as usize] || self.chosen().any(|row| row.includes == Some(format))
+    }
+
+    /// True if one stream can hold several reports, one after the other.
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
+        self.chosen().all(|row| !row.stands_alone)
+    }
+
+    /// True if one stream can hold a report in all of them.
+    #[must_use]
+    pub fn fit_together(&self) -> bool {
+        self.may_repeat() || self.chosen().count() == 1
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &'static FormatRow> {
+        FORMATS.iter().filter(|row| self.0[row.format as usize])
+    }
+}
+
+impl Default for Formats {
+    fn default() -> Self {
+        Formats::only(Format::Normal)
+    }
+}
+
+impl RunReport {
+    /// The report in all these formats, one after the other.
+    #[must_use]
+    pub fn in_formats(&self, formats: Formats, terse_version: TerseVersion) -> String {
+        let is_included = |row: &FormatRow| formats.chosen().any(|other| other.includes == Some(row.format));
+        let mut rows: Vec<&FormatRow> = formats.chosen().filter(|row| !is_included(row)).collect();
+        rows.sort_by_key(|row| row.format);
+        rows.into_iter().map(|row| (row.write)(self, terse_version)).collect()
+    }
+
+    /// The text for people, starting with an empty line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        text::to_text(self)
+    }
+
+    /// The JSON document, newline at the end included.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json::to_json(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_row_and_a_word_of_its_own() {
+        for format in [Format::Terse, Format::Json, Format::JsonPlus, Format::Normal, Format::OpenMetrics] {
+            let words: Vec<&str> =
+                Format::WORDS.into_iter().filter(|word| Format::of_word(word) == Some(format)).collect();
+            assert_eq!(words.len(), 1, "{format:?}");
+        }
+        assert_eq!(["minimal", "csv"].map(Format::of_word), [Some(Format::Terse); 2]);
+        assert_eq!(Format::of_word("xml"), None);
+    }
+
+    #[test]
+    fn json_plus_includes_json_and_openmetrics_stands_alone() {
+        let plus = Formats::only(Format::JsonPlus);
+        assert!(plus.has(Format::Json) && !Formats::only(Format::Json).has(Format::JsonPlus));
+        let metrics = Formats::only(Format::OpenMetrics);
+        assert!(metrics.fit_together() && !metrics.may_repeat());
+        assert!(!metrics.with(Format::Normal).fit_together());
+        assert!(plus.with(Format::Normal).with(Format::Terse).fit_together());
+    }
+}
