@@ -62,7 +62,7 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        (plan(errors.iter().map(|_| JobSpec::bare("a"))), Outcome { result, intervals_lost: false })
+        (plan(errors.iter().map(|_| JobSpec::with_defaults("a"))), Outcome { result, intervals_lost: false })
     }
 
     #[test]

@@ -138,7 +138,7 @@ mod tests {
     fn run() -> (Plan, RunResult) {
         let job = JobResult { error: Some(JobError::new(5, "io_u error")), ..JobResult::default() };
         let result = RunResult { jobs: vec![job], elapsed: Duration::from_millis(7), ..RunResult::default() };
-        (plan([JobSpec::bare("a")]), result)
+        (plan([JobSpec::with_defaults("a")]), result)
     }
 
     fn to(name: &str) -> Intervals {

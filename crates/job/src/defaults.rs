@@ -12,7 +12,7 @@ use crate::{
 impl JobSpec {
     /// A job with fio's defaults and no files: the base that the planner fills in.
     #[must_use]
-    pub fn bare(name: &str) -> Self {
+    pub fn with_defaults(name: &str) -> Self {
         let block = BlockSizes { min: 4096, max: 4096, align: 4096 };
         JobSpec {
             name: name.to_owned(),

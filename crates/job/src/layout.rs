@@ -51,7 +51,8 @@ mod tests {
     use crate::{EngineKind, ReadWrite};
 
     fn layout(rw: ReadWrite, change: fn(&mut JobSpec)) -> Layout {
-        let mut spec = JobSpec { rw, overwrite: false, engine: EngineKind::Psync, ..JobSpec::bare("a") };
+        let mut spec =
+            JobSpec { rw, overwrite: false, engine: EngineKind::Psync, ..JobSpec::with_defaults("a") };
         change(&mut spec);
         layout_of(&spec)
     }

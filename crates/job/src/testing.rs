@@ -20,7 +20,7 @@ pub fn null_job(name: &str, size: u64) -> JobSpec {
 /// A job with fio's defaults that moves all of one file.
 #[must_use]
 pub fn job_on(file: FileSpec, name: &str, rw: ReadWrite) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
+    let mut spec = JobSpec::with_defaults(name);
     spec.rw = rw;
     spec.limits.size = file.size;
     spec.files = vec![file];

@@ -17,7 +17,7 @@ inert! {
 
 /// Rules about the job as written: a latency that is not measured cannot be limited.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if measure::measure(job, JobSpec::bare("").measure).lat {
+    if measure::measure(job, JobSpec::with_defaults("").measure).lat {
         return;
     }
     for opt in [Opt::MaxLatency, Opt::LatencyTarget] {

@@ -51,7 +51,7 @@ pub(crate) fn resolve(
     findings: &mut Findings,
 ) -> Option<Draft> {
     let engine = engine::kind(job, findings)?;
-    let mut spec = JobSpec { engine, readonly, options: echo(&job.own), ..JobSpec::bare(name(job)) };
+    let mut spec = JobSpec { engine, readonly, options: echo(&job.own), ..JobSpec::with_defaults(name(job)) };
     resolve_subjects(job, &mut spec, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);

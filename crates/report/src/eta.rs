@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn spec(size: u64, runtime: u64) -> JobSpec {
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.limits.size = size;
         spec.limits.runtime = Duration::from_secs(runtime);
         spec

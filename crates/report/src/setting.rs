@@ -73,7 +73,7 @@ mod tests {
     use ferrio_job::{EngineKind, JobSpec};
 
     fn job(engine: EngineKind, kind: FileKind, path: &Path) -> JobSpec {
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.engine = engine;
         spec.files = vec![file(path, kind, 4096)];
         spec

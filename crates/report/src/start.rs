@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_header_names_group_workload_block_sizes_engine_and_depth() {
         let block = |min, max| BlockSizes { min, max, align: min };
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.rw = ReadWrite::RandMixed;
         spec.engine = EngineKind::IoUring;
         spec.depth.iodepth = 32;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn sizes_by_kind_of_offset_have_no_third_range() {
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.bs_is_seq_rand = true;
         assert_eq!(
             start_lines(&plan(vec![spec])),
@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn clones_share_one_header() {
         let clone = |number| {
-            let mut spec = JobSpec::bare("a");
+            let mut spec = JobSpec::with_defaults("a");
             (spec.clone, spec.clones) = (number, 3);
             spec
         };
-        let mut other = JobSpec::bare("b");
+        let mut other = JobSpec::with_defaults("b");
         other.group = 1;
         let lines = start_lines(&plan(vec![clone(0), clone(2), clone(1), other]));
         let starts: Vec<&str> = lines.lines().map(|line| line.split(": rw").next().unwrap()).collect();

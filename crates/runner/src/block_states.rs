@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn blocks_that_fit_no_memory_fail_their_job_and_not_the_program() {
         let blocks = |size| {
-            let mut spec = JobSpec::bare("a");
+            let mut spec = JobSpec::with_defaults("a");
             (spec.measure.block_errors, spec.rw) = (true, ReadWrite::Trim);
             spec.files = vec![file("a", FileKind::Pretend, size)];
             BlockStates::of(&spec)

@@ -143,7 +143,7 @@ mod tests {
     /// A plan of jobs with these ids and weights.
     fn flows(jobs: &[(u32, u32)]) -> Flows {
         let job = |&(id, weight): &(u32, u32)| {
-            let mut spec = JobSpec::bare("a");
+            let mut spec = JobSpec::with_defaults("a");
             spec.flow = (weight > 0).then_some(Flow { id, weight, sleep: Duration::ZERO });
             spec
         };

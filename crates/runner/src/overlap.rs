@@ -256,7 +256,7 @@ mod tests {
             let job = |&(offload, serialize_overlap): &(bool, bool)| ferrio_job::JobSpec {
                 offload,
                 serialize_overlap,
-                ..ferrio_job::JobSpec::bare("a")
+                ..ferrio_job::JobSpec::with_defaults("a")
             };
             SharedRanges::of(&ferrio_job::testing::plan(wanted.iter().map(job))).is_some()
         };

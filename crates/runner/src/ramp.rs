@@ -70,7 +70,7 @@ mod tests {
 
     fn ramps(jobs: &[(u32, bool, u64)]) -> Vec<Option<RampSize>> {
         let job = |&(group, group_reporting, ramp_size): &(u32, bool, u64)| {
-            let mut spec = JobSpec { group, group_reporting, ..JobSpec::bare("a") };
+            let mut spec = JobSpec { group, group_reporting, ..JobSpec::with_defaults("a") };
             spec.limits.ramp_size = ramp_size;
             spec
         };

@@ -95,7 +95,7 @@ mod tests {
 
     /// A mix of two I/Os in flight in which 1000 reads a second are due, and the clock of a job that began at 1 s.
     fn job() -> (RateSchedule, JobSpec, Timing) {
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.rw = ReadWrite::Mixed;
         spec.engine = ferrio_job::EngineKind::IoUring;
         spec.depth.iodepth = 2;

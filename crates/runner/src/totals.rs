@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn main_wakes_up_at_the_ticks_if_samples_are_wanted() {
-        let plan = plan([JobSpec::bare("a")]);
+        let plan = plan([JobSpec::with_defaults("a")]);
         let controls = [JobControl::default()];
         let look = |logs, ms| {
             let elapsed = Duration::from_millis(ms);

@@ -30,8 +30,8 @@ impl Workload {
         check_regions(regions)?;
         match holds_maps(spec, regions) {
             Err(_) if spec.soft_random_map => {
-                let bare = JobSpec { random_map: false, ..spec.clone() };
-                Ok(Workload { path: Path::new(&bare, regions, entropy)?, without_map: true })
+                let no_map = JobSpec { random_map: false, ..spec.clone() };
+                Ok(Workload { path: Path::new(&no_map, regions, entropy)?, without_map: true })
             }
             held => {
                 held?;

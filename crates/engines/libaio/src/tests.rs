@@ -6,7 +6,7 @@ use super::*;
 const BACKENDS: [LibaioBackend; 2] = [LibaioBackend::Kernel, LibaioBackend::IoUring];
 
 fn spec(iodepth: u32, backend: LibaioBackend, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
-    let mut spec = JobSpec::bare("libaio");
+    let mut spec = JobSpec::with_defaults("libaio");
     spec.depth.iodepth = iodepth;
     spec.engine_options.libaio_backend = backend;
     change(&mut spec.engine_options);

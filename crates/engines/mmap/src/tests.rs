@@ -6,7 +6,7 @@ use ferrio_job::ReadWrite;
 use super::*;
 
 fn spec(rw: ReadWrite, change: impl FnOnce(&mut JobSpec)) -> JobSpec {
-    let mut spec = JobSpec::bare("mmap");
+    let mut spec = JobSpec::with_defaults("mmap");
     spec.rw = rw;
     change(&mut spec);
     spec

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn rig(iodepth: u32) -> Rig<Null> {
-        let mut spec = JobSpec::bare("null");
+        let mut spec = JobSpec::with_defaults("null");
         spec.depth.iodepth = iodepth;
         Rig::new(&spec, FileSet::default()).unwrap()
     }

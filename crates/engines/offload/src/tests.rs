@@ -5,7 +5,7 @@ use ferrio_engine_psync::{Psync, Sync};
 use super::*;
 
 fn spec(engine: EngineKind, iodepth: u32) -> JobSpec {
-    let mut spec = JobSpec::bare("offload");
+    let mut spec = JobSpec::with_defaults("offload");
     spec.engine = engine;
     spec.depth.iodepth = iodepth;
     spec.offload = true;

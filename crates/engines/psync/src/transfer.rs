@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn flagged(change: impl FnOnce(&mut JobSpec)) -> Flagged {
-        let mut spec = JobSpec::bare("flags");
+        let mut spec = JobSpec::with_defaults("flags");
         change(&mut spec);
         Flagged::new(&spec)
     }

@@ -5,7 +5,7 @@ use ferrio_engine::testing::{Rig, content, file_with, open};
 use super::*;
 
 fn spec(iodepth: u32) -> JobSpec {
-    let mut spec = JobSpec::bare("tokio_uring");
+    let mut spec = JobSpec::with_defaults("tokio_uring");
     spec.depth.iodepth = iodepth;
     spec
 }

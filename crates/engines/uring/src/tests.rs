@@ -3,7 +3,7 @@ use ferrio_engine::testing::{Rig, content, file_with, open};
 use super::*;
 
 fn spec(iodepth: u32, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
-    let mut spec = JobSpec::bare("io_uring");
+    let mut spec = JobSpec::with_defaults("io_uring");
     spec.depth.iodepth = iodepth;
     change(&mut spec.engine_options);
     spec

@@ -16,7 +16,7 @@ fn an_empty_job_has_fios_defaults() {
     spec.files.clear();
     spec.limits.size = 0;
     spec.options.clear();
-    assert_eq!(spec, JobSpec::bare("a"));
+    assert_eq!(spec, JobSpec::with_defaults("a"));
 }
 
 #[test]

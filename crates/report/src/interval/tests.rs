@@ -51,7 +51,7 @@ impl Reader {
 
 fn plan(names: &[&str]) -> Plan {
     let job = |(number, name): (u32, &&str)| {
-        let mut spec = JobSpec { number, rw: ReadWrite::Read, ..JobSpec::bare(name) };
+        let mut spec = JobSpec { number, rw: ReadWrite::Read, ..JobSpec::with_defaults(name) };
         spec.measure.percentiles = vec![50.0, 99.9];
         spec
     };

@@ -4,7 +4,7 @@ use ferrio_job::testing::plan;
 const MIB: u64 = 1 << 20;
 
 fn timed(name: &str, rw: ReadWrite, seconds: u64) -> JobSpec {
-    let mut spec = JobSpec::bare(name);
+    let mut spec = JobSpec::with_defaults(name);
     spec.rw = rw;
     spec.limits.size = 100 << 30;
     spec.limits.runtime = Duration::from_secs(seconds);

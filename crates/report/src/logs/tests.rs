@@ -15,7 +15,7 @@ use super::*;
 
 /// A job that writes all logs into `dir`, under the name `x`.
 fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
-    let mut spec = JobSpec::bare("a");
+    let mut spec = JobSpec::with_defaults("a");
     let prefix = Some(dir.join("x").display().to_string());
     spec.number = number;
     spec.logs.bw.clone_from(&prefix);
@@ -80,7 +80,7 @@ fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
 
 #[test]
 fn without_log_options_nothing_is_started() {
-    assert!(LogWriter::start(&plan(vec![JobSpec::bare("a")]), None, &mut |_| ()).is_none());
+    assert!(LogWriter::start(&plan(vec![JobSpec::with_defaults("a")]), None, &mut |_| ()).is_none());
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn averaged_rates_have_a_row_per_direction_with_progress() {
 fn each_job_has_files_of_its_own_and_earlier_content_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x_lat.2.log"), "old\n".repeat(100)).unwrap();
-    let plan = plan(vec![job(dir.path(), 1, 0), JobSpec::bare("b"), job(dir.path(), 2, 0)]);
+    let plan = plan(vec![job(dir.path(), 1, 0), JobSpec::with_defaults("b"), job(dir.path(), 2, 0)]);
     let batches = vec![
         LogBatch::Ios { job: 2, samples: vec![synchronous(2, 0, 2)] },
         LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 1)] },
@@ -314,7 +314,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("agg").display().to_string();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("agg-trim_bw.log")).unwrap();
-    let logs = LogWriter::start(&plan(vec![JobSpec::bare("a")]), Some(&prefix), &mut |line| {
+    let logs = LogWriter::start(&plan(vec![JobSpec::with_defaults("a")]), Some(&prefix), &mut |line| {
         panic!("{}", line.message)
     });
     let logs = logs.unwrap();

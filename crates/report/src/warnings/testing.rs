@@ -72,7 +72,7 @@ impl TestRun {
     }
 
     fn add(mut self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec), places: Vec<usize>) -> Self {
-        let mut spec = JobSpec::bare(name);
+        let mut spec = JobSpec::with_defaults(name);
         change(&mut spec);
         self.plan.jobs.extend(testing::plan([spec]).jobs);
         self.result.jobs.push(JobResult { start_ms: 1, stats, ..JobResult::default() });

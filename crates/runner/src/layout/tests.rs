@@ -21,7 +21,7 @@ impl Case {
     /// A job over one missing file.
     fn new(rw: ReadWrite) -> Self {
         let directory = TempDir::new().unwrap();
-        let mut spec = JobSpec::bare("a");
+        let mut spec = JobSpec::with_defaults("a");
         spec.rw = rw;
         spec.overwrite = rw.does(Direction::Read);
         spec.files = vec![file(directory.path().join("f"), FileKind::Regular, SIZE)];

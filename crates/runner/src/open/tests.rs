@@ -6,7 +6,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::*;
 
 fn spec(rw: ReadWrite, path: &std::path::Path) -> JobSpec {
-    let mut spec = JobSpec::bare("a");
+    let mut spec = JobSpec::with_defaults("a");
     spec.rw = rw;
     spec.files = vec![FileSpec { extend: false, ..file(path, FileKind::Regular, 4096) }];
     spec

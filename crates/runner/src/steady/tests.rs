@@ -61,7 +61,7 @@ impl Bench {
 }
 
 fn job(figure: SteadyFigure, slope: bool, limit: f64, percent: bool) -> JobSpec {
-    let mut spec = JobSpec::bare("a");
+    let mut spec = JobSpec::with_defaults("a");
     spec.steadystate = Some(SteadyState {
         figure,
         slope,

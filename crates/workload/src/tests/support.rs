@@ -9,7 +9,7 @@ pub(crate) const MOST: usize = 100_000;
 
 /// The first job of a run, with defaults.
 pub(crate) fn job() -> JobSpec {
-    JobSpec::bare("a")
+    JobSpec::with_defaults("a")
 }
 
 /// Whole-file regions of `spec.limits.size` over `files` files.
