@@ -1,6 +1,6 @@
 //! What this program does not have and why: engines of fio, and the reasons that rows of the option table share.
 
-use super::Opt;
+use super::opt::Opt;
 
 /// An engine of fio that is not in this program.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Memory and contents of the I/O buffers.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "none"] {

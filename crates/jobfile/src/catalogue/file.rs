@@ -1,7 +1,7 @@
 //! Files: their names, how they are made, laid out, opened and synced.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "file" / "filename"] {

@@ -1,7 +1,8 @@
 //! What I/O a job does: direction, engine, queue depth, sizes, how files are opened for it.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "io_basic"] {

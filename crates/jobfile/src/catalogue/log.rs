@@ -1,7 +1,7 @@
 //! Logs, and recording and replaying I/O.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "iolog"] {

@@ -25,8 +25,10 @@ macro_rules! rows {
         }
     )+) => {{
         #[allow(unused_imports)]
-        use $crate::catalogue::{
-            Kind, Multi, Opt, Scope::{Core, Engines, Profile}, Status::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, Unit,
+        use $crate::catalogue::opt::Opt;
+        #[allow(unused_imports)]
+        use $crate::catalogue::row::{
+            Kind, Multi, Scope::{Core, Engines, Profile}, Status::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, Unit,
             choices, first, limit, main,
         };
         &[$($(Row {

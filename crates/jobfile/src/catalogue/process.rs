@@ -1,7 +1,8 @@
 //! The job among the others: description, run time, grouping, errors, CPUs, priorities.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "general" / "desc"] {

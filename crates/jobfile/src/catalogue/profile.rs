@@ -1,7 +1,7 @@
 //! Options of the built-in profiles act and tiobench.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "profile" / "none"] {

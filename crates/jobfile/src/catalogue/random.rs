@@ -1,7 +1,7 @@
 //! Random offsets: seeds, generators, distributions.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "random"] {

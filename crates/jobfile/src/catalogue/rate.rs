@@ -1,7 +1,7 @@
 //! Speed of a job: rates, pauses, latency targets, flow groups.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "thinktime"] {

@@ -1,7 +1,7 @@
 //! Statistics, and the units that they are printed in.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "stat" / "none"] {

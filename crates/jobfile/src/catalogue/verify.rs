@@ -1,7 +1,7 @@
 //! Verification of data, and trims of verified blocks.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "verify"] {

@@ -1,7 +1,8 @@
 //! Zones of files and devices, and placement of data.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Core; "io" / "zone"] {

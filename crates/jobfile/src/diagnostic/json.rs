@@ -5,7 +5,7 @@
 use annotate_snippets::Renderer;
 use serde::Serialize;
 
-use super::{SHOWN, render};
+use super::text::{SHOWN, render};
 use ferrio_job::Origin;
 use ferrio_job::{Diagnostic, Severity};
 

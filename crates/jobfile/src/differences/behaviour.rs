@@ -7,7 +7,7 @@ mod jobs;
 mod output;
 mod workload;
 
-use super::BehaviourDifference;
+use super::row::BehaviourDifference;
 
 /// All of them. `docs/differences.md` keeps this order.
 pub const BEHAVIOUR: &[&[BehaviourDifference]] =

@@ -1,7 +1,7 @@
 //! Values that fio reads in an unexpected way, each with an example.
 
-use super::Outcome::{self, Kept, Meant, Refused};
-use super::ValueDifference;
+use super::row::Outcome::{self, Kept, Meant, Refused};
+use super::row::ValueDifference;
 
 const fn row(
     id: &'static str,

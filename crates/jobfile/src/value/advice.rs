@@ -2,8 +2,10 @@
 
 use super::describe::describe;
 use super::fault::Fault;
+use super::fio;
+use super::model::ReadFile;
 use super::number::time_factor;
-use super::{ReadFile, fio, parse};
+use super::parse::parse;
 use crate::catalogue::{Kind, Row, Unit};
 
 /// Longer texts are not searched for a meaning.

@@ -1,8 +1,5 @@
 //! Arguments behind the colon of a word: steps of `rw`, parameters of distributions, limits of steady states.
 
-use std::fmt;
-use std::path::PathBuf;
-
 use ferrio_job::{
     AccessZone, Choice as _, Distribution, FileService, Law, PerDirection, ReadWrite, RwPostfix, Skew,
     SteadyFigure, SteadyTest,
@@ -10,78 +7,9 @@ use ferrio_job::{
 
 use super::fault::{Fault, Piece};
 use super::lists::decimal;
+use super::model::{Argument, SteadyLimit};
 use super::number::{Reader, pieces_by_comma, size_factor, time_factor};
 use crate::catalogue::{Opt, Row};
-
-/// What a word was given as its argument, or has as its default.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Argument {
-    /// None.
-    None,
-    /// `rw=randread:8`, `rw=write:-4k`.
-    Postfix(RwPostfix),
-    /// The distribution that a word of `random_distribution` asks for.
-    Distribution(Distribution),
-    /// The order of files that a word of `file_service_type` asks for.
-    FileService(FileService),
-    /// The count of `file_service_type=sequential:8`, which has no use.
-    Unused(u32),
-    /// The limit of a steady state.
-    Limit(SteadyLimit),
-    /// `mem=mmap:/path`, `ioengine=external:/path`.
-    Path(PathBuf),
-    /// The nodes of a NUMA policy, as libnuma writes them.
-    Nodes(String),
-}
-
-/// The limit below which a state is steady.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SteadyLimit {
-    /// I/Os per second, bytes per second, ns, or percent of the mean.
-    pub limit: f64,
-    /// It is a percentage.
-    pub percent: bool,
-}
-
-/// As it may be written behind a word, with its colon.
-impl fmt::Display for Argument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Argument::None
-            | Argument::Postfix(RwPostfix::None)
-            | Argument::Distribution(Distribution::Uniform)
-            | Argument::FileService(FileService::Sequential) => Ok(()),
-            Argument::Postfix(RwPostfix::Hole(bytes)) => write!(f, ":{bytes}"),
-            Argument::Postfix(RwPostfix::Every(ios)) => write!(f, ":{ios}"),
-            Argument::Distribution(Distribution::Skewed(skew))
-            | Argument::FileService(FileService::Skewed(skew)) => {
-                let (Law::Zipf(parameter) | Law::Pareto(parameter) | Law::Normal(parameter)) = skew.law;
-                write!(f, ":{parameter}")?;
-                skew.center.map_or(Ok(()), |center| write!(f, ":{center}"))
-            }
-            Argument::Distribution(Distribution::Zoned(zones) | Distribution::ZonedAbs(zones)) => {
-                let list = |zones: &Vec<AccessZone>| {
-                    joined(zones.iter().map(|zone| format!("{}/{}", zone.accesses, zone.size)), ":")
-                };
-                write!(f, ":{}", joined(zones.0.iter().map(list), ","))
-            }
-            Argument::Distribution(Distribution::Sequence { blocks, .. }) => {
-                write!(f, ":{}", joined(blocks.iter().map(u64::to_string), ","))
-            }
-            Argument::FileService(FileService::RoundRobin { ios } | FileService::Random { ios })
-            | Argument::Unused(ios) => write!(f, ":{ios}"),
-            Argument::Limit(limit) => {
-                write!(f, ":{}{}", limit.limit, if limit.percent { "%" } else { "" })
-            }
-            Argument::Path(path) => write!(f, ":{}", path.display()),
-            Argument::Nodes(nodes) => write!(f, ":{nodes}"),
-        }
-    }
-}
-
-fn joined(texts: impl Iterator<Item = String>, separator: &str) -> String {
-    texts.collect::<Vec<_>>().join(separator)
-}
 
 /// Reads the argument that `word` of row `row` was given, if any.
 pub(crate) fn read(

@@ -1,6 +1,6 @@
 //! Values in a few words, for people: what a text was taken to mean.
 
-use super::{Amount, Split, Value};
+use super::model::{Amount, Split, Value};
 use crate::catalogue::{Kind, Row, Unit};
 
 /// What a value of row `row` means, `10 us` or `4096 bytes` say.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Value;
 use super::errno::ERRORS;
 use super::expression;
 use super::fault::{Fault, Piece};
+use super::model::Value;
 use super::number::size_factor;
 use crate::catalogue::{Kind, Row};
 

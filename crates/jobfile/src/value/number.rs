@@ -5,7 +5,7 @@
 
 use super::expression::{self, Outcome};
 use super::fault::{Fault, Piece};
-use super::{Amount, Value};
+use super::model::{Amount, Value};
 use crate::catalogue::{Kind, Multi, Opt, Row, Unit};
 
 /// Reads the numbers of one row.

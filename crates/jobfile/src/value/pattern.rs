@@ -5,7 +5,7 @@ use std::path::Path;
 use super::fault::{Fault, Piece};
 use ferrio_job::Pattern;
 
-use super::{ReadFile, Value};
+use super::model::{ReadFile, Value};
 
 /// Most bytes a file may contribute.
 const FILE: usize = 128 << 20;

@@ -1,8 +1,8 @@
 //! Block sizes with shares: `bssplit` and `cmdprio_bssplit`.
 
 use super::fault::{Fault, Piece};
+use super::model::{PrioritySplit, Split, Value};
 use super::number::{Reader, fill, pieces_by_comma};
-use super::{PrioritySplit, Split, Value};
 use crate::catalogue::{Opt, Row};
 
 /// Most entries per direction.

@@ -6,7 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalogue::rows;
+use crate::catalogue::{Opt, rows};
+use ferrio_job::Pattern;
 
 fn no_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::NotFound.into())

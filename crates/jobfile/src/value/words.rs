@@ -2,7 +2,7 @@
 
 use super::argument;
 use super::fault::{Fault, Piece};
-use super::{Argument, Value};
+use super::model::{Argument, Value};
 use crate::catalogue::{Kind, Opt, Row, canonical_engine};
 use crate::suggest::nearest;
 

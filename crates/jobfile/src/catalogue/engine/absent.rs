@@ -1,7 +1,8 @@
 //! Private options of engines that are not here. The rows of an engine move to a file of its own when it is implemented.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Engines(&["cpuio"]); "engine" / "none"] {

@@ -1,7 +1,8 @@
 //! Private options of io_uring.
 
+use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::{Row, absent};
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Engines(&["io_uring", "io_uring_cmd"]); "engine" / "iouring"] {

@@ -1,7 +1,7 @@
 //! Private options of mmap.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Engines(&["mmap"]); "engine" / "mmap"] {

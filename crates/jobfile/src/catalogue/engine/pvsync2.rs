@@ -1,7 +1,7 @@
 //! Private options of pvsync2.
 
-use crate::catalogue::Row;
 use crate::catalogue::macros::rows;
+use crate::catalogue::row::Row;
 
 pub(in crate::catalogue) const ROWS: &[Row] = rows! {
     [Engines(&["pvsync2"]); "engine" / "none"] {

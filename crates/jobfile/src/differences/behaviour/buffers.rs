@@ -1,6 +1,6 @@
 //! The contents and memory of I/O buffers.
 
-use crate::differences::BehaviourDifference as Row;
+use crate::differences::row::BehaviourDifference as Row;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

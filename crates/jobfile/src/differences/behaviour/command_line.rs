@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::differences::BehaviourDifference as Row;
+use crate::differences::row::BehaviourDifference as Row;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

@@ -1,6 +1,6 @@
 //! The grammar of job files.
 
-use crate::differences::BehaviourDifference as Row;
+use crate::differences::row::BehaviourDifference as Row;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

@@ -1,6 +1,6 @@
 //! How options define a job, and how a job runs.
 
-use crate::differences::BehaviourDifference as Row;
+use crate::differences::row::BehaviourDifference as Row;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

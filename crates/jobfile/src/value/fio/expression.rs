@@ -1,8 +1,8 @@
 //! Arithmetic as fio does it: literals of 32 bits, division by zero without effect, suffixes that know no
 //! `kb_base`; and the arithmetic of `bc` for lines with `$ncpus` and the like.
 
-use super::super::arithmetic::{self, Arithmetic};
-use super::super::fault::{Fault, Piece};
+use crate::value::arithmetic::{self, Arithmetic};
+use crate::value::fault::{Fault, Piece};
 
 /// A number on its way through an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ impl Arithmetic for Dialect {
                 .map_err(|_| rest.part(0, 2 + length).fault("not a number"))?;
             return Ok((Number::Whole(i64::from(number as i32)), 2 + length));
         }
-        let text = super::decimal_prefix(rest.text);
+        let text = decimal_prefix(rest.text);
         let number = match text.parse::<u128>() {
             Ok(number) if *self == Dialect::Bc => i64::try_from(number).ok().map(Number::Whole),
             Ok(number) => Some(Number::Whole(i64::from(number as i32))),
@@ -174,4 +174,23 @@ fn apply(sign: char, left: Number, right: Number) -> Number {
         '/' | '%' => left,
         _ => left.powf(right),
     })
+}
+
+/// The digits, sign and point that C's conversions would take from the beginning of a text, blanks before them
+/// included.
+pub(super) fn decimal_prefix(text: &str) -> &str {
+    let start = text.len() - text.trim_start().len();
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let sign = |at: usize| at + usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+    let mut end = digits(sign(start));
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) && digits(sign(end + 1)) > sign(end + 1) {
+        end = digits(sign(end + 1));
+    }
+    &text[..end]
 }

@@ -1,10 +1,11 @@
 //! Lists as fio reads them: a bad element ends a list of decimal numbers, an empty one ends any list.
 
-use super::super::fault::{Fault, Piece};
-use super::super::{Split, Value, lists};
-use super::number::Reader;
-use super::{decimal_prefix, expression};
+use super::expression::{self, decimal_prefix};
+use super::number::{Reader, any_good};
 use crate::catalogue::{Kind, Row};
+use crate::value::fault::{Fault, Piece};
+use crate::value::lists;
+use crate::value::model::{Split, Value};
 
 /// Longest list of decimal numbers.
 const FLOATS: usize = 20;
@@ -24,7 +25,7 @@ pub(super) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
     // elements behind the longest list still count as good ones
     let more = Piece::whole(text).split(':').skip(most).any(|piece| float(row, piece).is_ok());
     if !more {
-        super::any_good(&results, Piece::whole(text))?;
+        any_good(&results, Piece::whole(text))?;
     }
     let numbers: Vec<f64> = results.into_iter().map_while(Result::ok).collect();
     Ok(Value::Floats(numbers, u8::try_from(digits).unwrap_or(u8::MAX)))

@@ -10,8 +10,9 @@ mod number;
 mod tests;
 mod words;
 
-use super::fault::{Fault, Piece};
-use super::{ReadFile, Value};
+use super::fault::Fault;
+use super::model::{ReadFile, Value};
+use super::parse::{self, NAME, base_of};
 use crate::catalogue::{Kind, Opt, Row};
 use number::Reader;
 
@@ -24,12 +25,12 @@ pub(crate) fn parse(
     kb_base: u64,
     read_file: ReadFile<'_>,
 ) -> Result<Value, Fault> {
-    let same = || super::parse(row, text, kb_base, read_file);
+    let same = || parse::parse(row, text, kb_base, read_file);
     if row.kind == Kind::CpuList && text == Some("") {
         return lists::cpus("");
     }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return same() };
-    let kb_base = super::base_of(row, kb_base);
+    let kb_base = base_of(row, kb_base);
     let reader = Reader { row, kb_base };
     match row.kind {
         Kind::Flag | Kind::Bool => reader.switch(text),
@@ -40,39 +41,11 @@ pub(crate) fn parse(
         Kind::Float | Kind::FloatList => lists::floats(row, text),
         Kind::Bssplit => lists::splits(reader, text),
         Kind::CpuList => lists::cpus(text),
-        Kind::StrList if row.opt != Opt::Filename || text.len() < super::NAME => {
+        Kind::StrList if row.opt != Opt::Filename || text.len() < NAME => {
             same().or_else(|_| Ok(Value::List(Vec::new())))
         }
         Kind::Enum | Kind::EnumArg if row.opt != Opt::Ioengine => words::choice(row, kb_base, text),
         Kind::EnumList => words::choices(row, text),
         _ => same(),
     }
-}
-
-/// The digits, sign and point that C's conversions would take from the beginning of a text, blanks before them
-/// included.
-fn decimal_prefix(text: &str) -> &str {
-    let start = text.len() - text.trim_start().len();
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
-    };
-    let sign = |at: usize| at + usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
-    let mut end = digits(sign(start));
-    if bytes.get(end) == Some(&b'.') {
-        end = digits(end + 1);
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) && digits(sign(end + 1)) > sign(end + 1) {
-        end = digits(sign(end + 1));
-    }
-    &text[..end]
-}
-
-/// What several results come to: the option fails only if all of its pieces do.
-fn any_good<T>(results: &[Result<T, Fault>], whole: Piece<'_>) -> Result<(), Fault> {
-    if results.iter().any(Result::is_ok) {
-        return Ok(());
-    }
-    let first = results.iter().find_map(|result| result.as_ref().err());
-    Err(first.cloned().unwrap_or_else(|| whole.fault("a value is expected")))
 }

@@ -1,9 +1,9 @@
 //! Whole numbers, sizes, times and switches as fio reads them: what cannot be read is skipped, cut or wrapped.
 
-use super::super::fault::{Fault, Piece};
-use super::super::{Amount, Value};
-use super::{any_good, expression};
+use super::expression;
 use crate::catalogue::{Kind, Multi, Opt, Row, Unit};
+use crate::value::fault::{Fault, Piece};
+use crate::value::model::{Amount, Value};
 
 /// Reads the numbers of one row.
 #[derive(Debug, Clone, Copy)]
@@ -296,4 +296,13 @@ fn size_factor(unit: &str, kb_base: u64) -> u64 {
         (true, _) => 1024,
     };
     base.pow(power as u32 + 1)
+}
+
+/// What several results come to: the option fails only if all of its pieces do.
+pub(super) fn any_good<T>(results: &[Result<T, Fault>], whole: Piece<'_>) -> Result<(), Fault> {
+    if results.iter().any(Result::is_ok) {
+        return Ok(());
+    }
+    let first = results.iter().find_map(|result| result.as_ref().err());
+    Err(first.cloned().unwrap_or_else(|| whole.fault("a value is expected")))
 }

@@ -1,12 +1,13 @@
 //! Words of a closed list as fio reads them: what stands behind the first `,` or `:` is dropped where nothing
 //! uses it.
 
-use super::super::fault::{Fault, Piece};
-use super::super::words::find;
-use super::super::{Value, argument};
 use super::lists::decimal;
-use super::number::Reader;
+use super::number::{Reader, any_good};
 use crate::catalogue::{Kind, Opt, Row};
+use crate::value::argument;
+use crate::value::fault::{Fault, Piece};
+use crate::value::model::Value;
+use crate::value::words::find;
 
 /// One of the choices.
 pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
@@ -62,7 +63,7 @@ pub(super) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
         given.push(find(row, word));
         argument = argument.or(after);
     }
-    super::any_good(&given, Piece::whole(text))?;
+    any_good(&given, Piece::whole(text))?;
     let given: Vec<_> = given.into_iter().flatten().collect();
     let words = row.words().filter(|word| given.contains(word)).collect();
     let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);

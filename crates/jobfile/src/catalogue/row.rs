@@ -1,0 +1,237 @@
+//! What a row of the option table says: the grammar of a value, its unit, whose option it is and what ferrio makes of it.
+
+use ferrio_job::Word;
+
+use super::opt::Opt;
+
+/// One option of one option table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The variant that stands for this row.
+    pub opt: Opt,
+    /// Main name, the one reports and `--showcmd` print.
+    pub name: &'static str,
+    /// Other accepted names.
+    pub aliases: &'static [&'static str],
+    /// Whose option it is.
+    pub scope: Scope,
+    /// fio's category: general, io, file, stat, log, profile, engine.
+    pub category: &'static str,
+    /// fio's group within the category, `none` if it has none.
+    pub group: &'static str,
+    /// Grammar of the value.
+    pub kind: Kind,
+    /// Whether directions can have values of their own.
+    pub multi: Multi,
+    /// Declared default as one would write it, empty if there is none.
+    pub default: &'static str,
+    /// Smallest number accepted, suffixes applied, in the row's unit.
+    pub min: Option<i128>,
+    /// Largest number accepted; a whole-number row without one is held in 63 bits.
+    pub max: Option<i128>,
+    /// Accepted words, other spellings included.
+    pub choices: &'static [Word],
+    /// What a bare number means.
+    pub unit: Unit,
+    /// Main name of the option it is listed under in help, empty if none.
+    pub parent: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// What this program makes of the option.
+    pub status: Status,
+}
+
+/// Whose option a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every job has it.
+    Core,
+    /// Jobs using one of these engines have it.
+    Engines(&'static [&'static str]),
+    /// It belongs to a built-in profile; accepted everywhere.
+    Profile(&'static str),
+}
+
+/// What this program makes of an option. Every option is parsed; refusing is the plan's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Implemented.
+    Works,
+    /// Not implemented; to be refused when given.
+    NotYet,
+    /// Cannot work here, with the reason; to be refused when given.
+    Unavailable(&'static str),
+    /// Accepted without effect, with the reason.
+    NoEffect(&'static str),
+    /// Only these value texts, which change nothing, are implemented.
+    OnlyOff(&'static [&'static str]),
+}
+
+/// Grammar of an option's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Bare name for on, or a number: 0 is off, anything else on.
+    Flag,
+    /// 0 or 1.
+    Bool,
+    /// Whole number; size suffixes multiply.
+    Int,
+    /// Whole number of bytes (or bytes per second).
+    Size,
+    /// Size, `N%` or `Nz`.
+    SizeZone,
+    /// Size or `low-high`.
+    SizeRange,
+    /// Time or `low-high`.
+    TimeRange,
+    /// `low-high` or `low:high`, in bytes.
+    Range,
+    /// Number with a time suffix.
+    Time,
+    /// One decimal number.
+    Float,
+    /// Up to 20 decimal numbers joined by `:`.
+    FloatList,
+    /// Text as it stands.
+    Str,
+    /// Texts joined by `:`; `\:` is a colon.
+    StrList,
+    /// One of the choices.
+    Enum,
+    /// One of the choices, perhaps with `:argument`.
+    EnumArg,
+    /// Choices joined by `,`, perhaps with `:argument`.
+    EnumList,
+    /// Bare name or text.
+    OptStr,
+    /// `size/percent:size/percent...`.
+    Bssplit,
+    /// `size/percent[/class/level[/hint]]:...`.
+    PrioBssplit,
+    /// One word, or `word/percent:word/percent...`.
+    ModeSplit,
+    /// Bytes written as numbers, `"text"` and `'file'`.
+    Pattern,
+    /// CPU numbers and ranges joined by `,`.
+    CpuList,
+    /// NUMA node numbers and ranges joined by `,`, or `all`.
+    NodeList,
+    /// Numbers up to 65535 and ranges joined by `,`.
+    IdList,
+    /// `mode` or `mode:nodes`.
+    NumaPolicy,
+    /// Choices joined by `,`.
+    WordList,
+    /// Error names or numbers joined by `:`, per direction joined by `,`.
+    ErrorList,
+    /// Withdrawn: any use is an error.
+    Deprecated,
+    /// Accepted with a notice, does nothing.
+    Ignored,
+}
+
+/// Whether an option takes a value per direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Multi {
+    /// One value.
+    No,
+    /// Up to two: read, write.
+    ReadWrite,
+    /// Up to three: read, write, trim.
+    PerDirection,
+}
+
+impl Multi {
+    /// The one written in the row, else [`Multi::No`].
+    pub(super) const fn given(written: &[Multi]) -> Multi {
+        if written.is_empty() { Multi::No } else { written[0] }
+    }
+
+    /// How many directions can have a value of their own, 1 if none.
+    pub fn directions(self) -> usize {
+        match self {
+            Multi::No => 1,
+            Multi::ReadWrite => 2,
+            Multi::PerDirection => 3,
+        }
+    }
+}
+
+/// What a bare number means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// No unit.
+    Plain,
+    /// Bytes.
+    Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Percent.
+    Percent,
+    /// A count.
+    Count,
+    /// A count per second.
+    CountPerSecond,
+    /// MiB.
+    Mebibytes,
+}
+
+impl Row {
+    /// The choice that is written `word`, in any spelling.
+    pub fn choice(&self, word: &str) -> Option<&'static Word> {
+        self.choices.iter().find(|choice| choice.word == word)
+    }
+
+    /// All accepted words as they may be written.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.choices.iter().map(|choice| choice.word)
+    }
+
+    /// Whether a job using `engine` has this option.
+    pub fn belongs_to(&self, engine: &str) -> bool {
+        match self.scope {
+            Scope::Core | Scope::Profile(_) => true,
+            Scope::Engines(engines) => engines.contains(&canonical_engine(engine)),
+        }
+    }
+
+    /// Whether an assignment is worked off before all others (-1), after them (1), or in the order written
+    /// (0) when a section of a job file is evaluated.
+    pub(crate) fn turn(&self) -> i8 {
+        match self.opt {
+            Opt::KbBase | Opt::UnitBase | Opt::Lockfile | Opt::CpusAllowedPolicy => -1,
+            Opt::Filename | Opt::FilenameFormat => 1,
+            _ if matches!(self.scope, Scope::Engines(_)) => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// The name an engine is known by: names beginning with `aio` or `linuxaio` mean libaio, others mean
+/// themselves.
+pub fn canonical_engine(name: &str) -> &str {
+    let word = name.split(':').next().unwrap_or(name);
+    if word.starts_with("aio") || word.starts_with("linuxaio") { "libaio" } else { word }
+}
+
+pub(super) const fn first(texts: &[&'static str]) -> &'static str {
+    if texts.is_empty() { "" } else { texts[0] }
+}
+
+pub(super) const fn choices(lists: &[&'static [Word]]) -> &'static [Word] {
+    if lists.is_empty() { &[] } else { lists[0] }
+}
+
+pub(super) const fn main(spelling: &[&'static str]) -> Option<&'static str> {
+    if spelling.is_empty() { None } else { Some(spelling[0]) }
+}
+
+pub(super) const fn limit(written: &[i128]) -> Option<i128> {
+    if written.is_empty() { None } else { Some(written[0]) }
+}
