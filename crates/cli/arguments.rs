@@ -103,7 +103,7 @@ pub struct Mistake {
 
 /// A command line with mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct InvalidCommandLine {
     /// All of them, from left to right.
     pub mistakes: Vec<Mistake>,
     /// What could be read in spite of them.
@@ -115,7 +115,11 @@ pub struct Misread {
 ///
 /// # Errors
 /// All arguments that make no sense.
-pub fn read(arguments: &[OsString], first: u32, program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
+pub fn read(
+    arguments: &[OsString],
+    first: u32,
+    program: &[ProgramOption],
+) -> Result<Vec<Item>, InvalidCommandLine> {
     let mut garbled = Vec::new();
     let text = |(index, argument): (u32, &OsString)| {
         let text = argument.to_string_lossy().into_owned();
@@ -128,9 +132,9 @@ pub fn read(arguments: &[OsString], first: u32, program: &[ProgramOption]) -> Re
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
     match scan(&texts, first, program) {
         outcome if garbled.is_empty() => outcome,
-        Ok(items) => Err(Misread { mistakes: garbled, items }),
+        Ok(items) => Err(InvalidCommandLine { mistakes: garbled, items }),
         // What was scanned is not what was typed: the rest may be due to that.
-        Err(misread) => Err(Misread { mistakes: garbled, ..misread }),
+        Err(invalid) => Err(InvalidCommandLine { mistakes: garbled, ..invalid }),
     }
 }
 
@@ -138,7 +142,11 @@ pub fn read(arguments: &[OsString], first: u32, program: &[ProgramOption]) -> Re
 ///
 /// # Errors
 /// All arguments that make no sense.
-pub fn scan(arguments: &[String], first: u32, program: &[ProgramOption]) -> Result<Vec<Item>, Misread> {
+pub fn scan(
+    arguments: &[String],
+    first: u32,
+    program: &[ProgramOption],
+) -> Result<Vec<Item>, InvalidCommandLine> {
     let mut scanner =
         Scanner { arguments, first, program, at: 0, items: Vec::new(), engines: Engines::default() };
     let mut mistakes = Vec::new();
@@ -166,7 +174,11 @@ pub fn scan(arguments: &[String], first: u32, program: &[ProgramOption]) -> Resu
             }
         }
     }
-    if mistakes.is_empty() { Ok(scanner.items) } else { Err(Misread { mistakes, items: scanner.items }) }
+    if mistakes.is_empty() {
+        Ok(scanner.items)
+    } else {
+        Err(InvalidCommandLine { mistakes, items: scanner.items })
+    }
 }
 
 struct Scanner<'a> {

@@ -6,14 +6,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::{Problems, Sources};
 
-use crate::arguments::{ArgumentError, Item, Misread, Mistake};
+use crate::arguments::{ArgumentError, InvalidCommandLine, Item, Mistake};
 use crate::error::Error;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::{ProgramSettings, SettingsError};
 
 /// Arguments that make no sense.
 #[must_use]
-pub fn misread(misread: &Misread) -> Error {
-    problems(misread.mistakes.iter().map(argument).collect())
+pub fn command_line(invalid: &InvalidCommandLine) -> Error {
+    problems(invalid.mistakes.iter().map(argument).collect())
 }
 
 /// Everything wrong with the program options among `items`, of which `error` was met first.
@@ -25,7 +25,7 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     // By themselves the options show which of them are wrong, and all of those that are.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { name, value, origin } => {
-            let error = Settings::read_each(std::slice::from_ref(item)).err()?;
+            let error = ProgramSettings::read_each(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
                 // No value would make it better.
                 _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
@@ -144,27 +144,27 @@ mod tests {
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, 1, options::OPTIONS).unwrap();
-        match settings(Settings::read(&items).unwrap_err(), &items) {
+        match settings(ProgramSettings::read(&items).unwrap_err(), &items) {
             Error::Problems(problems) => problems.diagnostics,
             other => panic!("{other}"),
         }
     }
 
     #[test]
-    fn all_wrong_program_options_are_told() {
+    fn all_wrong_program_options_are_reported() {
         let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--aux-path=x"]);
-        let told: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
+        let reported: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
         let want = [
             ("not-a-choice", "did you mean `never`?"),
             ("invalid-value", "too short, the least is 250ms"),
             ("unimplemented-program-option", ""),
         ];
-        assert_eq!(told, want);
+        assert_eq!(reported, want);
         assert_eq!(wrong[0].suggestion.as_deref(), Some("never"));
     }
 
     #[test]
-    fn options_that_exclude_each_other_are_told_with_the_place_of_one() {
+    fn options_that_exclude_each_other_are_reported_with_the_place_of_one() {
         let wrong = wrong(&["--readonly", "--interval-report=1s:-"]);
         assert_eq!((wrong.len(), wrong[0].code), (1, "invalid-program-option"));
         assert!(matches!(wrong[0].origin, Origin::Argument { .. }), "{:?}", wrong[0].origin);

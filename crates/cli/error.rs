@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_sub_command_is_told_with_what_to_write() {
+    fn a_wrong_sub_command_is_reported_with_what_to_write() {
         let shell = |word: Option<&str>| Error::UnknownShell { word: word.map(str::to_owned) }.to_string();
         assert_eq!(shell(None), "completions are for bash, zsh or fish: write `ferrio completions bash`");
         assert!(shell(Some("tcsh")).contains("given as ./completions"));

@@ -8,11 +8,11 @@ use ferrio_runner::{RunOptions, RunResult};
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::{self, Output};
-use crate::settings::{FIO_VERSION, Settings};
+use crate::settings::{FIO_VERSION, ProgramSettings};
 
 /// What a run leaves behind.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// What was measured.
     pub result: RunResult,
     /// The interval report ends early.
@@ -26,12 +26,12 @@ pub struct Outcome {
 pub fn execute(
     plan: &Plan,
     sources: &Sources,
-    settings: &Settings,
+    settings: &ProgramSettings,
     messages: Messages,
-) -> Result<Outcome, Error> {
+) -> Result<RunOutcome, Error> {
     let mut output = begin(plan, sources, settings, messages)?;
-    output.describe(Setting::ask(plan, env!("CARGO_PKG_VERSION")));
-    let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.tell(&lost));
+    output.set_machine(Setting::ask(plan, env!("CARGO_PKG_VERSION")));
+    let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -42,17 +42,17 @@ pub fn execute(
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
-    let mut result = ferrio_runner::run(plan, &options, &mut |event| output.observe(plan, &event));
+    let mut result = ferrio_runner::run(plan, &options, &mut |event| output.event(plan, &event));
     // The log writer ends when nobody can send to it any more.
     drop(options);
     output.write_interval(plan, &result);
     if let Some(logs) = logs {
-        logs.finish(&mut result).iter().for_each(|lost| output.tell(lost));
+        logs.finish(&mut result).iter().for_each(|lost| output.message(lost));
     }
     output.report(plan, &result);
     let intervals_lost = output.lost_intervals();
     output.close()?;
-    Ok(Outcome { result, intervals_lost })
+    Ok(RunOutcome { result, intervals_lost })
 }
 
 /// Does what [`execute`] does before the run, and ends there.
@@ -62,20 +62,25 @@ pub fn execute(
 pub fn announce(
     plan: &Plan,
     sources: &Sources,
-    settings: &Settings,
+    settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<(), Error> {
     begin(plan, sources, settings, messages)?.close()
 }
 
 /// Opens the reports, writes what is to be known about the plan and the lines before the run.
-fn begin(plan: &Plan, sources: &Sources, settings: &Settings, messages: Messages) -> Result<Output, Error> {
+fn begin(
+    plan: &Plan,
+    sources: &Sources,
+    settings: &ProgramSettings,
+    messages: Messages,
+) -> Result<Output, Error> {
     // Before the file of the report is emptied.
-    settings.intervals_have_a_place()?;
+    settings.check_interval_path()?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
-    if messages.advises() {
-        plan.diagnostics.iter().for_each(|diagnostic| output.notice(diagnostic, sources));
+    if messages.shows_warnings() {
+        plan.diagnostics.iter().for_each(|diagnostic| output.message_at(diagnostic, sources));
     }
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(plan)));
     Ok(output)

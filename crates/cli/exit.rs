@@ -6,22 +6,22 @@ use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 
 use crate::error::Error;
-use crate::execute::Outcome;
+use crate::execute::RunOutcome;
 use crate::messages::Messages;
 use crate::{help, stdout};
 
 /// More failed jobs than this do not fit an exit status beside the signal's 128.
-const MOST_FAILED: usize = 127;
+const MAX_FAILED: usize = 127;
 
 /// Status of a run: the number of failed jobs; 128 more when a signal ended it. At least 1 when the interval report ends early.
 #[must_use]
-pub fn status(plan: &Plan, outcome: &Outcome) -> u8 {
-    let Outcome { result, intervals_lost } = outcome;
+pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
+    let RunOutcome { result, intervals_lost } = outcome;
     let failed = |at: usize| {
         let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
         set_up || result.jobs.get(at).is_some_and(|job| job.error.is_some())
     };
-    let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MOST_FAILED);
+    let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
     u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(*intervals_lost))
 }
@@ -44,7 +44,7 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
         messages.show(&[Diagnostic { help: error.help(), ..diagnostic }], &Sources::default());
     }
     if let Error::NoJobs = error {
-        messages.explain(&help::text());
+        messages.text(&help::text());
     }
     ExitCode::FAILURE
 }
@@ -56,13 +56,16 @@ mod tests {
 
     use super::*;
 
-    fn run(errors: &[Option<i32>], signal: Option<i32>) -> (Plan, Outcome) {
+    fn run(errors: &[Option<i32>], signal: Option<i32>) -> (Plan, RunOutcome) {
         let result = |errno: &Option<i32>| JobResult {
             error: errno.map(|errno| JobError::new(errno, "io_u error")),
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        (plan(errors.iter().map(|_| JobSpec::with_defaults("a"))), Outcome { result, intervals_lost: false })
+        (
+            plan(errors.iter().map(|_| JobSpec::with_defaults("a"))),
+            RunOutcome { result, intervals_lost: false },
+        )
     }
 
     #[test]
@@ -82,7 +85,7 @@ mod tests {
     #[test]
     fn an_interval_report_that_ends_early_is_a_failure() {
         let (plan, outcome) = run(&[None], None);
-        assert_eq!(status(&plan, &Outcome { intervals_lost: true, ..outcome }), 1);
+        assert_eq!(status(&plan, &RunOutcome { intervals_lost: true, ..outcome }), 1);
     }
 
     #[test]

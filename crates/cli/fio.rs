@@ -12,7 +12,7 @@ use crate::execute::{announce, execute};
 use crate::messages::Messages;
 use crate::options::OPTIONS;
 use crate::output::Output;
-use crate::settings::{Action, Settings};
+use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, exit, job_files, queries};
 
 /// Does what the arguments ask for; returns the exit status. `messages` takes the format that they ask for.
@@ -21,17 +21,17 @@ use crate::{diagnose, exit, job_files, queries};
 /// Nothing is run, or the report cannot be written.
 pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> Result<u8, Error> {
     let scanned = arguments::read(words, 1, OPTIONS);
-    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *messages;
-    let items = scanned.map_err(|misread| diagnose::misread(&misread))?;
-    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    let items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
+    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, called_as, messages);
     }
     settings.debug.said().iter().for_each(|line| messages.note(line));
-    start_debug(&settings.debug, messages.debug_form());
+    start_debug(&settings.debug, messages.debug_format());
     let set = job_files::read(&items, &settings, job_files::environment())?;
-    if messages.advises() {
+    if messages.shows_warnings() {
         messages.show(&set.warnings, &set.sources);
         settings.notes.iter().for_each(|note| messages.note(note));
     }
@@ -50,7 +50,7 @@ pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> 
 }
 
 /// `--showcmd` and `--parse-only`: jobs as text, once their engines are known to exist.
-fn show(set: &JobSet, text: &str, settings: &Settings, messages: Messages) -> Result<u8, Error> {
+fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
     ferrio_plan::check_engines(set).map_err(Error::Problems)?;
     let mut output = Output::open(settings, messages)?;
     output.write(text);
@@ -64,7 +64,7 @@ fn show(set: &JobSet, text: &str, settings: &Settings, messages: Messages) -> Re
 /// Everything wrong with arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
     let items: Vec<Item> =
-        arguments::read(words, 1, OPTIONS).map_err(|misread| diagnose::misread(&misread))?;
-    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+        arguments::read(words, 1, OPTIONS).map_err(|invalid| diagnose::command_line(&invalid))?;
+    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     job_files::read(&items, &settings, environment)
 }

@@ -16,7 +16,7 @@ use nix::errno::Errno;
 
 use crate::error::Error;
 use crate::option_values::{Intervals, IntervalsTo};
-use crate::settings::Settings;
+use crate::settings::ProgramSettings;
 
 /// The interval report and its stream.
 pub struct IntervalStream {
@@ -35,14 +35,14 @@ pub struct LostIntervals {
     error: io::Error,
 }
 
-impl Settings {
-    /// [`Intervals::have_a_place`] beside the report, if they are wanted.
+impl ProgramSettings {
+    /// [`Intervals::check_path`] beside the report, if they are wanted.
     ///
     /// # Errors
     /// As there.
-    pub fn intervals_have_a_place(&self) -> Result<(), Error> {
+    pub fn check_interval_path(&self) -> Result<(), Error> {
         let report = self.output.as_deref().unwrap_or("/dev/stdout");
-        self.interval_report.as_ref().map_or(Ok(()), |intervals| intervals.have_a_place(report))
+        self.interval_report.as_ref().map_or(Ok(()), |intervals| intervals.check_path(report))
     }
 }
 
@@ -52,13 +52,13 @@ impl Intervals {
     ///
     /// # Errors
     /// They would go where the report goes, there is no directory for their file, or it is a directory.
-    pub fn have_a_place(&self, report: &str) -> Result<(), Error> {
+    pub fn check_path(&self, report: &str) -> Result<(), Error> {
         let name = match &self.to {
-            IntervalsTo::StandardOutput if are_the_same("/dev/stdout", report) => {
+            IntervalsTo::StandardOutput if are_the_same_file("/dev/stdout", report) => {
                 return Err(Error::IntervalsInReport(report.to_owned()));
             }
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => return Ok(()),
-            IntervalsTo::File(name) if are_the_same(name, report) => {
+            IntervalsTo::File(name) if are_the_same_file(name, report) => {
                 return Err(Error::IntervalsInReport(name.clone()));
             }
             IntervalsTo::File(name) => name,
@@ -76,7 +76,7 @@ impl Intervals {
 }
 
 impl IntervalStream {
-    /// Opens the stream, for which there is [a place](Intervals::have_a_place); a file is emptied.
+    /// Opens the stream, for which there is [a place](Intervals::check_path); a file is emptied.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -113,7 +113,7 @@ impl IntervalStream {
 }
 
 /// True if both paths lead to one file or pipe, or will once it is made. A terminal or /dev/null takes what comes.
-fn are_the_same(one: &str, other: &str) -> bool {
+fn are_the_same_file(one: &str, other: &str) -> bool {
     let identity = |path: &str| {
         let path = Path::new(path);
         let new = (!path.exists()).then(|| path.file_name()).flatten().map(OsStr::to_owned);
@@ -150,23 +150,23 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let name = |name: &str| to(&dir.path().join(name).display().to_string());
         fs::write(dir.path().join("plain"), "").unwrap();
-        assert!(name("new").have_a_place("report").is_ok() && name("plain").have_a_place("report").is_ok());
-        assert!(to("new").have_a_place("report").is_ok() && !dir.path().join("new").exists());
+        assert!(name("new").check_path("report").is_ok() && name("plain").check_path("report").is_ok());
+        assert!(to("new").check_path("report").is_ok() && !dir.path().join("new").exists());
         for (wrong, why) in
             [("", "Is a directory"), ("away/x", "No such file"), ("plain/x", "Not a directory")]
         {
-            let told = name(wrong).have_a_place("report").unwrap_err().to_string();
-            assert!(told.contains(why), "{told}");
+            let error = name(wrong).check_path("report").unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
         }
     }
 
     #[test]
-    fn a_failed_write_is_told_once_and_ends_the_interval_report() {
+    fn a_failed_write_is_reported_once_and_ends_the_interval_report() {
         let (plan, result) = run();
         let mut stream = IntervalStream::open(&to("/dev/full")).unwrap();
-        let told = stream.write(&plan, &result).unwrap_err().to_string();
+        let error = stream.write(&plan, &result).unwrap_err().to_string();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
-        assert_eq!(told, wanted);
+        assert_eq!(error, wanted);
         assert!(stream.is_lost() && stream.write(&plan, &result).is_ok());
     }
 
@@ -192,24 +192,24 @@ mod tests {
         fs::create_dir(dir.path().join("d")).unwrap();
         fs::write(&file, "report\n").unwrap();
         std::os::unix::fs::symlink(&file, &other).unwrap();
-        let told = to(&other).have_a_place(&file).unwrap_err().to_string();
+        let error = to(&other).check_path(&file).unwrap_err().to_string();
         assert_eq!(
-            told,
+            error,
             format!(
                 "the interval report and the report would both go to {other}; give each a file of its own"
             )
         );
         let new =
             [dir.path().join("new"), dir.path().join("d/../new")].map(|path| path.display().to_string());
-        assert!(to(&new[0]).have_a_place(&new[1]).is_err() && to(&new[0]).have_a_place(&file).is_ok());
-        assert!(to("/dev/null").have_a_place("/dev/null").is_ok(), "it takes what comes");
+        assert!(to(&new[0]).check_path(&new[1]).is_err() && to(&new[0]).check_path(&file).is_ok());
+        assert!(to("/dev/null").check_path("/dev/null").is_ok(), "it takes what comes");
     }
 
     #[test]
-    fn a_file_that_cannot_be_created_is_told_at_once() {
+    fn a_file_that_cannot_be_created_is_reported_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("away/x").display().to_string();
-        let told = IntervalStream::open(&to(&file)).err().unwrap().to_string();
-        assert_eq!(told, format!("cannot create the interval report {file}: No such file or directory"));
+        let error = IntervalStream::open(&to(&file)).err().unwrap().to_string();
+        assert_eq!(error, format!("cannot create the interval report {file}: No such file or directory"));
     }
 }

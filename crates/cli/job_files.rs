@@ -11,17 +11,17 @@ use ferrio_machine::Machine;
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::OPTIONS;
-use crate::settings::Settings;
+use crate::settings::ProgramSettings;
 
 /// The jobs of a command line and the files it names, as far as the settings choose them. Files are read by `environment`.
 ///
 /// # Errors
 /// Files that cannot be read, and everything wrong in those that were.
-pub fn read(items: &[Item], settings: &Settings, environment: Environment) -> Result<JobSet, Error> {
+pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment) -> Result<JobSet, Error> {
     let files: Vec<(&String, io::Result<Vec<u8>>)> = items
         .iter()
         .filter_map(|item| match item {
-            Item::File(name) if name == STDIN => Some((name, limited(io::stdin().lock()))),
+            Item::File(name) if name == STDIN => Some((name, read_limited(io::stdin().lock()))),
             Item::File(name) => Some((name, (environment.read_file)(Path::new(name)))),
             _ => None,
         })
@@ -122,21 +122,24 @@ fn stdin_again(job: &Job) -> Option<Diagnostic> {
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    limited(File::open(path)?)
+    read_limited(File::open(path)?)
 }
 
 /// All of a text, unless it has no end.
-fn limited(file: impl Read) -> io::Result<Vec<u8>> {
+fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MOST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {} MiB", MOST >> 20)));
+    file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("more than {} MiB", MAX_BYTES >> 20),
+        ));
     }
     Ok(text)
 }
 
 /// Bytes of the largest job file: what is larger is no job file.
-const MOST: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// What job files may ask of this machine.
 pub fn environment() -> Environment {
@@ -161,7 +164,7 @@ mod tests {
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, 1, OPTIONS).unwrap();
-        read(&items, &Settings::read(&items).unwrap(), environment())
+        read(&items, &ProgramSettings::read(&items).unwrap(), environment())
     }
 
     #[test]
@@ -183,21 +186,21 @@ mod tests {
     }
 
     #[test]
-    fn an_option_without_dashes_is_told_from_a_job_file() {
-        let told = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
-        assert!(told("rw=read").contains("options begin with dashes: --rw=read"));
-        assert!(!told("no=such.fio").contains("dashes"));
+    fn an_option_without_dashes_is_told_apart_from_a_job_file() {
+        let message = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
+        assert!(message("rw=read").contains("options begin with dashes: --rw=read"));
+        assert!(!message("no=such.fio").contains("dashes"));
     }
 
     #[test]
-    fn an_option_of_the_program_in_a_job_file_is_told_as_such() {
+    fn an_option_of_the_program_in_a_job_file_is_reported_as_such() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("j.fio");
         for name in ["status-interval", "status_interval"] {
             fs::write(&file, format!("[b]\nsize=4k\n{name}=1\n")).unwrap();
-            let told = jobs(&[file.to_str().unwrap()]).unwrap_err().to_string();
-            assert!(told.contains("write --status-interval on the command line"), "{told}");
-            assert!(!told.contains("did you mean"), "{told}");
+            let message = jobs(&[file.to_str().unwrap()]).unwrap_err().to_string();
+            assert!(message.contains("write --status-interval on the command line"), "{message}");
+            assert!(!message.contains("did you mean"), "{message}");
         }
     }
 
@@ -211,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_file_without_end_is_no_job_file() {
-        let told = jobs(&["/dev/zero"]).unwrap_err().to_string();
-        assert!(told.contains("unable to open '/dev/zero' job file: more than 256 MiB"), "{told}");
+        let message = jobs(&["/dev/zero"]).unwrap_err().to_string();
+        assert!(message.contains("unable to open '/dev/zero' job file: more than 256 MiB"), "{message}");
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn who_named_files_or_sections_is_told_what_they_lack() {
+    fn the_help_says_what_the_named_files_or_sections_lack() {
         let help = |items: &[Item], sections: &[String]| no_jobs(items, sections).help().unwrap();
         let files = [Item::File("a.fio".to_owned()), Item::File("-".to_owned())];
         assert!(help(&[], &[]).starts_with("name a job file"));

@@ -30,18 +30,18 @@ impl Messages {
 
     /// True unless `--quiet` leaves only errors.
     #[must_use]
-    pub const fn advises(self) -> bool {
+    pub const fn shows_warnings(self) -> bool {
         !self.quiet
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.
     pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
-        self.print(&self.shown(diagnostics, sources));
+        self.print(&self.diagnostics_text(diagnostics, sources));
     }
 
     /// Prints a diagnostic as one line, without its place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.print(&self.one_line(diagnostic, sources));
+        self.print(&self.line_text(diagnostic, sources));
     }
 
     /// The same for a diagnostic without a place in a job file.
@@ -51,8 +51,8 @@ impl Messages {
 
     /// Prints warnings about misleading figures, without blank lines between them.
     pub fn figure_warnings(self, warnings: &[Warning]) {
-        if self.advises() {
-            self.print(&self.figure_warning_lines(warnings));
+        if self.shows_warnings() {
+            self.print(&self.figure_warnings_text(warnings));
         }
     }
 
@@ -63,7 +63,7 @@ impl Messages {
 
     /// Turns a line of `--debug` into this format.
     #[must_use]
-    pub fn debug_form(self) -> fn(String) -> String {
+    pub fn debug_format(self) -> fn(String) -> String {
         if self.json {
             |line| {
                 let line = Diagnostic::note(line.trim_end()).code("debug");
@@ -75,13 +75,13 @@ impl Messages {
     }
 
     /// Prints text that only helps people.
-    pub fn explain(self, text: &str) {
+    pub fn text(self, text: &str) {
         if !self.json {
             self.print(text);
         }
     }
 
-    fn shown(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
         if self.json {
             diagnostics_json(diagnostics, sources)
         } else {
@@ -89,7 +89,7 @@ impl Messages {
         }
     }
 
-    fn figure_warning_lines(self, warnings: &[Warning]) -> String {
+    fn figure_warnings_text(self, warnings: &[Warning]) -> String {
         if self.json {
             let diagnostic = |warning: &Warning| {
                 let diagnostic = Diagnostic::warning(&warning.message, Origin::Builtin).help(&warning.help);
@@ -110,7 +110,7 @@ impl Messages {
         warnings.iter().map(block).collect()
     }
 
-    fn one_line(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
+    fn line_text(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
         if !self.json {
             return format!("{}\n", diagnostic.line());
         }
@@ -154,10 +154,10 @@ mod tests {
 
     #[test]
     fn advice_is_given_unless_it_is_not_wanted() {
-        assert!(Messages::of(&items(&["--name=a"])).advises());
+        assert!(Messages::of(&items(&["--name=a"])).shows_warnings());
         let quiet = Messages::of(&items(&["--quiet", "--message-format=json"]));
         assert_eq!(quiet, Messages { quiet: true, ..JSON });
-        assert!(!quiet.advises());
+        assert!(!quiet.shows_warnings());
     }
 
     #[test]
@@ -170,16 +170,16 @@ mod tests {
             help: "run longer".to_owned(),
         };
         let warnings = [warning("a\tran for 3 ms only", "short-run"), warning("slow", "rate-not-held")];
-        let text = Messages::default().figure_warning_lines(&warnings);
+        let text = Messages::default().figure_warnings_text(&warnings);
         let want = "warning: a ran for 3 ms only [short-run]\n  = run longer\nwarning: slow [rate-not-held]\n  = run longer\n";
         assert_eq!(text, want);
-        let objects = JSON.figure_warning_lines(&warnings);
+        let objects = JSON.figure_warnings_text(&warnings);
         let objects: Vec<serde_json::Value> =
             objects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((objects.len(), &objects[1]["code"]), (2, &"rate-not-held".into()));
         assert_eq!((&objects[0]["severity"], &objects[0]["help"]), (&"warning".into(), &"run longer".into()));
         assert_eq!(objects[0]["jobs"], serde_json::json!(["a"]));
-        assert!(Messages::default().figure_warning_lines(&[]).is_empty());
+        assert!(Messages::default().figure_warnings_text(&[]).is_empty());
     }
 
     #[test]
@@ -193,18 +193,18 @@ mod tests {
     fn a_line_for_people_stays_as_it_is_and_becomes_an_object_for_programs() {
         let note = || Diagnostic::note("--max-jobs has no effect").code("no-effect").job("a");
         assert_eq!(
-            Messages::default().one_line(&note(), &Sources::default()),
+            Messages::default().line_text(&note(), &Sources::default()),
             "fio: --max-jobs has no effect\n"
         );
         let object: serde_json::Value =
-            serde_json::from_str(&JSON.one_line(&note(), &Sources::default())).unwrap();
+            serde_json::from_str(&JSON.line_text(&note(), &Sources::default())).unwrap();
         assert_eq!((&object["severity"], &object["code"]), (&"note".into(), &"no-effect".into()));
         assert_eq!((&object["message"], &object["jobs"][0]), (&note().message.into(), &"a".into()));
         assert_eq!(object["file"], serde_json::Value::Null);
         let line = "io       1 queue\n";
-        assert_eq!(Messages::default().debug_form()(line.to_owned()), line);
+        assert_eq!(Messages::default().debug_format()(line.to_owned()), line);
         let object: serde_json::Value =
-            serde_json::from_str(&JSON.debug_form()("io 1 queue\n".to_owned())).unwrap();
+            serde_json::from_str(&JSON.debug_format()("io 1 queue\n".to_owned())).unwrap();
         assert_eq!((&object["code"], &object["message"]), (&"debug".into(), &"io 1 queue".into()));
     }
 }

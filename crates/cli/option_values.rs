@@ -214,12 +214,12 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_time_is_its_form_or_its_size() {
-        let told = |text| time_of_at_least(text, Duration::from_millis(1)).unwrap_err();
-        assert_eq!(told("99999999999999999999"), "too long: no run lasts for that time");
-        assert_eq!(told("99999999999999999d"), "too long: no run lasts for that time");
-        assert_eq!(told("1us"), "too short, the least is 1ms");
+        let error = |text| time_of_at_least(text, Duration::from_millis(1)).unwrap_err();
+        assert_eq!(error("99999999999999999999"), "too long: no run lasts for that time");
+        assert_eq!(error("99999999999999999d"), "too long: no run lasts for that time");
+        assert_eq!(error("1us"), "too short, the least is 1ms");
         for text in ["", "s", "-1", "1y", "1s2", "99999999999999999999y"] {
-            assert_eq!(told(text), "a number with d, h, m, s, ms or us is expected", "{text}");
+            assert_eq!(error(text), "a number with d, h, m, s, ms or us is expected", "{text}");
         }
     }
 

@@ -20,11 +20,11 @@ pub struct ProgramOption {
     /// What the value is called in help.
     pub value: &'static str,
     /// Heading it is listed under.
-    pub group: Group,
+    pub heading: Heading,
     /// One line of help.
     pub help: &'static str,
     /// What this program makes of it.
-    pub state: State,
+    pub support: Support,
 }
 
 /// Whether an option takes a value.
@@ -40,7 +40,7 @@ pub enum Takes {
 
 /// A heading of `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum Heading {
     /// What is reported, where and how.
     Report,
     /// Which jobs run, and how far.
@@ -55,7 +55,7 @@ pub enum Group {
 
 /// What this program makes of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum Support {
     /// It does what its help says.
     Works,
     /// It is taken and changes nothing, for this reason.
@@ -64,20 +64,21 @@ pub enum State {
     Refused(&'static str),
 }
 
-impl Group {
+impl Heading {
     /// All headings in the order of `--help`.
     #[cfg(test)]
-    pub const ALL: [Group; 5] = [Group::Report, Group::Jobs, Group::Help, Group::Tests, Group::Network];
+    pub const ALL: [Heading; 5] =
+        [Heading::Report, Heading::Jobs, Heading::Help, Heading::Tests, Heading::Network];
 
     /// The text of the heading.
     #[must_use]
-    pub const fn heading(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
-            Group::Report => "Report",
-            Group::Jobs => "Running jobs",
-            Group::Help => "Help",
-            Group::Tests => "Tests of this machine",
-            Group::Network => "Jobs on other machines",
+            Heading::Report => "Report",
+            Heading::Jobs => "Running jobs",
+            Heading::Help => "Help",
+            Heading::Tests => "Tests of this machine",
+            Heading::Network => "Jobs on other machines",
         }
     }
 }
@@ -92,10 +93,10 @@ impl ProgramOption {
     /// Help with what else there is to know in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
-        match self.state {
-            State::Works => self.help.to_owned(),
-            State::NoEffect(why) => format!("{} [no effect: {why}]", self.help),
-            State::Refused(why) => format!("{} [{why}]", self.help),
+        match self.support {
+            Support::Works => self.help.to_owned(),
+            Support::NoEffect(why) => format!("{} [no effect: {why}]", self.help),
+            Support::Refused(why) => format!("{} [{why}]", self.help),
         }
     }
 }
@@ -103,29 +104,29 @@ impl ProgramOption {
 const POOL: &str = "memory is taken as it is needed";
 const ALONE: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
 
-const fn flag(name: &'static str, letter: char, group: Group, help: &'static str) -> ProgramOption {
+const fn flag(name: &'static str, letter: char, heading: Heading, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
-    ProgramOption { name, letter: Some(letter), takes, value: "", group, help, state: State::Works }
+    ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support: Support::Works }
 }
 
 const fn value(
     name: &'static str,
     letter: char,
     value: &'static str,
-    group: Group,
+    heading: Heading,
     help: &'static str,
 ) -> ProgramOption {
-    ProgramOption { takes: Takes::Value, value, ..flag(name, letter, group, help) }
+    ProgramOption { takes: Takes::Value, value, ..flag(name, letter, heading, help) }
 }
 
 /// An option that fio does not have.
-const fn own(name: &'static str, value: &'static str, group: Group, help: &'static str) -> ProgramOption {
-    ProgramOption { name, letter: None, takes: Takes::Value, value, group, help, state: State::Works }
+const fn own(name: &'static str, value: &'static str, heading: Heading, help: &'static str) -> ProgramOption {
+    ProgramOption { name, letter: None, takes: Takes::Value, value, heading, help, support: Support::Works }
 }
 
 /// A flag that fio does not have.
-pub const fn own_flag(name: &'static str, group: Group, help: &'static str) -> ProgramOption {
-    ProgramOption { takes: Takes::Nothing, ..own(name, "", group, help) }
+pub const fn own_flag(name: &'static str, heading: Heading, help: &'static str) -> ProgramOption {
+    ProgramOption { takes: Takes::Nothing, ..own(name, "", heading, help) }
 }
 
 impl ProgramOption {
@@ -134,139 +135,153 @@ impl ProgramOption {
     }
 
     const fn refused(self, why: &'static str) -> ProgramOption {
-        ProgramOption { state: State::Refused(why), ..self }
+        ProgramOption { support: Support::Refused(why), ..self }
     }
 
     const fn without_effect(self, why: &'static str) -> ProgramOption {
-        ProgramOption { state: State::NoEffect(why), ..self }
+        ProgramOption { support: Support::NoEffect(why), ..self }
     }
 }
 
 /// The table, in the order of `--help`.
 pub const OPTIONS: &[ProgramOption] = &[
-    value("output", 'o', "FILE", Group::Report, "Write the report to FILE instead of standard output"),
+    value("output", 'o', "FILE", Heading::Report, "Write the report to FILE instead of standard output"),
     value(
         "output-format",
         'F',
         "FORMATS",
-        Group::Report,
+        Heading::Report,
         "Formats of the report, joined by commas: normal, json, json+, terse; or openmetrics alone",
     ),
-    flag("minimal", 'm', Group::Report, "Report in the terse format only"),
-    value("append-terse", 'f', "X", Group::Report, "Add the terse format to those chosen").optional(),
-    value("terse-version", 'V', "VERSION", Group::Report, "Version of the terse format, 2 to 5"),
-    own_flag("fio-bins", Group::Report, "Read percentiles from fio's histogram, as json+ does"),
-    value("eta", 'e', "WHEN", Group::Report, "When to show the line of progress: auto, always, never"),
+    flag("minimal", 'm', Heading::Report, "Report in the terse format only"),
+    value("append-terse", 'f', "X", Heading::Report, "Add the terse format to those chosen").optional(),
+    value("terse-version", 'V', "VERSION", Heading::Report, "Version of the terse format, 2 to 5"),
+    own_flag("fio-bins", Heading::Report, "Read percentiles from fio's histogram, as json+ does"),
+    value("eta", 'e', "WHEN", Heading::Report, "When to show the line of progress: auto, always, never"),
     value(
         "eta-newline",
         'E',
         "TIME",
-        Group::Report,
+        Heading::Report,
         "Keep a line of progress on the screen each time TIME has passed",
     ),
-    value("eta-interval", 'O', "TIME", Group::Report, "Time between two lines of progress, at least 250ms"),
+    value("eta-interval", 'O', "TIME", Heading::Report, "Time between two lines of progress, at least 250ms"),
     value(
         "status-interval",
         'L',
         "TIME",
-        Group::Report,
+        Heading::Report,
         "Report what was measured so far each time TIME has passed",
     ),
-    value("bandwidth-log", 'b', "PREFIX", Group::Report, "Log the bandwidth of all jobs together").optional(),
-    value("latency-log", 'l', "PREFIX", Group::Report, "Log the latency of all jobs together")
+    value("bandwidth-log", 'b', "PREFIX", Heading::Report, "Log the bandwidth of all jobs together")
+        .optional(),
+    value("latency-log", 'l', "PREFIX", Heading::Report, "Log the latency of all jobs together")
         .refused("deprecated; use write_lat_log in the jobs"),
-    value("idle-prof", 'I', "HOW", Group::Report, "Report how idle the CPUs were: system, percpu, calibrate"),
+    value(
+        "idle-prof",
+        'I',
+        "HOW",
+        Heading::Report,
+        "Report how idle the CPUs were: system, percpu, calibrate",
+    ),
     own(
         "interval-report",
         "TIME[:FILE|-]",
-        Group::Report,
+        Heading::Report,
         "Report what each job did in each TIME as lines of JSON, on standard error or into FILE; - is standard output",
     ),
     own(
         MESSAGE_FORMAT,
         "FORMAT",
-        Group::Report,
+        Heading::Report,
         "How errors, warnings and notes are written on standard error: human or json",
     ),
     own_flag(
         QUIET,
-        Group::Report,
+        Heading::Report,
         "Leave out warnings about figures and notes on options; errors are still printed",
     ),
-    flag("readonly", 'r', Group::Jobs, "Refuse jobs that write or trim"),
-    value("section", 'x', "NAME", Group::Jobs, "Run only the jobs of this section; may be repeated"),
-    flag("warnings-fatal", 'w', Group::Jobs, "Treat warnings about jobs as errors"),
+    flag("readonly", 'r', Heading::Jobs, "Refuse jobs that write or trim"),
+    value("section", 'x', "NAME", Heading::Jobs, "Run only the jobs of this section; may be repeated"),
+    flag("warnings-fatal", 'w', Heading::Jobs, "Treat warnings about jobs as errors"),
     own(
         "strict",
         "PROGRAM",
-        Group::Jobs,
+        Heading::Jobs,
         "How odd values of job options are read: ferrio refuses them, fio reads them as fio does",
     ),
-    flag("parse-only", 'P', Group::Jobs, "Check job files and options, run nothing"),
-    flag("showcmd", 's', Group::Jobs, "Print job files as command lines, run nothing"),
+    flag("parse-only", 'P', Heading::Jobs, "Check job files and options, run nothing"),
+    flag("showcmd", 's', Heading::Jobs, "Print job files as command lines, run nothing"),
     flag(
         "merge-blktrace-only",
         'A',
-        Group::Jobs,
+        Heading::Jobs,
         "Plan the jobs, merge traces if they ask for it, and run none",
     ),
-    value("profile", 'p', "NAME", Group::Jobs, "Run a built-in set of jobs: act or tiobench")
+    value("profile", 'p', "NAME", Heading::Jobs, "Run a built-in set of jobs: act or tiobench")
         .refused("not implemented yet; write the jobs of the profile into a job file"),
     value(
         "trigger-file",
         'W',
         "FILE",
-        Group::Jobs,
+        Heading::Jobs,
         "End the jobs and run the trigger once FILE exists; FILE is removed",
     ),
     value(
         "trigger-timeout",
         'B',
         "TIME",
-        Group::Jobs,
+        Heading::Jobs,
         "End the jobs and run the trigger after TIME; 0 is never",
     ),
     value(
         "trigger",
         'H',
         "COMMAND",
-        Group::Jobs,
+        Heading::Jobs,
         "The shell command that --trigger-file and --trigger-timeout run",
     ),
-    value("aux-path", 'K', "DIRECTORY", Group::Jobs, "Keep state files in DIRECTORY")
+    value("aux-path", 'K', "DIRECTORY", Heading::Jobs, "Keep state files in DIRECTORY")
         .refused("not implemented yet: no state files are written"),
-    value("max-jobs", 'j', "COUNT", Group::Jobs, "Room for this many jobs").without_effect(POOL),
-    value("alloc-size", 'a', "KIB", Group::Jobs, "Memory for the jobs' descriptions").without_effect(POOL),
+    value("max-jobs", 'j', "COUNT", Heading::Jobs, "Room for this many jobs").without_effect(POOL),
+    value("alloc-size", 'a', "KIB", Heading::Jobs, "Memory for the jobs' descriptions").without_effect(POOL),
     value(
         "debug",
         'd',
         "CLASSES",
-        Group::Jobs,
+        Heading::Jobs,
         "Print what happens to standard error, by classes; `help` lists them",
     ),
-    flag("help", 'h', Group::Help, "Print this text"),
-    flag("version", 'v', Group::Help, "Print the version"),
-    value("cmdhelp", 'c', "OPTION", Group::Help, "Describe a job option, or list all").optional(),
+    flag("help", 'h', Heading::Help, "Print this text"),
+    flag("version", 'v', Heading::Help, "Print the version"),
+    value("cmdhelp", 'c', "OPTION", Heading::Help, "Describe a job option, or list all").optional(),
     value(
         "enghelp",
         'i',
         "ENGINE[,OPTION]",
-        Group::Help,
+        Heading::Help,
         "Describe the options of an engine, or list all engines",
     )
     .optional(),
-    value("inflate-log", 'X', "FILE", Group::Help, "Print a compressed log as text"),
-    value("crctest", 'G', "NAMES", Group::Tests, "Measure checksum functions; `help` lists them").optional(),
-    value("memcpytest", 'M', "NAMES", Group::Tests, "Measure ways to copy memory; `help` lists them")
+    value("inflate-log", 'X', "FILE", Heading::Help, "Print a compressed log as text"),
+    value("crctest", 'G', "NAMES", Heading::Tests, "Measure checksum functions; `help` lists them")
         .optional(),
-    flag("cpuclock-test", 'T', Group::Tests, "Test the CPUs' clocks"),
-    value("server", 'S', "ADDRESS", Group::Network, "Wait for jobs from clients").optional().refused(ALONE),
-    value("daemonize", 'D', "PIDFILE", Group::Network, "Be a server in the background").refused(ALONE),
-    value("client", 'C', "ADDRESS", Group::Network, "Run the jobs on a server").refused(ALONE),
-    value("remote-config", 'R', "FILE", Group::Network, "Have the server read a job file of its own")
+    value("memcpytest", 'M', "NAMES", Heading::Tests, "Measure ways to copy memory; `help` lists them")
+        .optional(),
+    flag("cpuclock-test", 'T', Heading::Tests, "Test the CPUs' clocks"),
+    value("server", 'S', "ADDRESS", Heading::Network, "Wait for jobs from clients").optional().refused(ALONE),
+    value("daemonize", 'D', "PIDFILE", Heading::Network, "Be a server in the background").refused(ALONE),
+    value("client", 'C', "ADDRESS", Heading::Network, "Run the jobs on a server").refused(ALONE),
+    value("remote-config", 'R', "FILE", Heading::Network, "Have the server read a job file of its own")
         .refused(ALONE),
-    value("trigger-remote", 'J', "COMMAND", Group::Network, "The shell command that servers run as trigger")
-        .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
+    value(
+        "trigger-remote",
+        'J',
+        "COMMAND",
+        Heading::Network,
+        "The shell command that servers run as trigger",
+    )
+    .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];
 
 #[cfg(test)]
@@ -304,8 +319,8 @@ mod tests {
             assert!(!option.help.is_empty() && !option.full_help().contains('\n'), "{}", option.name);
             assert_eq!(option.takes == Takes::Nothing, option.value.is_empty(), "{}", option.name);
         }
-        for group in Group::ALL {
-            assert!(OPTIONS.iter().any(|option| option.group == group), "{}", group.heading());
+        for heading in Heading::ALL {
+            assert!(OPTIONS.iter().any(|option| option.heading == heading), "{}", heading.text());
         }
     }
 }

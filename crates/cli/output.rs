@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::intervals::IntervalStream;
 use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
-use crate::settings::Settings;
+use crate::settings::ProgramSettings;
 
 /// The stream of the report, the live line, and the first error in writing to them.
 pub struct Output {
@@ -44,7 +44,7 @@ impl Output {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn open(settings: &Settings, messages: Messages) -> Result<Self, Error> {
+    pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
         let stream: Box<dyn Write> = match &settings.output {
             None => Box::new(io::stdout()),
@@ -82,7 +82,7 @@ impl Output {
     ///
     /// # Errors
     /// Its file cannot be created.
-    pub fn open_intervals(&mut self, settings: &Settings) -> Result<(), Error> {
+    pub fn open_intervals(&mut self, settings: &ProgramSettings) -> Result<(), Error> {
         self.intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         Ok(())
     }
@@ -103,11 +103,11 @@ impl Output {
     pub fn write(&mut self, text: &str) {
         self.end_live_line(text);
         let written = self.stream.write_all(text.as_bytes());
-        self.remember(written);
+        self.keep_first_error(written);
     }
 
     /// Sets where the jobs run, for all reports.
-    pub fn describe(&mut self, setting: Setting) {
+    pub fn set_machine(&mut self, setting: Setting) {
         self.setting = setting;
     }
 
@@ -118,7 +118,7 @@ impl Output {
         }
         self.clear_live_line();
         if let Some(Err(lost)) = self.intervals.as_mut().map(|intervals| intervals.write(plan, result)) {
-            self.tell(&Diagnostic::error(lost.to_string(), Origin::Builtin).code("output-error"));
+            self.message(&Diagnostic::error(lost.to_string(), Origin::Builtin).code("output-error"));
         }
     }
 
@@ -140,49 +140,49 @@ impl Output {
         let report = RunReport::new(plan, result, &options);
         self.write(&report.in_formats(options.formats, options.terse_version));
         let flushed = self.stream.flush();
-        self.remember(flushed);
+        self.keep_first_error(flushed);
         report
     }
 
     /// Prints a diagnostic about the jobs to standard error, above the live line.
-    pub fn notice(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+    pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         self.clear_live_line();
         self.messages.line(diagnostic, sources);
     }
 
     /// Prints a diagnostic about the run to standard error, above the live line.
-    pub fn tell(&mut self, diagnostic: &Diagnostic) {
-        self.notice(diagnostic, &Sources::default());
+    pub fn message(&mut self, diagnostic: &Diagnostic) {
+        self.message_at(diagnostic, &Sources::default());
     }
 
     /// Prints what happens while the jobs run.
-    pub fn observe(&mut self, plan: &Plan, event: &Event<'_>) {
+    pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Diagnostic(diagnostic) => self.tell(diagnostic),
+            Event::Diagnostic(diagnostic) => self.message(diagnostic),
             // Without a number there is only the message, and that was a note.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
-            Event::JobFailed { job, pid, error } => self.tell(&job_failed(job, *pid, error)),
+            Event::JobFailed { job, pid, error } => self.message(&job_failed(job, *pid, error)),
             Event::Terminating { signal } => {
                 // The live line stays, and what follows begins on a line of its own.
                 if self.writes_to_stdout {
                     self.live_width = 0;
                 }
-                self.messages.explain("\n");
-                self.tell(&terminating(*signal));
+                self.messages.text("\n");
+                self.message(&terminating(*signal));
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
                 drop(self.report_so_far(plan, result));
             }
             Event::Interim(_) => {
                 let message = "no report of the run so far: one OpenMetrics text is written at its end";
-                self.tell(&Diagnostic::note(message).code("no-interim-report"));
+                self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
-                    self.show(&line);
+                    self.show_live_line(&line);
                 }
             }
         }
@@ -195,14 +195,14 @@ impl Output {
     pub fn close(mut self) -> Result<(), Error> {
         self.clear_live_line();
         let flushed = self.stream.flush();
-        self.remember(flushed);
+        self.keep_first_error(flushed);
         match self.error {
             Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }
     }
 
-    fn show(&mut self, line: &str) {
+    fn show_live_line(&mut self, line: &str) {
         let mut stdout = io::stdout();
         // A terminal that went away does not concern the run.
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
@@ -228,7 +228,7 @@ impl Output {
         }
     }
 
-    fn remember(&mut self, written: io::Result<()>) {
+    fn keep_first_error(&mut self, written: io::Result<()>) {
         if let Err(error) = written {
             self.error.get_or_insert(error);
         }
@@ -245,9 +245,9 @@ pub fn status_file() -> PathBuf {
 mod tests {
     use super::*;
 
-    fn settings(words: &[&str]) -> Settings {
+    fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Settings::read(&crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap()).unwrap()
+        ProgramSettings::read(&crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap()).unwrap()
     }
 
     fn opened(words: &[&str]) -> Result<Output, Error> {
@@ -260,8 +260,8 @@ mod tests {
         let mut output = opened(&["--output", &file, "--output-format", format]).unwrap();
         let plan = Plan::default();
         output.announce("header\n");
-        output.observe(&plan, &Event::Starting { threads: 1, processes: 0 });
-        output.observe(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
+        output.event(&plan, &Event::Starting { threads: 1, processes: 0 });
+        output.event(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
         output.write("report\n");
         output.close().unwrap();
         std::fs::read_to_string(file).unwrap()
@@ -275,19 +275,19 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_at_the_end() {
+    fn a_full_disk_is_reported_at_the_end() {
         let mut output = opened(&["--output=/dev/full"]).unwrap();
         output.write("report\n");
-        let told = output.close().unwrap_err().to_string();
-        assert_eq!(told, "cannot write to /dev/full: No space left on device");
+        let error = output.close().unwrap_err().to_string();
+        assert_eq!(error, "cannot write to /dev/full: No space left on device");
     }
 
     #[test]
-    fn a_file_that_cannot_be_created_is_told_at_once() {
+    fn a_file_that_cannot_be_created_is_reported_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("away/x").display().to_string();
-        let told = opened(&["--output", &file]).err().unwrap().to_string();
-        assert_eq!(told, format!("output file open error: No such file or directory: {file}"));
+        let error = opened(&["--output", &file]).err().unwrap().to_string();
+        assert_eq!(error, format!("output file open error: No such file or directory: {file}"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ferrio_runner::Trigger;
 
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
-use crate::options::{OPTIONS, ProgramOption, State, Takes};
+use crate::options::{OPTIONS, ProgramOption, Support, Takes};
 
 /// The fio version whose behaviour and formats are followed.
 pub const FIO_VERSION: &str = "fio-3.42";
@@ -30,7 +30,7 @@ const PROFILES: [&str; 2] = ["act", "tiobench"];
 
 /// What a command line says besides jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct ProgramSettings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
     /// Formats of the report.
@@ -158,7 +158,7 @@ impl SettingsError {
     }
 }
 
-impl Settings {
+impl ProgramSettings {
     /// Reads the program options among `items`, in order.
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl Settings {
         if debugging {
             notes.extend(without_effect(&matches));
         }
-        Ok(Settings {
+        Ok(ProgramSettings {
             output: matches.get_one("output").cloned(),
             formats: formats(items),
             fio_bins: matches.get_flag("fio-bins"),
@@ -242,7 +242,7 @@ impl Settings {
     }
 }
 
-impl Settings {
+impl ProgramSettings {
     /// How jobs are planned.
     #[must_use]
     pub fn plan_options(&self) -> PlanOptions {
@@ -290,7 +290,7 @@ pub fn command() -> Command {
 
 fn argument(option: &ProgramOption) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(option.full_help());
-    let argument = argument.help_heading(option.group.heading());
+    let argument = argument.help_heading(option.heading.text());
     let argument = match option.letter {
         Some(letter) => argument.short(letter),
         None => argument,
@@ -324,7 +324,7 @@ fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
 /// Refuses what is not there. Values were read before, so that a wrong one has been told as such.
 fn refuse(matches: &ArgMatches) -> Result<(), SettingsError> {
     for option in OPTIONS.iter().filter(|option| given(matches, option.name)) {
-        if let State::Refused(why) = option.state {
+        if let Support::Refused(why) = option.support {
             let word = matches.try_get_one::<String>("profile").ok().flatten();
             return Err(
                 match word.filter(|word| option.name == "profile" && !PROFILES.contains(&word.as_str())) {
@@ -338,8 +338,8 @@ fn refuse(matches: &ArgMatches) -> Result<(), SettingsError> {
 }
 
 fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
-    OPTIONS.iter().filter(|option| given(matches, option.name)).filter_map(|option| match option.state {
-        State::NoEffect(why) => {
+    OPTIONS.iter().filter(|option| given(matches, option.name)).filter_map(|option| match option.support {
+        Support::NoEffect(why) => {
             let message = format!("--{} has no effect: {why}", option.name);
             Some(Diagnostic::note(message).code("no-effect"))
         }

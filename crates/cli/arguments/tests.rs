@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::options;
 
-fn try_scan(words: &[&str]) -> Result<Vec<Item>, Misread> {
+fn try_scan(words: &[&str]) -> Result<Vec<Item>, InvalidCommandLine> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     scan(&words, 1, options::OPTIONS)
 }
@@ -23,8 +23,8 @@ fn items(words: &[&str]) -> Vec<String> {
 
 fn refusal(words: &[&str]) -> String {
     let mistakes = try_scan(words).unwrap_err().mistakes;
-    let told = mistakes.iter().map(|mistake| format!("{}: {}", mistake.origin.index, mistake.error));
-    told.collect::<Vec<_>>().join("\n")
+    let reported = mistakes.iter().map(|mistake| format!("{}: {}", mistake.origin.index, mistake.error));
+    reported.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn a_program_option_has_a_place_too() {
 }
 
 #[test]
-fn mistakes_are_told_in_one_go() {
-    let told = [
+fn mistakes_are_reported_in_one_go() {
+    let reported = [
         refusal(&["--outpt=x", "--out=o2", "--rw=", "--name=", "--readonly=1", "--=x", "-Pq", "--rw"]),
         refusal(&["--name=a", "--userspace_reap", "--ioengine=libaio"]),
         refusal(&["--quantum_flux=3", "-o"]),
     ];
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(reported.join("\n"), @r#"
     1: unrecognized option '--outpt=x'
     2: option '--out=o2' is ambiguous
     3: option rw requires an argument
@@ -141,15 +141,15 @@ fn a_misspelt_engine_option_does_not_make_the_next_ones_wrong() {
 }
 
 #[test]
-fn arguments_that_are_no_text_are_told_by_number() {
+fn arguments_that_are_no_text_are_reported_by_number() {
     use std::os::unix::ffi::OsStringExt;
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
     let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-    let misread = read(&words, 1, options::OPTIONS).unwrap_err();
-    let told: Vec<_> = misread.mistakes.iter().map(|mistake| mistake.error.to_string()).collect();
+    let invalid = read(&words, 1, options::OPTIONS).unwrap_err();
+    let reported: Vec<_> = invalid.mistakes.iter().map(|mistake| mistake.error.to_string()).collect();
     let want =
         ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];
-    assert_eq!(told, want);
+    assert_eq!(reported, want);
 }
 
 proptest! {

@@ -5,13 +5,13 @@ use std::io;
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 use ferrio_report::Format;
 
-use super::command::Invocation;
+use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::messages::{Messages, colour};
-use crate::options::{Group, OPTIONS, ProgramOption, own_flag};
+use crate::options::{Heading, OPTIONS, ProgramOption, own_flag};
 use crate::output::Output;
-use crate::settings::{Action, Settings};
+use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files, stdout};
 
 /// Status when there are warnings and `--deny-warnings` was given.
@@ -45,16 +45,16 @@ Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
 /// Everything that would stop a run before its first job.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let scanned = arguments::read(invocation.arguments, FIRST, &all_options());
-    *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|misread| &misread.items));
+    *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *invocation.messages;
-    let mut items = scanned.map_err(|misread| diagnose::misread(&misread))?;
+    let mut items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
     if items.iter().any(|item| is_program_option(item, "help")) {
         return stdout::print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
     }
     let before = items.len();
     items.retain(|item| !is_program_option(item, DENY));
     let deny = items.len() < before;
-    let settings = Settings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }
@@ -71,7 +71,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         }
         Err(other) => return Err(other),
     };
-    settings.notes.iter().filter(|_| messages.advises()).for_each(|note| messages.note(note));
+    settings.notes.iter().filter(|_| messages.shows_warnings()).for_each(|note| messages.note(note));
     write(messages, &settings, &report, true)?;
     Ok(match report.status {
         CheckStatus::Errors => WRONG,
@@ -80,13 +80,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     })
 }
 
-fn examine(items: &[Item], settings: &Settings) -> Result<Report, Error> {
+fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> {
     let set = job_files::read(items, settings, job_files::environment())?;
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
     let plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
-    settings.intervals_have_a_place()?;
+    settings.check_interval_path()?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
 }
 
@@ -99,7 +99,12 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
 }
 
 /// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
-fn write(messages: Messages, settings: &Settings, report: &Report, as_text: bool) -> Result<(), Error> {
+fn write(
+    messages: Messages,
+    settings: &ProgramSettings,
+    report: &Report,
+    as_text: bool,
+) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) && as_text {
         output.write(&ferrio_check::text(report, settings.output.is_none() && colour(&io::stdout())));
@@ -111,7 +116,7 @@ fn write(messages: Messages, settings: &Settings, report: &Report, as_text: bool
 }
 
 fn all_options() -> Vec<ProgramOption> {
-    let deny = own_flag(DENY, Group::Jobs, "End with status 2 when there are warnings");
+    let deny = own_flag(DENY, Heading::Jobs, "End with status 2 when there are warnings");
     OPTIONS.iter().copied().chain([deny]).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use clap_complete::Shell;
 
-use super::command::{Command, Invocation, Operand, nothing_follows};
 use super::full_command::full_command;
+use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::stdout;
 
@@ -51,7 +51,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 }
 
 /// The script that teaches `shell` the options and sub-commands of this program.
-fn script(shell: Shell, commands: &[Command]) -> String {
+fn script(shell: Shell, commands: &[Subcommand]) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut full_command(commands), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
@@ -67,7 +67,7 @@ fn script(shell: Shell, commands: &[Command]) -> String {
 
 /// For fish options are offered only while there is no command, and an option still without its value makes the test for that
 /// fail. Commands come first or not at all here, so options need no such test; and the words behind commands are missing.
-fn fish(script: &str, commands: &[Command]) -> String {
+fn fish(script: &str, commands: &[Subcommand]) -> String {
     let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
         option
             if option.starts_with("complete -c ferrio -s ")

@@ -9,11 +9,11 @@ use ferrio_jobfile::{Kind, Opt, Row, Scope, is_listed, rows};
 use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
-use super::command::{self, Operand};
+use super::subcommand::{Operand, Subcommand};
 use crate::settings;
 
 /// Options of the program, job options as long options, sub-commands.
-pub fn full_command(commands: &[command::Command]) -> Command {
+pub fn full_command(commands: &[Subcommand]) -> Command {
     let command = settings::command()
         .mut_args(offered)
         .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
@@ -26,7 +26,7 @@ pub fn full_command(commands: &[command::Command]) -> Command {
     command.args(arguments).subcommands(commands).disable_help_subcommand(true)
 }
 
-fn subcommand(command: &command::Command) -> Command {
+fn subcommand(command: &Subcommand) -> Command {
     let subcommand = Command::new(command.name).about(command.help);
     match command.operand {
         Operand::None => subcommand,

@@ -9,8 +9,8 @@ use ferrio_job::Word;
 use ferrio_jobfile::{Row, Scope, Status, is_listed, range_text, rows, type_text, unit_text};
 use roff::{Inline, Roff, bold, italic, roman};
 
-use super::command::{Command, Invocation, Operand, nothing_follows};
 use super::full_command::value_name;
+use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::{settings, stdout};
 use chapters::Chapter;
@@ -28,8 +28,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 ///
 /// # Errors
 /// `out` cannot be written to.
-fn write(out: &mut dyn Write, commands: &[Command]) -> io::Result<()> {
-    let commands: Vec<&Command> = commands.iter().filter(|command| !command.hidden).collect();
+fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
+    let commands: Vec<&Subcommand> = commands.iter().filter(|command| !command.hidden).collect();
     let version = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
     let program =
         Man::new(settings::command()).title("FERRIO").section("1").source(version).manual("User Commands");
@@ -49,7 +49,7 @@ fn write(out: &mut dyn Write, commands: &[Command]) -> io::Result<()> {
     rest.to_writer(out)
 }
 
-fn write_synopsis(commands: &[&Command], page: &mut Roff) {
+fn write_synopsis(commands: &[&Subcommand], page: &mut Roff) {
     let run = "[options] [job options] [job files]";
     let commands = commands.iter().map(|command| match command.operand {
         Operand::None => format!("ferrio {}", command.name),
@@ -60,7 +60,7 @@ fn write_synopsis(commands: &[&Command], page: &mut Roff) {
     write_example(std::iter::once(format!("ferrio {run}")).chain(commands), page);
 }
 
-fn write_commands(commands: &[&Command], page: &mut Roff) {
+fn write_commands(commands: &[&Subcommand], page: &mut Roff) {
     page.control("SH", ["COMMANDS"]);
     for command in commands {
         page.control("TP", []);

@@ -3,35 +3,35 @@
 //! A sub-command is one file and one row of [`COMMANDS`]. Help, manual page and completions read the table.
 
 mod check;
-mod command;
 mod completions;
 mod full_command;
 mod man;
+mod subcommand;
 
 use std::ffi::OsString;
 
 use crate::error::Error;
 use crate::messages::Messages;
-pub use command::Command;
-use command::{Invocation, Operand};
+pub use subcommand::Subcommand;
+use subcommand::{Invocation, Operand};
 
 /// All sub-commands, in the order of help.
-pub const COMMANDS: &[Command] = &[
-    Command {
+pub const COMMANDS: &[Subcommand] = &[
+    Subcommand {
         name: "check",
         operand: Operand::Jobs,
         help: "Say what a run of the same arguments would do, and run nothing",
         hidden: false,
         run: check::run,
     },
-    Command {
+    Subcommand {
         name: "completions",
         operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
         help: "Print shell completions: bash, zsh or fish",
         hidden: false,
         run: completions::run,
     },
-    Command {
+    Subcommand {
         name: "man",
         operand: Operand::None,
         help: "Print the manual page",
@@ -47,7 +47,7 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
     Some((command.run)(Invocation { arguments, messages, commands: COMMANDS }))
 }
 
-fn find(name: &OsString) -> Option<&'static Command> {
+fn find(name: &OsString) -> Option<&'static Subcommand> {
     COMMANDS.iter().find(|command| name == command.name)
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ferrio_verify::{Digest, VerifyMethod};
 
-use super::{asks_for_names, bytes, chosen, speed};
+use super::measure::{asks_for_names, bytes, list_words, speed};
 use crate::messages::Messages;
 
-/// Functions in the order they are measured.
+/// Checksum functions in the order of measurement.
 const METHODS: [VerifyMethod; 14] = [
     VerifyMethod::Md5,
     VerifyMethod::Crc64,
@@ -27,28 +27,28 @@ const METHODS: [VerifyMethod; 14] = [
     VerifyMethod::Sha3_512,
 ];
 
-/// What fio measures besides. It uses them inside, never for verification.
-const ABSENT: [&str; 3] = ["murmur3", "jhash", "fnv"];
+/// Hashes that fio measures too, although no `verify=` method uses them.
+const NOT_VERIFY_METHODS: [&str; 3] = ["murmur3", "jhash", "fnv"];
 
-/// A piece of data as large as a large block.
-const PIECE: usize = 128 << 10;
+/// Bytes hashed per call: a large block.
+const BLOCK_BYTES: usize = 128 << 10;
 
-/// Time for each function.
-const SPAN: Duration = Duration::from_millis(100);
+/// Time spent on each function, at least.
+const MIN_TIME: Duration = Duration::from_millis(100);
 
-/// Measures the functions of the comma list, or all. False if names were asked for or none is known.
+/// Measures the functions in the comma-separated list, or all without one. False if the list asks for names or has no known one.
 ///
 /// # Errors
 /// `out` cannot be written to.
 pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) -> io::Result<bool> {
-    let words = chosen(list);
+    let words = list_words(list);
     if asks_for_names(&words) {
         return names(out).map(|()| false);
     }
     let wanted = |method: &VerifyMethod| words.is_empty() || words.contains(&method.word());
     let methods: Vec<VerifyMethod> = METHODS.into_iter().filter(wanted).collect();
     for word in words.iter().filter(|word| !METHODS.iter().any(|method| method.word() == **word)) {
-        if ABSENT.contains(word) {
+        if NOT_VERIFY_METHODS.contains(word) {
             messages.not_found(format!("hash `{word}` is not implemented: no verify method uses it"));
         } else if methods.is_empty() {
             messages.not_found(format!("unknown hash `{word}`. Available:"));
@@ -59,9 +59,9 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
     if methods.is_empty() {
         return names(out).map(|()| false);
     }
-    let data = bytes(PIECE);
+    let data = bytes(BLOCK_BYTES);
     for method in methods {
-        let speed = speed(PIECE, SPAN, || {
+        let speed = speed(BLOCK_BYTES, MIN_TIME, || {
             black_box(Digest::compute(method, black_box(&data)));
         });
         writeln!(out, "{}", line(method.word(), speed))?;
@@ -74,7 +74,7 @@ fn names(out: &mut dyn Write) -> io::Result<()> {
     METHODS.iter().try_for_each(|method| writeln!(out, "{}", method.word()))
 }
 
-/// Numbers stand below each other.
+/// A line of the result; tabs align the numbers.
 fn line(name: &str, speed: f64) -> String {
     let tabs = if name.len() < 7 { "\t\t" } else { "\t" };
     format!("{name}:{tabs}{speed:8.2} MiB/sec")
@@ -84,7 +84,7 @@ fn line(name: &str, speed: f64) -> String {
 mod tests {
     use super::*;
 
-    fn told(list: Option<&str>) -> (String, bool) {
+    fn output(list: Option<&str>) -> (String, bool) {
         let mut out = Vec::new();
         let good = checksums(list, &mut out, Messages::default()).unwrap();
         (String::from_utf8(out).unwrap(), good)
@@ -98,16 +98,16 @@ mod tests {
     }
 
     #[test]
-    fn names_are_listed_and_that_is_no_success() {
-        let (text, good) = told(Some("help"));
+    fn a_list_of_names_is_a_failure() {
+        let (text, good) = output(Some("help"));
         assert!(!good && text.lines().eq(METHODS.iter().map(|method| method.word())));
-        assert_eq!(told(Some("nosuch")), (text.clone(), false));
-        assert_eq!(told(Some("murmur3")), (text, false));
+        assert_eq!(output(Some("nosuch")), (text.clone(), false));
+        assert_eq!(output(Some("murmur3")), (text, false));
     }
 
     #[test]
-    fn named_functions_are_measured_in_fixed_order_and_wrong_names_beside_them_left_out() {
-        let (text, good) = told(Some("crc7,nosuch,md5"));
+    fn named_functions_are_measured_in_fixed_order_and_unknown_names_skipped() {
+        let (text, good) = output(Some("crc7,nosuch,md5"));
         let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
         assert!(good);
         assert_eq!(names, ["md5", "crc7"]);

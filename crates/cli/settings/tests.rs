@@ -1,8 +1,8 @@
 use super::*;
 
-fn read(words: &[&str]) -> Result<Settings, SettingsError> {
+fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    Settings::read(&crate::arguments::scan(&words, 1, OPTIONS).unwrap())
+    ProgramSettings::read(&crate::arguments::scan(&words, 1, OPTIONS).unwrap())
 }
 
 fn refusal(words: &[&str]) -> String {
@@ -87,7 +87,7 @@ fn lines_of_intervals_never_stand_among_those_of_the_report() {
 #[test]
 fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
     for entry in OPTIONS {
-        let State::Refused(why) = entry.state else { continue };
+        let Support::Refused(why) = entry.support else { continue };
         let value = match entry.name {
             "profile" => "act",
             _ => "1",
@@ -102,7 +102,7 @@ fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
 }
 
 #[test]
-fn a_wrong_value_is_told_before_the_option_is_refused() {
+fn a_wrong_value_is_reported_before_the_option_is_refused() {
     assert!(refusal(&["--terse-version=9"]).contains("possible values: 2, 3, 4, 5"));
     assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
     assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
@@ -110,7 +110,7 @@ fn a_wrong_value_is_told_before_the_option_is_refused() {
 }
 
 #[test]
-fn what_means_nothing_is_told_when_debugging_only() {
+fn options_without_effect_are_reported_only_when_debugging() {
     assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, []);
     let notes = read(&["--max-jobs=4", "--alloc-size=1024", "--debug=mem"]).unwrap().notes;
     assert_eq!(notes[1].message, "--alloc-size has no effect: memory is taken as it is needed");

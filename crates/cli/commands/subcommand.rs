@@ -7,7 +7,7 @@ use crate::messages::Messages;
 
 /// A sub-command: what the program does when its first argument is this word.
 #[derive(Debug)]
-pub struct Command {
+pub struct Subcommand {
     /// The word.
     pub name: &'static str,
     /// What follows it.
@@ -43,10 +43,10 @@ pub struct Invocation<'a> {
     /// Takes the format that the arguments ask for, if the sub-command has options for it.
     pub messages: &'a mut Messages,
     /// All sub-commands.
-    pub commands: &'static [Command],
+    pub commands: &'static [Subcommand],
 }
 
-impl Command {
+impl Subcommand {
     /// The name, and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
