@@ -6,15 +6,15 @@ use crate::choice::choices;
 /// A skewed distribution: few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skew {
-    /// The law with its parameter.
-    pub law: Law,
+    /// The shape with its parameter.
+    pub shape: SkewShape,
     /// Where the most popular thing lies, 0.0..=1.0 of the whole; `None` when it was not given.
     pub center: Option<f64>,
 }
 
-/// The law of a [`Skew`].
+/// The shape of a [`Skew`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum SkewShape {
     /// `zipf:theta`, theta at least 0 and not 1.
     Zipf(f64),
     /// `pareto:h`, above 0 and below 1.

@@ -5,9 +5,9 @@ use std::array::from_fn;
 use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
+use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
 use crate::sizes::{Extent, Sizing};
-use crate::written::{asks, note, refuse};
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

@@ -12,13 +12,13 @@ use ferrio_jobfile::{Amount, Job, JobSet, Opt, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
 use crate::Machine;
+use crate::as_written::{asks, chooses, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::names::Listing;
 use crate::random::seeding;
 use crate::verify::verifies;
-use crate::written::{asks, chooses, refuse};
 
 inert! {
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:

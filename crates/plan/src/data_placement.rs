@@ -2,9 +2,9 @@
 
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{asks, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, refuse};
 
 inert! {
     Plids PlidSelect DpScheme:

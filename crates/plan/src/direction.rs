@@ -3,9 +3,9 @@
 use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix};
 use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
+use crate::as_written::refuse;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::refuse;
 
 inert! {
     RwSequencer:

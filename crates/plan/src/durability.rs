@@ -3,8 +3,8 @@
 use ferrio_job::{Choice as _, Durability, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Given, Job, Opt, Options, Value};
 
+use crate::as_written::{asks, note};
 use crate::findings::Findings;
-use crate::written::{asks, note};
 
 /// Engines that read a stream, which cannot be read twice.
 const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];

@@ -3,10 +3,10 @@
 use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
+use crate::as_written::{asks, place, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, place, refuse};
 
 inert! {
     Atomic:

@@ -2,9 +2,9 @@
 
 use ferrio_jobfile::{Argument, Job, Opt, Value};
 
+use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, note, refuse};
 use ferrio_job::{Direction, FileKind, JobSpec, SetupError};
 
 inert! {
@@ -72,7 +72,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 mod tests {
     use crate::testing::{notes, null, plan_of, refusals, spec_of, wrong};
     use ferrio_job::FileService;
-    use ferrio_job::{Law, Skew};
+    use ferrio_job::{Skew, SkewShape};
 
     fn served(text: &str) -> FileService {
         spec_of(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).file_service
@@ -94,11 +94,11 @@ mod tests {
         assert_eq!(served("sequential"), FileService::Sequential);
         assert_eq!(served("random"), FileService::Random { ios: 1 });
         assert_eq!(served("random:7"), FileService::Random { ios: 7 });
-        let skewed = |law, center| FileService::Skewed(Skew { law, center });
-        assert_eq!(served("zipf"), skewed(Law::Zipf(1.1), None));
-        assert_eq!(served("zipf:0.8:0.25"), skewed(Law::Zipf(0.8), Some(0.25)));
-        assert_eq!(served("pareto:0.4"), skewed(Law::Pareto(0.4), None));
-        assert_eq!(served("gauss:20:0.5"), skewed(Law::Normal(20.0), Some(0.5)));
+        let skewed = |shape, center| FileService::Skewed(Skew { shape, center });
+        assert_eq!(served("zipf"), skewed(SkewShape::Zipf(1.1), None));
+        assert_eq!(served("zipf:0.8:0.25"), skewed(SkewShape::Zipf(0.8), Some(0.25)));
+        assert_eq!(served("pareto:0.4"), skewed(SkewShape::Pareto(0.4), None));
+        assert_eq!(served("gauss:20:0.5"), skewed(SkewShape::Normal(20.0), Some(0.5)));
     }
 
     #[test]

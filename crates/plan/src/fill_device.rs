@@ -3,10 +3,10 @@
 use ferrio_job::{Diagnostic, Direction, JobSpec};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{asks, place, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, place, refuse};
 
 inert! {
     FillDevice:

@@ -5,8 +5,8 @@ use std::time::Duration;
 use ferrio_job::{Flow, JobSpec};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::asks;
 use crate::inert::inert;
-use crate::written::asks;
 
 inert! {
     FlowId FlowSleep:

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{note, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
 use crate::steadystate::{self, Settings};
-use crate::written::{note, refuse};
 use ferrio_job::JobSpec;
 
 /// Walks the jobs in order and compares each with those before it.
 #[derive(Debug, Default)]
-pub(crate) struct Together<'a> {
+pub(crate) struct GroupRules<'a> {
     first: Option<&'a Job>,
     /// Number of jobs with each name so far; clones count as one.
     named: HashMap<&'a str, usize>,
@@ -36,7 +36,7 @@ struct Reported {
     unit_base: u32,
 }
 
-impl<'a> Together<'a> {
+impl<'a> GroupRules<'a> {
     /// Compares a job with those before it; `spec` is the resolved job, if it could be resolved.
     pub(crate) fn check(&mut self, job: &'a Job, spec: Option<&JobSpec>, findings: &mut Findings) {
         self.one_interval(job, findings);

@@ -9,6 +9,7 @@ use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
+use crate::as_written::{chooses, note, refuse};
 use crate::files;
 use crate::findings::Findings;
 use crate::names::Listing;
@@ -17,7 +18,6 @@ use crate::probe::{Found, probe};
 use crate::random;
 use crate::resolve::Draft;
 use crate::sizes::{self, Candidate};
-use crate::written::{chooses, note, refuse};
 use ferrio_job::{
     CpusAllowedPolicy, Direction, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
     SetupError, layout_of,

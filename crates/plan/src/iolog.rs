@@ -3,9 +3,9 @@
 use ferrio_job::{IologVersion, JobSpec, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt};
 
+use crate::as_written::{lacks, note, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{lacks, note, refuse};
 
 inert! {
     ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:

@@ -5,10 +5,10 @@ use std::time::Duration;
 use ferrio_job::{JobSpec, LatencyTarget, PerDirection};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{asks, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::measure;
-use crate::written::{asks, refuse};
 
 inert! {
     LatencyWindow LatencyPercentile LatencyRun:

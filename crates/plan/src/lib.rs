@@ -13,10 +13,11 @@
 //!   - With what: `engine`, `memory`, `process`, `priorities`, `durability`, `clock`.
 //!   - On which files: `files`, `names`, `sizes`, `fill_device`, `directories`.
 //!   - What is reported: `measure`, `logs`.
-//! - `written` is what all subjects ask of a job as written, `findings` collects refusals and notes.
+//! - `as_written` has the questions that all subjects ask about a job as written, `findings` collects refusals and notes.
 //! - What `ferrio-machine` is asked: `probe`, `process` (NUMA nodes), `groups` (mounted devices).
 #![forbid(unsafe_code)]
 
+mod as_written;
 mod block_sizes;
 mod buffers;
 mod clock;
@@ -55,7 +56,6 @@ mod testing;
 mod thinktime;
 mod tolerance;
 mod verify;
-mod written;
 mod zones;
 
 use ferrio_job::Plan;
@@ -65,7 +65,7 @@ use ferrio_machine::Machine;
 pub use engine::ENGINES;
 
 use findings::Findings;
-use group_rules::Together;
+use group_rules::GroupRules;
 use groups::Groups;
 use status::InertOptions;
 
@@ -108,7 +108,7 @@ pub fn check_engines(set: &JobSet) -> Result<(), Problems> {
 fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     let mut findings = Findings::new(options.warnings_fatal);
     let mut groups = Groups::default();
-    let mut together = Together::default();
+    let mut group_rules = GroupRules::default();
     let mut inert = InertOptions::default();
     iolog::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
@@ -116,7 +116,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         resolve::check(job, &mut findings);
         directories::check(job, &mut findings);
         let draft = resolve::resolve(job, machine, options.readonly, &mut findings);
-        together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+        group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
         if let Some(draft) = draft
             // A wrong option may make sizes and file lists meaningless: they wait until all options are right.

@@ -3,8 +3,8 @@
 use ferrio_job::{JobSpec, LifeCycle, PlannedJob};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::lacks;
 use crate::inert::inert;
-use crate::written::lacks;
 
 inert! {
     CgroupNodelete CgroupWeight:

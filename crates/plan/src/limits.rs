@@ -5,8 +5,8 @@ use std::time::Duration;
 use ferrio_job::{JobSpec, Limits};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
-use crate::written::{asks, note, refuse};
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

@@ -2,10 +2,10 @@
 
 use ferrio_jobfile::{Job, Opt, Value};
 
+use crate::as_written::{asks, lacks, note, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::measure::clock;
-use crate::written::{asks, lacks, note, refuse};
 use ferrio_job::{JobSpec, Logs, Measure};
 
 /// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.

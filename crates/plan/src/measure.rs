@@ -3,9 +3,9 @@
 use ferrio_jobfile::{Decimals, Job, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
+use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
 use crate::names::Listing;
-use crate::written::{asks, note, refuse};
 use ferrio_job::{JobSpec, KbBase, Measure, UnitBase, Units};
 
 /// Most percentiles a list may hold.

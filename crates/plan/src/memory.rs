@@ -4,10 +4,10 @@ use ferrio_job::{JobSpec, Memory, MemoryKind, MemoryType};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::Machine;
+use crate::as_written::{chooses, refuse};
 use crate::block_sizes::largest_block;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{chooses, refuse};
 
 inert! {
     HugepageSize:

@@ -3,8 +3,8 @@
 use ferrio_job::{EngineKind, IoPriority, JobSpec, PerDirection, Priorities, PriorityShare, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, PrioritySplit, priority_splits};
 
+use crate::as_written::{asks, lacks};
 use crate::inert::inert;
-use crate::written::{asks, lacks};
 
 inert! {
     CmdprioClassIoUring CmdprioHintIoUring CmdprioIoUring:

@@ -4,9 +4,9 @@ use ferrio_job::{Choice as _, Diagnostic, JobSpec, MemoryPolicy, NumaMode};
 use ferrio_jobfile::{Argument, Job, Opt, Value};
 use ferrio_machine::{Machine, NumaNode, id_list};
 
+use crate::as_written::{lacks, note, place, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{lacks, note, place, refuse};
 
 inert! {
     CpusAllowedPolicy:

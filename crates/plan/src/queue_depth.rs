@@ -3,10 +3,10 @@
 use ferrio_job::{Depth, EngineKind, JobSpec, Prefix, SubmitMode};
 use ferrio_jobfile::{Job, Opt, Options};
 
+use crate::as_written::{chooses, lacks, note, refuse};
 use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{chooses, lacks, note, refuse};
 
 inert! {
     SerializeOverlap:

@@ -6,10 +6,10 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{Job, Opt, Options};
 
+use crate::as_written::{asks, chooses, note, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, chooses, note, refuse};
 
 inert! {
     SprNumRegions SprOp SprCs:
@@ -256,7 +256,7 @@ fn orders_blocks(job: &Job) -> bool {
 mod tests {
     use super::*;
     use crate::testing::{first_refusal, fixed, notes_of, null, plan_of, spec_of, texts, wrong};
-    use ferrio_job::{Law, Skew};
+    use ferrio_job::{Skew, SkewShape};
 
     fn job(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\nrw=randrw\n{options}\n"))
@@ -272,16 +272,16 @@ mod tests {
 
     #[test]
     fn laws_have_parameters_and_centers_or_fios_defaults() {
-        let law = |text: &str| match job(&format!("random_distribution={text}")).distribution {
-            Distribution::Skewed(Skew { law, center }) => (law, center),
+        let shape = |text: &str| match job(&format!("random_distribution={text}")).distribution {
+            Distribution::Skewed(Skew { shape, center }) => (shape, center),
             other => panic!("{other:?}"),
         };
-        assert_eq!(law("zipf"), (Law::Zipf(1.1), None));
-        assert_eq!(law("zipf:1.3:0.25"), (Law::Zipf(1.3), Some(0.25)));
-        assert_eq!(law("pareto"), (Law::Pareto(0.2), None));
-        assert_eq!(law("pareto:0.5"), (Law::Pareto(0.5), None));
-        assert_eq!(law("normal"), (Law::Normal(0.0), None));
-        assert_eq!(law("normal:20:0.75"), (Law::Normal(20.0), Some(0.75)));
+        assert_eq!(shape("zipf"), (SkewShape::Zipf(1.1), None));
+        assert_eq!(shape("zipf:1.3:0.25"), (SkewShape::Zipf(1.3), Some(0.25)));
+        assert_eq!(shape("pareto"), (SkewShape::Pareto(0.2), None));
+        assert_eq!(shape("pareto:0.5"), (SkewShape::Pareto(0.5), None));
+        assert_eq!(shape("normal"), (SkewShape::Normal(0.0), None));
+        assert_eq!(shape("normal:20:0.75"), (SkewShape::Normal(20.0), Some(0.75)));
         assert_eq!(job("random_distribution=random").distribution, Distribution::Uniform);
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use ferrio_job::{Direction, JobSpec, PerDirection, RateProcess, Rates};
 use ferrio_jobfile::{Job, Opt};
 
+use crate::as_written::{asks, chooses, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, chooses, refuse};
 
 inert! {
     RateCycle:

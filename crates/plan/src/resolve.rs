@@ -6,9 +6,9 @@
 use ferrio_job::JobSpec;
 use ferrio_jobfile::{Given, Job, Opt};
 
+use crate::as_written::name;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
-use crate::written::name;
 use crate::{
     Machine, block_sizes, buffers, data_placement, direction, durability, engine, files, fill_device, flow,
     iolog, latency_limits, life_cycle, limits, logs, measure, memory, priorities, process, queue_depth,

@@ -9,11 +9,11 @@ use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, Prefix, SetupE
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
+use crate::as_written::place;
 use crate::fill_device;
 use crate::findings::Findings;
 use crate::inert::inert;
 use crate::probe::Found;
-use crate::written::place;
 
 inert! {
     OffsetAlign:

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use ferrio_job::{Diagnostic, InertOption, Origin};
 use ferrio_jobfile::{Given, Job, Kind, Opt, Row, Scope, Status, Value, absent_word};
 
+use crate::as_written::{is_zero, name};
 use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::inert::Inert;
-use crate::written::{is_zero, name};
 use crate::{
     buffers, data_placement, direction, engine, files, fill_device, flow, iolog, latency_limits, life_cycle,
     logs, memory, priorities, process, queue_depth, random, rates, sizes, steadystate, thinktime, tolerance,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use ferrio_job::{JobSpec, SteadyFigure, SteadyState, SteadyTest};
 use ferrio_jobfile::{Job, Opt, SteadyLimit};
 
+use crate::as_written::{asks, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, refuse};
 
 inert! {
     Steadystate SteadystateRampTime SteadystateCheckInterval:

@@ -6,7 +6,7 @@ use ferrio_job::{ArgOrigin, Diagnostic};
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
 use crate::findings::Findings;
-use crate::group_rules::Together;
+use crate::group_rules::GroupRules;
 use crate::resolve::{check, resolve};
 use crate::{Machine, PlanOptions};
 use ferrio_job::{JobSpec, Plan};
@@ -107,11 +107,11 @@ pub(crate) fn first_refusal(options: &str) -> String {
 /// What the rules say about jobs, whatever this program has of their options.
 fn findings(set: &JobSet) -> Findings {
     let mut findings = Findings::default();
-    let mut together = Together::default();
+    let mut group_rules = GroupRules::default();
     for job in &set.jobs {
         check(job, &mut findings);
         let draft = resolve(job, &MACHINE, false, &mut findings);
-        together.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+        group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
     }
     findings
 }

@@ -3,8 +3,8 @@
 use ferrio_job::{ContinueOnError, JobSpec, Tolerance};
 use ferrio_jobfile::{Job, Opt, Value};
 
+use crate::as_written::{chooses, lacks};
 use crate::inert::inert;
-use crate::written::{chooses, lacks};
 
 inert! {
     ErrorDump:

@@ -3,9 +3,9 @@
 use ferrio_job::{JobSpec, ZoneMode, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
 
+use crate::as_written::{asks, chooses, note, refuse};
 use crate::findings::Findings;
 use crate::inert::inert;
-use crate::written::{asks, chooses, note, refuse};
 
 inert! {
     Zonecapacity Zonerange Zoneskip ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ferrio_job::{JobSpec, LatencyTarget, OptionEcho, Plan, UnifiedReporting, Units};
 use ferrio_runner::{DiskUsage, Idleness, JobResult, RunResult, SteadyResult, tolerated_error};
-use ferrio_stats::{BlockState, BlockWear, DirectionStats, JobStats, Latency};
+use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats, Latency};
 
 use crate::ctime::ctime;
 use crate::errors::error_message;
@@ -207,8 +207,10 @@ fn job_report(
     let ios = stats.total_ios();
     let sync = sync_report(stats, last, histograms);
     let (sync, text_sync) = if replaced { (None, Some(sync)) } else { (Some(sync), None) };
-    let block =
-        last.measure.block_errors.then(|| block_report(stats.wear.as_ref(), &last.measure.percentiles));
+    let block = last
+        .measure
+        .block_errors
+        .then(|| block_report(stats.block_errors.as_ref(), &last.measure.percentiles));
     let (block, text_block) = block.map_or((None, None), |block| {
         if block.states.0.iter().any(|&(_, blocks)| blocks > 0) {
             (Some(block), None)
@@ -268,10 +270,10 @@ fn job_report(
     }
 }
 
-fn block_report(wear: Option<&BlockWear>, percentiles: &[f64]) -> BlockReport {
-    let blocks = |state| wear.map_or(0, |wear| wear.blocks(state));
+fn block_report(errors: Option<&BlockErrors>, percentiles: &[f64]) -> BlockReport {
+    let blocks = |state| errors.map_or(0, |errors| errors.blocks(state));
     BlockReport {
-        percentiles: Percentiles(wear.map(|wear| wear.percentiles(percentiles)).unwrap_or_default()),
+        percentiles: Percentiles(errors.map(|errors| errors.percentiles(percentiles)).unwrap_or_default()),
         states: Pairs(BLOCK_LABELS.map(str::to_owned).into_iter().zip(BlockState::ALL.map(blocks)).collect()),
     }
 }

@@ -6,7 +6,7 @@
 
 use ferrio_engine::{Op, Request};
 use ferrio_job::{Direction, JobSpec};
-use ferrio_stats::{BlockState, BlockWear};
+use ferrio_stats::{BlockErrors, BlockState};
 use ferrio_workload::memory_is_there;
 
 use crate::failure::Failure;
@@ -62,10 +62,10 @@ impl BlockStates {
     }
 
     /// Counts of all blocks.
-    pub(crate) fn wear(&self) -> BlockWear {
-        let mut wear = BlockWear::default();
-        self.words.iter().for_each(|&word| wear.record(state(word), word & MOST_TRIMS));
-        wear
+    pub(crate) fn errors(&self) -> BlockErrors {
+        let mut errors = BlockErrors::default();
+        self.words.iter().for_each(|&word| errors.record(state(word), word & MOST_TRIMS));
+        errors
     }
 
     /// Gives all blocks that a request touches a new state and count of trims; those that failed before stay as they are.
@@ -98,8 +98,8 @@ mod tests {
     }
 
     fn counts(blocks: &BlockStates) -> [u64; 5] {
-        let wear = blocks.wear();
-        BlockState::ALL.map(|state| wear.blocks(state))
+        let errors = blocks.errors();
+        BlockState::ALL.map(|state| errors.blocks(state))
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         blocks.failed(&trim);
         blocks.failed(&request(Op::Write, 8192 + 4096, 512));
         assert_eq!(counts(&blocks), [6, 0, 0, 1, 1]);
-        assert_eq!(blocks.wear().percentiles(&[50.0, 100.0]), [(50.0, 3), (100.0, 3)]);
+        assert_eq!(blocks.errors().percentiles(&[50.0, 100.0]), [(50.0, 3), (100.0, 3)]);
         blocks.issued(&request(Op::Write, 8192, 8 * 4096));
         assert_eq!(counts(&blocks), [0, 0, 6, 1, 1], "a failure stays");
     }

@@ -2,13 +2,13 @@
 
 mod since;
 
+use crate::block_errors::BlockErrors;
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
 use crate::priority::{PriorityRecorder, PriorityStats};
 use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
-use crate::wear::BlockWear;
 
 /// Figures of one direction.
 #[derive(Clone, Debug, Default)]
@@ -248,7 +248,7 @@ pub struct JobStats {
     /// First tolerated errno, 0 without.
     pub first_error: i32,
     /// What became of blocks that were trimmed, if that was counted.
-    pub wear: Option<BlockWear>,
+    pub block_errors: Option<BlockErrors>,
 }
 
 impl JobStats {
@@ -276,7 +276,7 @@ impl JobStats {
             directions: self.directions.each_ref().map(DirectionStats::counters),
             sync: SyncStats { ios: self.sync.ios, latency: None },
             latency_buckets: LatencyBuckets::default(),
-            wear: self.wear.clone(),
+            block_errors: self.block_errors.clone(),
             ..*self
         }
     }
@@ -296,8 +296,8 @@ impl JobStats {
         if self.first_error == 0 {
             self.first_error = other.first_error;
         }
-        if let Some(wear) = &other.wear {
-            self.wear.get_or_insert_default().merge(wear);
+        if let Some(block_errors) = &other.block_errors {
+            self.block_errors.get_or_insert_default().merge(block_errors);
         }
     }
 }

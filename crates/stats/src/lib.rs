@@ -7,6 +7,7 @@
 //! Unsafe code is denied but for the one instruction that reads the time stamp counter.
 #![deny(unsafe_code)]
 
+pub mod block_errors;
 pub mod clock;
 pub mod distribution;
 pub mod job;
@@ -18,8 +19,8 @@ pub mod recorder;
 pub mod samples;
 pub mod steady;
 pub mod usage;
-pub mod wear;
 
+pub use block_errors::{BlockErrors, BlockState};
 pub use clock::{Clock, ClockSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
@@ -30,7 +31,6 @@ pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
 pub use samples::{SampleStats, Sampler};
 pub use usage::Usage;
-pub use wear::{BlockState, BlockWear};
 
 /// Number of data directions (read, write, trim), the index range of per-direction arrays.
 pub const DIRECTIONS: usize = 3;

@@ -30,13 +30,13 @@ struct Drawn {
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
     stream: Batches,
-    law: LengthLaw,
+    choice: LengthChoice,
     bounds: Bounds,
 }
 
 /// How a draw becomes a length before it is rounded.
 #[derive(Clone, Debug)]
-enum LengthLaw {
+enum LengthChoice {
     Range(Scale),
     Split(Vec<LengthShare>, Few),
 }
@@ -77,16 +77,16 @@ impl Lengths {
         let least = shares.iter().map(|share| share.bytes).min().unwrap_or(block.min);
         let least = u64::from(bounds.settle(least).bytes);
         let drawn = (min != max).then(|| {
-            let law = match shares {
-                [] => LengthLaw::Range(stream.scale(block.max)),
+            let choice = match shares {
+                [] => LengthChoice::Range(stream.scale(block.max)),
                 shares => {
                     let entries = entries(shares, stream.largest(), bounds);
                     let few = Few::new(&entries);
-                    LengthLaw::Split(entries, few)
+                    LengthChoice::Split(entries, few)
                 }
             };
             let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
-            Box::new(Drawn { at: BATCH, lengths, draws, stream: Batches::new(stream), law, bounds })
+            Box::new(Drawn { at: BATCH, lengths, draws, stream: Batches::new(stream), choice, bounds })
         });
         Lengths { min, max, least, drawn }
     }
@@ -150,7 +150,7 @@ impl Drawn {
     fn next_below(&mut self, room: u64) -> Length {
         loop {
             let mut length = self.next();
-            if let LengthLaw::Split(entries, _) = &self.law {
+            if let LengthChoice::Split(entries, _) = &self.choice {
                 length = pick(entries, self.draws[self.at - 1], room);
             }
             if u64::from(length.bytes) <= room {
@@ -163,8 +163,8 @@ impl Drawn {
     #[cold]
     #[inline(never)]
     fn draw(&mut self) {
-        match &self.law {
-            LengthLaw::Range(scale) => {
+        match &self.choice {
+            LengthChoice::Range(scale) => {
                 self.stream.fill_below(*scale, &mut self.draws);
                 let bounds = self.bounds;
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
@@ -172,14 +172,14 @@ impl Drawn {
                 }
             }
             // The limits ascend: counting them takes no branch that would be guessed wrong.
-            LengthLaw::Split(entries, few) if entries.len() <= few.lengths.len() => {
+            LengthChoice::Split(entries, few) if entries.len() <= few.lengths.len() => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
                     let [a, b, c] = few.limits.map(|limit| usize::from(limit < draw));
                     *length = few.lengths[a + b + c];
                 }
             }
-            LengthLaw::Split(entries, _) => {
+            LengthChoice::Split(entries, _) => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
                     let place: usize = entries.iter().map(|entry| usize::from(entry.last < draw)).sum();

@@ -1,7 +1,7 @@
 //! Choices among `n` things of which few are chosen often: zipf, pareto and normal, for offsets and for files.
 //!
-//! A law gives a rank, rank 0 the most popular under zipf and pareto; offsets scatter the ranks over the file by a hash, so that
-//! the popularity follows the law and the place does not. All arithmetic is fio's, in doubles, in its order.
+//! A distribution gives a rank; under zipf and pareto rank 0 is the most popular one. For offsets a hash turns the rank into a
+//! place, so that popular blocks lie all over the file. All arithmetic is fio's, in doubles, in its order.
 
 mod normal;
 mod pareto;
@@ -13,7 +13,7 @@ mod zipf;
 #[cfg(test)]
 mod tests;
 
-use ferrio_job::{Law, Skew};
+use ferrio_job::{Skew, SkewShape};
 
 use crate::random::{BATCH, T88};
 use normal::Normal;
@@ -30,13 +30,13 @@ const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
 pub(crate) struct Skewed {
     ranks: Ranks,
     draws: T88,
-    /// Added to every rank, scattered or not.
+    /// Added to every rank, hashed or not.
     shift: u64,
-    scatter: bool,
+    hashed: bool,
     below: Remainder,
 }
 
-/// The law with what can be worked out beforehand.
+/// A distribution with everything that can be computed in advance.
 #[derive(Clone, Debug)]
 enum Ranks {
     Zipf(Zipf),
@@ -45,20 +45,22 @@ enum Ranks {
 }
 
 impl Skewed {
-    /// Choices among `n` things, at least 1, from the low 32 bits of `seed`. Without `scatter` neighbouring ranks stay neighbours.
+    /// Choices among `n` things, at least 1, from the low 32 bits of `seed`. Neighbouring ranks stay neighbours unless they are `hashed`.
     ///
     /// The first zipf of many things adds up to 10^7 terms, once for all.
-    pub(crate) fn new(skew: &Skew, n: u64, seed: u64, scatter: bool) -> Self {
+    pub(crate) fn new(skew: &Skew, n: u64, seed: u64, hashed: bool) -> Self {
         debug_assert!(n > 0);
         let mut draws = T88::new(seed);
-        let (ranks, shift) = match skew.law {
-            Law::Zipf(theta) => (Ranks::Zipf(Zipf::new(theta, n)), hot_spot(&mut draws, skew.center, n)),
-            Law::Pareto(h) => (Ranks::Pareto(Pareto::new(h, n)), hot_spot(&mut draws, skew.center, n)),
-            Law::Normal(deviation) => {
+        let (ranks, shift) = match skew.shape {
+            SkewShape::Zipf(theta) => {
+                (Ranks::Zipf(Zipf::new(theta, n)), hot_spot(&mut draws, skew.center, n))
+            }
+            SkewShape::Pareto(h) => (Ranks::Pareto(Pareto::new(h, n)), hot_spot(&mut draws, skew.center, n)),
+            SkewShape::Normal(deviation) => {
                 (Ranks::Normal(Normal::new(deviation, n)), normal::shift(skew.center, n))
             }
         };
-        Skewed { ranks, draws, shift, scatter, below: Remainder::new(n) }
+        Skewed { ranks, draws, shift, hashed, below: Remainder::new(n) }
     }
 
     /// The next choice, below `n`.
@@ -91,7 +93,7 @@ impl Skewed {
     /// Where a rank lies.
     #[inline(always)]
     fn place(&self, rank: u64) -> u64 {
-        let place = if self.scatter { rank.wrapping_mul(SPREAD) } else { rank };
+        let place = if self.hashed { rank.wrapping_mul(SPREAD) } else { rank };
         self.below.of(place.wrapping_add(self.shift))
     }
 }

@@ -1,7 +1,7 @@
 //! Arguments behind the colon of a word: steps of `rw`, parameters of distributions, limits of steady states.
 
 use ferrio_job::{
-    AccessZone, Choice as _, Distribution, FileService, Law, PerDirection, ReadWrite, RwPostfix, Skew,
+    AccessZone, Choice as _, Distribution, FileService, PerDirection, ReadWrite, RwPostfix, Skew, SkewShape,
     SteadyFigure, SteadyTest,
 };
 
@@ -70,30 +70,30 @@ fn postfix(row: &'static Row, kb_base: u64, word: &str, argument: Piece<'_>) -> 
 
 /// `[:parameter[:center]]` of zipf, pareto and normal, with fio's defaults.
 fn skew(word: &str, argument: Option<Piece<'_>>) -> Result<Skew, Fault> {
-    let law = |number: Option<f64>| match word {
-        "zipf" => Law::Zipf(number.unwrap_or(1.1)),
-        "pareto" => Law::Pareto(number.unwrap_or(0.2)),
-        _ => Law::Normal(number.unwrap_or(0.0)),
+    let shape = |number: Option<f64>| match word {
+        "zipf" => SkewShape::Zipf(number.unwrap_or(1.1)),
+        "pareto" => SkewShape::Pareto(number.unwrap_or(0.2)),
+        _ => SkewShape::Normal(number.unwrap_or(0.0)),
     };
-    let Some(argument) = argument else { return Ok(Skew { law: law(None), center: None }) };
+    let Some(argument) = argument else { return Ok(Skew { shape: shape(None), center: None }) };
     let (first, center) = argument.cut(':');
-    let law = law(Some(decimal(first)?));
-    let good = match law {
-        Law::Zipf(theta) if theta == 1.0 => Err("theta must not be 1"),
-        Law::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
-        Law::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
-        Law::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
+    let shape = shape(Some(decimal(first)?));
+    let good = match shape {
+        SkewShape::Zipf(theta) if theta == 1.0 => Err("theta must not be 1"),
+        SkewShape::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
+        SkewShape::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
+        SkewShape::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
             Err("the deviation is 0 to less than 100")
         }
         _ => Ok(()),
     };
     good.map_err(|why| first.fault(why))?;
-    let Some(piece) = center else { return Ok(Skew { law, center: None }) };
+    let Some(piece) = center else { return Ok(Skew { shape, center: None }) };
     let center = decimal(piece)?;
     if !(0.0..=1.0).contains(&center) {
         return Err(piece.fault("the center is 0 to 1"));
     }
-    Ok(Skew { law, center: Some(center) })
+    Ok(Skew { shape, center: Some(center) })
 }
 
 /// `access/size:access/size...`, perhaps per direction; shares of accesses add up to 100. One list is for all directions, the second

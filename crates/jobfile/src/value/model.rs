@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{AccessZone, Distribution, FileService, Law, Pattern, RwPostfix};
+use ferrio_job::{AccessZone, Distribution, FileService, Pattern, RwPostfix, SkewShape};
 
 /// Reads a file for a pattern.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -131,7 +131,9 @@ impl fmt::Display for Argument {
             Argument::Postfix(RwPostfix::Every(ios)) => write!(f, ":{ios}"),
             Argument::Distribution(Distribution::Skewed(skew))
             | Argument::FileService(FileService::Skewed(skew)) => {
-                let (Law::Zipf(parameter) | Law::Pareto(parameter) | Law::Normal(parameter)) = skew.law;
+                let (SkewShape::Zipf(parameter)
+                | SkewShape::Pareto(parameter)
+                | SkewShape::Normal(parameter)) = skew.shape;
                 write!(f, ":{parameter}")?;
                 skew.center.map_or(Ok(()), |center| write!(f, ":{center}"))
             }

@@ -57,7 +57,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let now = self.meter.clock.now();
         let mut stats = self.meter.figures(now);
         stats.usage = self.usage().since(&self.meter.timing.usage_before());
-        stats.wear = self.hooks.blocks.as_ref().map(|blocks| blocks.wear());
+        stats.block_errors = self.hooks.blocks.as_ref().map(|blocks| blocks.errors());
         (stats, Duration::from_nanos(self.meter.timing.measured_ns(&self.meter.clock, now)))
     }
 

@@ -1,7 +1,8 @@
 //! The short paths make the choices of the general one.
 
 use ferrio_job::{
-    AccessZone, Direction, Distribution, JobSpec, Law, PerDirection, RandomOrder, ReadWrite, RwPostfix, Skew,
+    AccessZone, Direction, Distribution, JobSpec, PerDirection, RandomOrder, ReadWrite, RwPostfix, Skew,
+    SkewShape,
 };
 use proptest::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::tests::support::{job, set_block};
 use crate::{Io, Region, Step, Workload};
 
 fn any_distribution() -> impl Strategy<Value = (Distribution, RandomOrder)> {
-    let skewed = |law| Just(Distribution::Skewed(Skew { law, center: None }));
+    let skewed = |shape| Just(Distribution::Skewed(Skew { shape, center: None }));
     let zones = |sizes: [u64; 3]| {
         let zones = [50, 30, 20].into_iter().zip(sizes).map(|(accesses, size)| AccessZone { accesses, size });
         let zones: Vec<_> = zones.collect();
@@ -20,9 +21,9 @@ fn any_distribution() -> impl Strategy<Value = (Distribution, RandomOrder)> {
     let uniform = Just(Distribution::Uniform);
     let distribution = prop_oneof![
         4 => uniform,
-        1 => skewed(Law::Zipf(1.2)),
-        1 => skewed(Law::Pareto(0.3)),
-        1 => skewed(Law::Normal(20.0)),
+        1 => skewed(SkewShape::Zipf(1.2)),
+        1 => skewed(SkewShape::Pareto(0.3)),
+        1 => skewed(SkewShape::Normal(20.0)),
         1 => Just(Distribution::Zoned(zones([5, 15, 80]))),
         1 => Just(Distribution::ZonedAbs(zones([8192, 4096, 16384]))),
         1 => Just(Distribution::Sequence { blocks: vec![3, 1, 4], stride: true }),
@@ -146,7 +147,7 @@ fn a_job_takes_the_shortest_path() {
     assert_eq!(random(|spec| spec.random_order = RandomOrder::Lfsr), "random");
     assert_eq!(random(|spec| spec.random_order = RandomOrder::Permute), "random");
     let zipf = |spec: &mut JobSpec| {
-        spec.distribution = Distribution::Skewed(Skew { law: Law::Zipf(1.2), center: None });
+        spec.distribution = Distribution::Skewed(Skew { shape: SkewShape::Zipf(1.2), center: None });
     };
     assert_eq!(random(zipf), "random");
     assert_eq!(random(|spec| spec.percentage_random[Direction::Read] = 50), "general");

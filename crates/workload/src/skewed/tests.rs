@@ -1,17 +1,17 @@
 //! Skewed choices against sums and formulas written out without preparation.
 
-use ferrio_job::{Law, Skew};
+use ferrio_job::{Skew, SkewShape};
 use proptest::prelude::*;
 
 use super::{SPREAD, Skewed};
 use crate::random::T88;
 
 /// The same choices by formulas alone.
-fn plain(skew: &Skew, n: u64, seed: u64, scatter: bool, count: usize) -> Vec<u64> {
+fn plain(skew: &Skew, n: u64, seed: u64, hashed: bool, count: usize) -> Vec<u64> {
     let mut draws = T88::new(seed);
     let size = n as f64;
     let mut shift = 0;
-    if !matches!(skew.law, Law::Normal(_)) {
+    if !matches!(skew.shape, SkewShape::Normal(_)) {
         shift = u64::from(draws.draw());
         if let Some(center) = skew.center {
             shift = (size * center) as u64;
@@ -20,8 +20,8 @@ fn plain(skew: &Skew, n: u64, seed: u64, scatter: bool, count: usize) -> Vec<u64
         let away = (size * (center - 0.5)) as i64;
         shift = if away < 0 { n - away.unsigned_abs() } else { away as u64 };
     }
-    let mut rank = || match skew.law {
-        Law::Zipf(theta) => {
+    let mut rank = || match skew.shape {
+        SkewShape::Zipf(theta) => {
             let zetan: f64 = (1..=n.min(10_000_000)).map(|i| (1.0 / i as f64).powf(theta)).sum();
             let u = f64::from(draws.draw()) / 4_294_967_295.0;
             let zeta2 = 1.0 + 0.5f64.powf(theta);
@@ -34,11 +34,11 @@ fn plain(skew: &Skew, n: u64, seed: u64, scatter: bool, count: usize) -> Vec<u64
                 (size * (eta * u - eta + 1.0).powf(1.0 / (1.0 - theta))).floor() as u64
             }
         }
-        Law::Pareto(h) => {
+        SkewShape::Pareto(h) => {
             let u = f64::from(draws.draw()) / 4_294_967_295.0;
             ((n - 1) as f64 * u.powf(h.ln() / (1.0 - h).ln())).floor() as u64
         }
-        Law::Normal(deviation) => {
+        SkewShape::Normal(deviation) => {
             let sum: u64 = (0..12).map(|_| u64::from(draws.draw()) % (n + 1)).sum();
             let mean = (sum as i128 + 11) / 12;
             let width = ((size * deviation / 100.0).ceil() as i128).min(i128::from(n / 2));
@@ -52,33 +52,33 @@ fn plain(skew: &Skew, n: u64, seed: u64, scatter: bool, count: usize) -> Vec<u64
             (mean + away) as u64
         }
     };
-    let place = |rank: u64| if scatter { rank.wrapping_mul(SPREAD) } else { rank };
+    let place = |rank: u64| if hashed { rank.wrapping_mul(SPREAD) } else { rank };
     (0..count).map(|_| place(rank()).wrapping_add(shift) % n).collect()
 }
 
 fn any_skew() -> impl Strategy<Value = Skew> {
-    let law = prop_oneof![
-        (0.0f64..4.0).prop_filter("1 is no theta", |theta| *theta != 1.0).prop_map(Law::Zipf),
-        (0.001f64..0.999).prop_map(Law::Pareto),
-        (0.0f64..100.0).prop_map(Law::Normal),
-        Just(Law::Normal(0.0)),
+    let shape = prop_oneof![
+        (0.0f64..4.0).prop_filter("1 is no theta", |theta| *theta != 1.0).prop_map(SkewShape::Zipf),
+        (0.001f64..0.999).prop_map(SkewShape::Pareto),
+        (0.0f64..100.0).prop_map(SkewShape::Normal),
+        Just(SkewShape::Normal(0.0)),
     ];
-    (law, prop::option::of(0.0f64..=1.0)).prop_map(|(law, center)| Skew { law, center })
+    (shape, prop::option::of(0.0f64..=1.0)).prop_map(|(shape, center)| Skew { shape, center })
 }
 
 proptest! {
     #[test]
-    fn prepared_choices_are_those_of_the_formulas(skew in any_skew(), n in 1u64..3000, seed: u64, scatter: bool) {
-        let mut skewed = Skewed::new(&skew, n, seed, scatter);
+    fn prepared_choices_are_those_of_the_formulas(skew in any_skew(), n in 1u64..3000, seed: u64, hashed: bool) {
+        let mut skewed = Skewed::new(&skew, n, seed, hashed);
         let got: Vec<_> = (0..40).map(|_| skewed.next()).collect();
-        prop_assert_eq!(&got, &plain(&skew, n, seed, scatter, 40));
+        prop_assert_eq!(&got, &plain(&skew, n, seed, hashed, 40));
         prop_assert!(got.iter().all(|&choice| choice < n));
     }
 
     #[test]
     fn choices_among_very_many_things_stay_below_their_number(skew in any_skew(), n in 1u64 << 40..1 << 60, seed: u64) {
         // Millions of terms are added by a test of their own.
-        prop_assume!(!matches!(skew.law, Law::Zipf(_)));
+        prop_assume!(!matches!(skew.shape, SkewShape::Zipf(_)));
         let mut skewed = Skewed::new(&skew, n, seed, true);
         prop_assert!((0..40).all(|_| skewed.next() < n));
     }
@@ -86,7 +86,7 @@ proptest! {
 
 #[test]
 fn the_popular_blocks_of_zipf_are_few() {
-    let mut skewed = Skewed::new(&Skew { law: Law::Zipf(1.2), center: Some(0.5) }, 1000, 7, false);
+    let mut skewed = Skewed::new(&Skew { shape: SkewShape::Zipf(1.2), center: Some(0.5) }, 1000, 7, false);
     let mut hits = vec![0; 1000];
     (0..100_000).for_each(|_| hits[skewed.next() as usize] += 1);
     assert_eq!(hits.iter().max(), Some(&hits[500]), "rank 0 lies at the center");
@@ -97,15 +97,15 @@ fn the_popular_blocks_of_zipf_are_few() {
 
 #[test]
 fn a_seed_makes_the_choices_of_fio() {
-    let choices = |law, center, scatter| {
-        let mut skewed = Skewed::new(&Skew { law, center }, 1000, 12_345, scatter);
+    let choices = |shape, center, hashed| {
+        let mut skewed = Skewed::new(&Skew { shape, center }, 1000, 12_345, hashed);
         std::array::from_fn::<_, 8, _>(|_| skewed.next())
     };
-    assert_eq!(choices(Law::Zipf(1.2), None, true), [146, 385, 969, 15, 808, 277, 146, 969]);
-    assert_eq!(choices(Law::Zipf(0.8), Some(0.25), false), [252, 426, 492, 715, 467, 260, 251, 490]);
-    assert_eq!(choices(Law::Pareto(0.3), None, true), [146, 376, 691, 229, 930, 346, 146, 45]);
-    assert_eq!(choices(Law::Pareto(0.2), Some(0.7), false), [700, 735, 767, 940, 754, 700, 700, 766]);
-    assert_eq!(choices(Law::Normal(20.0), None, true), [766, 244, 568, 391, 814, 444, 14, 915]);
-    assert_eq!(choices(Law::Normal(15.0), Some(0.75), false), [996, 754, 618, 604, 733, 893, 614, 450]);
-    assert_eq!(choices(Law::Normal(0.0), None, true), [982, 260, 460, 653, 152, 67, 237, 929]);
+    assert_eq!(choices(SkewShape::Zipf(1.2), None, true), [146, 385, 969, 15, 808, 277, 146, 969]);
+    assert_eq!(choices(SkewShape::Zipf(0.8), Some(0.25), false), [252, 426, 492, 715, 467, 260, 251, 490]);
+    assert_eq!(choices(SkewShape::Pareto(0.3), None, true), [146, 376, 691, 229, 930, 346, 146, 45]);
+    assert_eq!(choices(SkewShape::Pareto(0.2), Some(0.7), false), [700, 735, 767, 940, 754, 700, 700, 766]);
+    assert_eq!(choices(SkewShape::Normal(20.0), None, true), [766, 244, 568, 391, 814, 444, 14, 915]);
+    assert_eq!(choices(SkewShape::Normal(15.0), Some(0.75), false), [996, 754, 618, 604, 733, 893, 614, 450]);
+    assert_eq!(choices(SkewShape::Normal(0.0), None, true), [982, 260, 460, 653, 152, 67, 237, 929]);
 }

@@ -1,8 +1,8 @@
 //! Random jobs for property tests.
 
 use ferrio_job::{
-    AccessZone, BlockShare, BlockSizes, Direction, Distribution, FileService, Generator, JobSpec, Law,
-    PerDirection, RandomOrder, ReadWrite, RwPostfix, Seeding, Sequencer, Skew,
+    AccessZone, BlockShare, BlockSizes, Direction, Distribution, FileService, Generator, JobSpec,
+    PerDirection, RandomOrder, ReadWrite, RwPostfix, Seeding, Sequencer, Skew, SkewShape,
 };
 use proptest::prelude::*;
 
@@ -77,17 +77,17 @@ pub(crate) fn any_job() -> impl Strategy<Value = (JobSpec, Vec<Region>)> {
 }
 
 fn any_distribution() -> impl Strategy<Value = Distribution> {
-    let law = prop_oneof![
-        (0.0f64..3.0).prop_filter("1 is no theta", |theta| *theta != 1.0).prop_map(Law::Zipf),
-        (0.01f64..0.99).prop_map(Law::Pareto),
-        (0.0f64..99.0).prop_map(Law::Normal),
+    let shape = prop_oneof![
+        (0.0f64..3.0).prop_filter("1 is no theta", |theta| *theta != 1.0).prop_map(SkewShape::Zipf),
+        (0.01f64..0.99).prop_map(SkewShape::Pareto),
+        (0.0f64..99.0).prop_map(SkewShape::Normal),
     ];
     let zones = |size: u64| {
         let zone = |accesses, size| AccessZone { accesses, size };
         (0u32..=100, 0..size, 0..size)
             .prop_map(move |(share, one, two)| vec![zone(share, one), zone(100 - share, two)])
     };
-    let skew = (law, prop::option::of(0.0f64..=1.0)).prop_map(|(law, center)| Skew { law, center });
+    let skew = (shape, prop::option::of(0.0f64..=1.0)).prop_map(|(shape, center)| Skew { shape, center });
     let lists = |list: Vec<AccessZone>| PerDirection([list.clone(), list, Vec::new()]);
     prop_oneof![
         Just(Distribution::Uniform),
@@ -133,16 +133,16 @@ pub(crate) fn any_random_job() -> impl Strategy<Value = (JobSpec, Vec<Region>)> 
 
 /// Ways to choose among files.
 pub(crate) fn any_service() -> impl Strategy<Value = FileService> {
-    let law = prop_oneof![
-        (0.1f64..0.9).prop_map(Law::Zipf),
-        (0.1f64..0.9).prop_map(Law::Pareto),
-        (0.0f64..90.0).prop_map(Law::Normal)
+    let shape = prop_oneof![
+        (0.1f64..0.9).prop_map(SkewShape::Zipf),
+        (0.1f64..0.9).prop_map(SkewShape::Pareto),
+        (0.0f64..90.0).prop_map(SkewShape::Normal)
     ];
     prop_oneof![
         (1u32..5).prop_map(|ios| FileService::RoundRobin { ios }),
         (1u32..5).prop_map(|ios| FileService::Random { ios }),
         Just(FileService::Sequential),
-        (law, prop::option::of(0.0f64..1.0))
-            .prop_map(|(law, center)| FileService::Skewed(Skew { law, center })),
+        (shape, prop::option::of(0.0f64..1.0))
+            .prop_map(|(shape, center)| FileService::Skewed(Skew { shape, center })),
     ]
 }

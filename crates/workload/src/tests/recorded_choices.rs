@@ -1,8 +1,8 @@
 //! Sequences of jobs whose random offsets are not all alike, recorded from fio. RandomOffsets and lengths are in blocks of 4 KiB.
 
 use ferrio_job::{
-    AccessZone, Direction, Distribution, FileKind, FileSpec, Generator, JobSpec, Law, PerDirection,
-    RandomOrder, ReadWrite, RwPostfix, Seeding, Skew, Zones,
+    AccessZone, Direction, Distribution, FileKind, FileSpec, Generator, JobSpec, PerDirection, RandomOrder,
+    ReadWrite, RwPostfix, Seeding, Skew, SkewShape, Zones,
 };
 
 use crate::tests::support::{job, notation, regions, steps};
@@ -38,38 +38,38 @@ fn run(spec: &JobSpec) -> String {
     run_files(spec, 1)
 }
 
-fn skewed(kib: u64, law: Law) -> JobSpec {
+fn skewed(kib: u64, shape: SkewShape) -> JobSpec {
     let mut spec = random(kib);
     spec.random_map = false;
-    spec.distribution = Distribution::Skewed(Skew { law, center: None });
+    spec.distribution = Distribution::Skewed(Skew { shape, center: None });
     spec
 }
 
 #[test]
 fn popular_blocks_of_zipf_are_spread_over_the_file() {
-    assert_eq!(run(&skewed(64, Law::Zipf(1.2))), "r7 10 5 10 15 0 5 15 5 15 1 6 15 2 15 15");
+    assert_eq!(run(&skewed(64, SkewShape::Zipf(1.2))), "r7 10 5 10 15 0 5 15 5 15 1 6 15 2 15 15");
 }
 
 #[test]
 fn pareto_and_normal_have_their_own_blocks() {
-    assert_eq!(run(&skewed(64, Law::Pareto(0.3))), "r2 15 10 10 15 0 5 15 5 15 12 6 15 13 15 15");
-    assert_eq!(run(&skewed(64, Law::Normal(20.0))), "r9 2 3 8 13 13 8 14 7 8 8 8 2 4 8 13");
+    assert_eq!(run(&skewed(64, SkewShape::Pareto(0.3))), "r2 15 10 10 15 0 5 15 5 15 12 6 15 13 15 15");
+    assert_eq!(run(&skewed(64, SkewShape::Normal(20.0))), "r9 2 3 8 13 13 8 14 7 8 8 8 2 4 8 13");
 }
 
 #[test]
 fn files_and_clones_have_popular_blocks_of_their_own() {
-    let mut spec = skewed(128, Law::Zipf(1.2));
+    let mut spec = skewed(128, SkewShape::Zipf(1.2));
     spec.limits.number_ios = 16;
     let expected = "r7 1:9 10 1:9 5 1:9 10 1:5 15 1:10 0 1:10 5 1:10 15 1:0";
     assert_eq!(run_files(&spec, 2), expected);
-    let mut spec = skewed(64, Law::Zipf(1.2));
+    let mut spec = skewed(64, SkewShape::Zipf(1.2));
     spec.number = 2;
     assert_eq!(run(&spec), "r5 2 2 14 2 2 2 13 8 13 13 13 5 13 2 13");
 }
 
 #[test]
 fn zipf_runs_on_from_pass_to_pass() {
-    let mut spec = skewed(32, Law::Zipf(1.2));
+    let mut spec = skewed(32, SkewShape::Zipf(1.2));
     spec.limits.loops = 2;
     assert_eq!(run(&spec), "r6 2 2 2 7 5 2 7 2 7 0 0 7 6 7 7");
 }

@@ -1,6 +1,6 @@
 //! Jobs over several files, against sequences of an independent model of fio, and against a slow model.
 
-use ferrio_job::{FileService, JobSpec, Law, RandomOrder, ReadWrite, Seeding, Skew};
+use ferrio_job::{FileService, JobSpec, RandomOrder, ReadWrite, Seeding, Skew, SkewShape};
 
 use crate::tests::support::{job, notation, regions, sequence, steps};
 use crate::{Io, Step, Workload};
@@ -114,22 +114,22 @@ fn a_file_that_was_kept_is_left_when_a_pass_ends() {
 
 #[test]
 fn a_distribution_of_files_never_finishes_one() {
-    let skewed = |law, center| FileService::Skewed(Skew { law, center });
-    let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(Law::Zipf(1.2), None));
+    let skewed = |shape, center| FileService::Skewed(Skew { shape, center });
+    let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(SkewShape::Zipf(1.2), None));
     spec.openfiles = 1;
     assert_eq!(run(&spec), "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0");
-    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(Law::Pareto(0.4), None));
+    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Pareto(0.4), None));
     spec.limits.loops = 2;
     assert_eq!(
         run(&spec),
         "r2:3 3:3 3:2 1:2 3:0 1:3 2:0 0 2:1 2:2 2 3:1 1:0 2:0 3:3 1 \
          1:1 3 3:0 1:1 3:2 1:2 1:0 3:1 2:1 1:3 3 3:2 1:3 2:2 3:1 1:2"
     );
-    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(Law::Normal(20.0), None));
+    let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Normal(20.0), None));
     spec.openfiles = 2;
     crate::tests::support::set_block(&mut spec, 4096, 8192);
     assert_eq!(run(&spec), "r1:3 2:3 1:2 1:0 2:2 1:1 1:0 2:1 1:3 2:0 2:3 1:1 1:2 2:2 2:0+2");
-    let mut spec = files(ReadWrite::Read, 48, 3, skewed(Law::Zipf(0.9), Some(0.5)));
+    let mut spec = files(ReadWrite::Read, 48, 3, skewed(SkewShape::Zipf(0.9), Some(0.5)));
     spec.limits.io_size = Some(100 << 10);
     assert_eq!(
         run(&spec),
@@ -140,7 +140,7 @@ fn a_distribution_of_files_never_finishes_one() {
 #[test]
 fn a_distribution_over_files_without_room_ends() {
     let mut spec =
-        files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { law: Law::Zipf(1.2), center: None }));
+        files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { shape: SkewShape::Zipf(1.2), center: None }));
     assert_eq!(all(&spec), []);
     spec.openfiles = 2;
     let mut open = 0;

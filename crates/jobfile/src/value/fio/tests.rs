@@ -11,7 +11,7 @@ use super::*;
 use crate::catalogue::rows;
 use crate::reading::Reading;
 use crate::value::{Amount, Argument, Split, advice::meant};
-use ferrio_job::{Distribution, Law, RwPostfix, Skew};
+use ferrio_job::{Distribution, RwPostfix, Skew, SkewShape};
 
 fn no_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::NotFound.into())
@@ -260,7 +260,7 @@ fn words_drop_what_nothing_uses() {
     assert_eq!(read(Opt::KbBase, "1024,1000"), word("1024", none.clone()));
     assert_eq!(read(Opt::Mem, "malloc:/x"), word("malloc", none.clone()));
     assert_eq!(read(Opt::RandomDistribution, "random:1"), word("random", none));
-    let skew = Skew { law: Law::Zipf(1.2), center: Some(0.5) };
+    let skew = Skew { shape: SkewShape::Zipf(1.2), center: Some(0.5) };
     assert_eq!(
         read(Opt::RandomDistribution, "zipf:1.2:0.5x"),
         word("zipf", Argument::Distribution(Distribution::Skewed(skew)))

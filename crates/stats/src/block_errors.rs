@@ -1,4 +1,4 @@
-//! What became of the blocks of a device that is trimmed and written over and over, and how many trims those that failed had survived.
+//! `block_error_percentiles`: the states of trimmed and written blocks, and how many trims the failed ones had survived.
 
 use std::collections::BTreeMap;
 
@@ -36,15 +36,15 @@ impl BlockState {
     }
 }
 
-/// Blocks by state, and the lifetimes of those that failed.
+/// Number of blocks in each state, and the lifetimes of the failed ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BlockWear {
+pub struct BlockErrors {
     states: [u64; 5],
     /// Trims survived, and how many of the failed blocks survived as many.
     lifetimes: BTreeMap<u32, u64>,
 }
 
-impl BlockWear {
+impl BlockErrors {
     /// Counts a block.
     pub fn record(&mut self, state: BlockState, trims: u32) {
         self.states[state as usize] += 1;
@@ -93,25 +93,25 @@ mod tests {
 
     #[test]
     fn only_failed_blocks_have_a_lifetime() {
-        let mut wear = BlockWear::default();
-        wear.record(BlockState::Trimmed, 1000);
-        wear.record(BlockState::Written, 2000);
-        assert_eq!(wear.percentiles(&[50.0]), []);
+        let mut errors = BlockErrors::default();
+        errors.record(BlockState::Trimmed, 1000);
+        errors.record(BlockState::Written, 2000);
+        assert_eq!(errors.percentiles(&[50.0]), []);
         for trims in 1..=10 {
-            wear.record(BlockState::TrimFailure, trims);
+            errors.record(BlockState::TrimFailure, trims);
         }
-        wear.record(BlockState::WriteFailure, 500);
-        assert_eq!(BlockState::ALL.map(|state| wear.blocks(state)), [0, 1, 1, 10, 1]);
-        let percentiles = wear.percentiles(&[1.0, 50.0, 90.0, 100.0]);
+        errors.record(BlockState::WriteFailure, 500);
+        assert_eq!(BlockState::ALL.map(|state| errors.blocks(state)), [0, 1, 1, 10, 1]);
+        let percentiles = errors.percentiles(&[1.0, 50.0, 90.0, 100.0]);
         assert_eq!(percentiles, [(1.0, 1), (50.0, 6), (90.0, 10), (100.0, 500)]);
     }
 
     #[test]
     fn jobs_add_their_blocks() {
         let of = |trims: &[u32]| {
-            let mut wear = BlockWear::default();
-            trims.iter().for_each(|&trims| wear.record(BlockState::WriteFailure, trims));
-            wear
+            let mut errors = BlockErrors::default();
+            trims.iter().for_each(|&trims| errors.record(BlockState::WriteFailure, trims));
+            errors
         };
         let mut both = of(&[3, 3, 9]);
         both.merge(&of(&[1, 3]));
