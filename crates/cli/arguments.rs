@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Kind, Opt, Scope, canonical_engine, nearest, pool};
+use ferrio_jobfile::{Opt, OptionScope, ValueKind, canonical_engine, nearest, pool};
 
 use crate::options::{ProgramOption, Takes};
 
@@ -310,7 +310,7 @@ impl<'a> Scanner<'a> {
         let index = self.index();
         let takes = match meaning {
             Meaning::Program(option) => option.takes,
-            Meaning::Job(_, opt) if opt.row().kind == Kind::Flag => Takes::Optional,
+            Meaning::Job(_, opt) if opt.row().kind == ValueKind::Flag => Takes::Optional,
             Meaning::Job(..) => Takes::Value,
         };
         let written = body.split_once('=').map(|(_, value)| value.to_owned());
@@ -389,7 +389,7 @@ impl<'a> Scanner<'a> {
         let text = argument.to_owned();
         let mut owners: Vec<&'static str> = Vec::new();
         for opt in Opt::named(name) {
-            if let Scope::Engines(engines) = opt.row().scope {
+            if let OptionScope::Engines(engines) = opt.row().scope {
                 owners.extend(engines.iter().filter(|engine| !owners.contains(engine)).collect::<Vec<_>>());
             }
         }

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::codes::{self, SUBJECTS};
-use ferrio_jobfile::differences::{BEHAVIOUR, Outcome, VALUES};
-use ferrio_jobfile::{Kind, Opt, Row, Scope, Status, absent_engines, rows};
+use ferrio_jobfile::differences::{BEHAVIOUR, VALUES, ValueTreatment};
+use ferrio_jobfile::{Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, rows};
 use ferrio_plan::ENGINES;
 
 use crate::support::same;
@@ -142,9 +142,9 @@ fn differences() -> String {
     for row in VALUES {
         let example: Vec<_> = row.example.iter().map(|line| code(line)).collect();
         let ferrio = match row.ferrio {
-            Outcome::Kept => "the same".to_owned(),
-            Outcome::Refused => "refused".to_owned(),
-            Outcome::Meant(value) => cell(value),
+            ValueTreatment::Kept => "the same".to_owned(),
+            ValueTreatment::Refused => "refused".to_owned(),
+            ValueTreatment::Meant(value) => cell(value),
         };
         let _ = writeln!(
             text,
@@ -205,13 +205,19 @@ fn reference() -> String {
 
 /// The number of options by status.
 fn counts() -> String {
-    let count = |wanted: fn(&Status) -> bool| rows().iter().filter(|row| wanted(&row.status)).count();
+    let count = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(|row| wanted(&row.status)).count();
     let lines = [
-        ("work", count(|status| matches!(status, Status::Works))),
-        ("accept only values that change nothing", count(|status| matches!(status, Status::OnlyOff(_)))),
-        ("have no effect here, and a note says so", count(|status| matches!(status, Status::NoEffect(_)))),
-        ("are not implemented yet", count(|status| matches!(status, Status::NotYet))),
-        ("are not available here", count(|status| matches!(status, Status::Unavailable(_)))),
+        ("work", count(|status| matches!(status, OptionStatus::Works))),
+        (
+            "accept only values that change nothing",
+            count(|status| matches!(status, OptionStatus::OnlyOff(_))),
+        ),
+        (
+            "have no effect here, and a note says so",
+            count(|status| matches!(status, OptionStatus::NoEffect(_))),
+        ),
+        ("are not implemented yet", count(|status| matches!(status, OptionStatus::NotYet))),
+        ("are not available here", count(|status| matches!(status, OptionStatus::Unavailable(_)))),
     ];
     let mut text = format!("Of {} options:\n\n", rows().len());
     for (what, number) in lines {
@@ -222,21 +228,21 @@ fn counts() -> String {
     text
 }
 
-fn owner(row: &Row) -> String {
+fn owner(row: &OptionRow) -> String {
     match row.scope {
-        Scope::Core => "all jobs".to_owned(),
-        Scope::Engines(engines) => engines.join(", "),
-        Scope::Profile(profile) => format!("profile {profile}"),
+        OptionScope::Core => "all jobs".to_owned(),
+        OptionScope::Engines(engines) => engines.join(", "),
+        OptionScope::Profile(profile) => format!("profile {profile}"),
     }
 }
 
-fn status(row: &Row) -> String {
+fn status(row: &OptionRow) -> String {
     match row.status {
-        Status::Works => "works".to_owned(),
-        Status::NotYet => "not yet".to_owned(),
-        Status::Unavailable(reason) => format!("not available: {}", cell(reason)),
-        Status::NoEffect(reason) => format!("no effect: {}", cell(reason)),
-        Status::OnlyOff(texts) => {
+        OptionStatus::Works => "works".to_owned(),
+        OptionStatus::NotYet => "not yet".to_owned(),
+        OptionStatus::Unavailable(reason) => format!("not available: {}", cell(reason)),
+        OptionStatus::NoEffect(reason) => format!("no effect: {}", cell(reason)),
+        OptionStatus::OnlyOff(texts) => {
             let texts: Vec<_> = texts.iter().map(|text| code(text)).collect();
             format!("only {}", texts.join(", "))
         }
@@ -244,34 +250,34 @@ fn status(row: &Row) -> String {
 }
 
 /// The type in words, with the choices if there are any; for engines, the ones that exist.
-fn kind(row: &Row) -> String {
+fn kind(row: &OptionRow) -> String {
     let words = match row.kind {
-        Kind::Flag => "flag",
-        Kind::Bool => "0 or 1",
-        Kind::Int => "number",
-        Kind::Size => "size",
-        Kind::SizeZone => "size, percentage or zones",
-        Kind::SizeRange => "size or range of sizes",
-        Kind::TimeRange => "time or range of times",
-        Kind::Range => "range of sizes",
-        Kind::Time => "time",
-        Kind::Float => "decimal number",
-        Kind::FloatList => "decimal numbers",
-        Kind::Str => "text",
-        Kind::StrList => "texts",
-        Kind::Enum => "one of",
-        Kind::EnumArg => "one of, possibly with an argument",
-        Kind::EnumList | Kind::WordList => "any of",
-        Kind::OptStr => "nothing or text",
-        Kind::Bssplit | Kind::PrioBssplit => "sizes with percentages",
-        Kind::ModeSplit => "one of, or several with percentages",
-        Kind::Pattern => "bytes",
-        Kind::CpuList => "CPUs",
-        Kind::NodeList => "NUMA nodes",
-        Kind::IdList => "numbers and ranges",
-        Kind::NumaPolicy => "NUMA policy",
-        Kind::ErrorList => "errors",
-        Kind::Deprecated | Kind::Ignored => "withdrawn",
+        ValueKind::Flag => "flag",
+        ValueKind::Bool => "0 or 1",
+        ValueKind::Int => "number",
+        ValueKind::Size => "size",
+        ValueKind::SizeZone => "size, percentage or zones",
+        ValueKind::SizeRange => "size or range of sizes",
+        ValueKind::TimeRange => "time or range of times",
+        ValueKind::Range => "range of sizes",
+        ValueKind::Time => "time",
+        ValueKind::Float => "decimal number",
+        ValueKind::FloatList => "decimal numbers",
+        ValueKind::Str => "text",
+        ValueKind::StrList => "texts",
+        ValueKind::Enum => "one of",
+        ValueKind::EnumArg => "one of, possibly with an argument",
+        ValueKind::EnumList | ValueKind::WordList => "any of",
+        ValueKind::OptStr => "nothing or text",
+        ValueKind::Bssplit | ValueKind::PrioBssplit => "sizes with percentages",
+        ValueKind::ModeSplit => "one of, or several with percentages",
+        ValueKind::Pattern => "bytes",
+        ValueKind::CpuList => "CPUs",
+        ValueKind::NodeList => "NUMA nodes",
+        ValueKind::IdList => "numbers and ranges",
+        ValueKind::NumaPolicy => "NUMA policy",
+        ValueKind::ErrorList => "errors",
+        ValueKind::Deprecated | ValueKind::Ignored => "withdrawn",
     };
     let names: Vec<_> = match row.opt {
         Opt::Ioengine => ENGINES.iter().map(|engine| engine.name()).collect(),

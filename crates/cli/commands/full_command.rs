@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
 use ferrio_job::Word;
-use ferrio_jobfile::{Kind, Opt, Row, Scope, is_listed, rows};
+use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
 use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
@@ -53,7 +53,7 @@ fn offered(argument: Arg) -> Arg {
     }
 }
 
-fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
+fn argument(row: &'static OptionRow, taken: &mut HashSet<String>) -> Option<Arg> {
     if !taken.insert(row.name.to_owned()) {
         return None;
     }
@@ -70,7 +70,7 @@ fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
         .value_name(value_name(row))
         .value_hint(hint(row));
     let argument = match row.kind {
-        Kind::Flag => argument.num_args(0..=1).require_equals(true),
+        ValueKind::Flag => argument.num_args(0..=1).require_equals(true),
         _ => argument.num_args(1),
     };
     let words = words(row);
@@ -79,12 +79,12 @@ fn argument(row: &'static Row, taken: &mut HashSet<String>) -> Option<Arg> {
 
 /// Names of the options that every job has.
 fn names() -> Vec<PossibleValue> {
-    let common = rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row));
+    let common = rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row));
     common.map(|row| PossibleValue::new(row.name)).collect()
 }
 
 /// Words to choose from; none if other values are as good.
-fn words(row: &'static Row) -> Vec<PossibleValue> {
+fn words(row: &'static OptionRow) -> Vec<PossibleValue> {
     let word = |choice: &Word| {
         let value = PossibleValue::new(choice.word);
         if choice.help.is_empty() { value } else { value.help(choice.help) }
@@ -93,33 +93,37 @@ fn words(row: &'static Row) -> Vec<PossibleValue> {
         (Opt::Ioengine, _) => {
             ENGINES.iter().filter_map(|engine| row.choice(engine.name())).map(word).collect()
         }
-        (_, Kind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
+        (_, ValueKind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
         _ => row.choices.iter().map(word).collect(),
     }
 }
 
 /// What a value is called where it stands for itself.
-pub fn value_name(row: &Row) -> &'static str {
+pub fn value_name(row: &OptionRow) -> &'static str {
     match row.kind {
-        Kind::Flag | Kind::Bool => "0|1",
-        Kind::Int => "NUMBER",
-        Kind::Size | Kind::SizeZone | Kind::SizeRange => "SIZE",
-        Kind::Time | Kind::TimeRange => "TIME",
-        Kind::Range => "LOW-HIGH",
-        Kind::Float => "DECIMAL",
-        Kind::FloatList => "DECIMALS",
-        Kind::Enum | Kind::EnumArg => "WORD",
-        Kind::EnumList | Kind::WordList => "WORDS",
-        Kind::Bssplit | Kind::PrioBssplit | Kind::ModeSplit => "SPLIT",
-        Kind::Pattern => "PATTERN",
-        Kind::CpuList | Kind::NodeList | Kind::IdList => "LIST",
-        Kind::NumaPolicy => "POLICY",
-        Kind::ErrorList => "ERRORS",
-        Kind::Str | Kind::StrList | Kind::OptStr | Kind::Deprecated | Kind::Ignored => "TEXT",
+        ValueKind::Flag | ValueKind::Bool => "0|1",
+        ValueKind::Int => "NUMBER",
+        ValueKind::Size | ValueKind::SizeZone | ValueKind::SizeRange => "SIZE",
+        ValueKind::Time | ValueKind::TimeRange => "TIME",
+        ValueKind::Range => "LOW-HIGH",
+        ValueKind::Float => "DECIMAL",
+        ValueKind::FloatList => "DECIMALS",
+        ValueKind::Enum | ValueKind::EnumArg => "WORD",
+        ValueKind::EnumList | ValueKind::WordList => "WORDS",
+        ValueKind::Bssplit | ValueKind::PrioBssplit | ValueKind::ModeSplit => "SPLIT",
+        ValueKind::Pattern => "PATTERN",
+        ValueKind::CpuList | ValueKind::NodeList | ValueKind::IdList => "LIST",
+        ValueKind::NumaPolicy => "POLICY",
+        ValueKind::ErrorList => "ERRORS",
+        ValueKind::Str
+        | ValueKind::StrList
+        | ValueKind::OptStr
+        | ValueKind::Deprecated
+        | ValueKind::Ignored => "TEXT",
     }
 }
 
-fn hint(row: &Row) -> ValueHint {
+fn hint(row: &OptionRow) -> ValueHint {
     match row.opt {
         Opt::Filename | Opt::ReadIolog | Opt::WriteIolog | Opt::MergeBlktraceFile | Opt::DpScheme => {
             ValueHint::FilePath

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use clap_mangen::Man;
 use ferrio_job::Word;
-use ferrio_jobfile::{Row, Scope, Status, is_listed, range_text, rows, type_text, unit_text};
+use ferrio_jobfile::{
+    OptionRow, OptionScope, OptionStatus, is_listed, range_text, rows, type_text, unit_text,
+};
 use roff::{Inline, Roff, bold, italic, roman};
 
 use super::full_command::value_name;
@@ -116,7 +118,8 @@ fn write_job_options(page: &mut Roff) {
     page.control("SH", ["JOB OPTIONS"]);
     for (category, heading) in CATEGORIES {
         page.control("SS", [heading]);
-        let of_category = |row: &&Row| row.category == category && row.scope == Scope::Core && is_listed(row);
+        let of_category =
+            |row: &&OptionRow| row.category == category && row.scope == OptionScope::Core && is_listed(row);
         rows().iter().filter(of_category).for_each(|row| write_option(row, &[], page));
     }
 }
@@ -126,14 +129,14 @@ fn write_engine_options(page: &mut Roff) {
     page.control("PP", []);
     page.text([roman("A job has these if it uses one of the engines named with them.")]);
     for row in rows().iter().filter(|row| is_listed(row)) {
-        if let Scope::Engines(engines) = row.scope {
+        if let OptionScope::Engines(engines) = row.scope {
             write_option(row, engines, page);
         }
     }
 }
 
 /// One option: name, aliases and value; then help, type, default, choices.
-fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
+fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     let mut head: Vec<Inline> = vec![bold(row.name)];
     for alias in row.aliases {
         head.extend([roman(", "), bold(*alias)]);
@@ -161,7 +164,7 @@ fn write_option(row: &'static Row, engines: &[&str], page: &mut Roff) {
 }
 
 /// Help, type, range, unit, default and what does not work, in one paragraph.
-fn facts(row: &Row) -> String {
+fn facts(row: &OptionRow) -> String {
     let mut facts =
         vec![format!("{}.", row.help), format!("Type: {}.", type_text(row).replace(" (opt=bla)", ""))];
     // The help's -1 is an open end.
@@ -172,11 +175,11 @@ fn facts(row: &Row) -> String {
         facts.push(format!("Default: {}.", row.default));
     }
     match row.status {
-        Status::Works => {}
-        Status::NotYet => facts.push("Not implemented yet: refused when given.".to_owned()),
-        Status::Unavailable(why) => facts.push(format!("Refused when given: {why}.")),
-        Status::NoEffect(why) => facts.push(format!("No effect: {why}.")),
-        Status::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
+        OptionStatus::Works => {}
+        OptionStatus::NotYet => facts.push("Not implemented yet: refused when given.".to_owned()),
+        OptionStatus::Unavailable(why) => facts.push(format!("Refused when given: {why}.")),
+        OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
+        OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
     }
     facts.join(" ")
 }
@@ -194,7 +197,8 @@ mod tests {
     #[test]
     fn every_option_has_its_place() {
         let page = page().replace("\\-", "-");
-        for row in rows().iter().filter(|row| is_listed(row) && !matches!(row.scope, Scope::Profile(_))) {
+        for row in rows().iter().filter(|row| is_listed(row) && !matches!(row.scope, OptionScope::Profile(_)))
+        {
             assert!(page.contains(&format!("\\fB{}\\fR", row.name)), "{}", row.name);
         }
         for entry in crate::options::OPTIONS {
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_core_option_is_in_a_category_of_the_page() {
-        for row in rows().iter().filter(|row| row.scope == Scope::Core) {
+        for row in rows().iter().filter(|row| row.scope == OptionScope::Core) {
             assert!(CATEGORIES.iter().any(|(category, _)| *category == row.category), "{}", row.category);
         }
     }

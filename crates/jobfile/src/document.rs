@@ -17,7 +17,7 @@ use crate::sources::Sources;
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Entry {
+pub(crate) enum LineEntry {
     /// `[name]`.
     Section(String, Origin),
     /// `include file`; the origin is the file name's.
@@ -50,7 +50,7 @@ pub(crate) struct Assignment {
 }
 
 /// What the table beside the ini lines knows of one.
-struct Place {
+struct LineDetails {
     origin: Origin,
     value_origin: Origin,
     /// The value as it stands in the text.
@@ -85,7 +85,7 @@ const NAME: usize = 254;
 const ESCAPE: char = '\\';
 
 /// Reads text number `source`.
-pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment) -> Vec<Entry> {
+pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment) -> Vec<LineEntry> {
     let mut lines = Vec::new();
     let mut places = Vec::new();
     for number in 1..=sources.lines(source) {
@@ -105,7 +105,12 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
 }
 
 /// One line as an ini line with its place; `None` if it says nothing.
-fn adapt(sources: &Sources, source: u32, line: u32, environment: &Environment) -> Option<(String, Place)> {
+fn adapt(
+    sources: &Sources,
+    source: u32,
+    line: u32,
+    environment: &Environment,
+) -> Option<(String, LineDetails)> {
     let raw = sources.line(source, line);
     let end = raw.find([';', '#']).unwrap_or(raw.len());
     let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
@@ -120,7 +125,7 @@ fn adapt(sources: &Sources, source: u32, line: u32, environment: &Environment) -
         length: characters(piece),
     };
     let start = kept.len() - text.len();
-    let mut place = Place {
+    let mut place = LineDetails {
         origin: at(start, text),
         value_origin: at(start, text),
         value: None,
@@ -192,19 +197,19 @@ fn include(text: &str) -> Option<&str> {
 }
 
 /// What an ini item means in a job file.
-fn entry(item: Result<Item, Error<Infallible>>, place: Place, line: &str) -> Option<Entry> {
+fn entry(item: Result<Item, Error<Infallible>>, place: LineDetails, line: &str) -> Option<LineEntry> {
     if let Some(why) = place.unreadable {
         let section = match (why, item) {
             (Unreadable::LongName(_), Ok(Item::Section { name })) => Some(name),
             (Unreadable::ByteOrderMark, _) => bracketed(line.trim_start_matches('\u{feff}')),
             _ => None,
         };
-        return Some(Entry::Broken(Box::new(unreadable(why, place.origin)), section));
+        return Some(LineEntry::Broken(Box::new(unreadable(why, place.origin)), section));
     }
     Some(match item {
-        Ok(Item::Section { name }) => Entry::Section(name, place.origin),
-        Ok(Item::Value { value, .. }) if place.is_include => Entry::Include(value, place.value_origin),
-        Ok(Item::Value { key, value }) => Entry::Assignment(Assignment {
+        Ok(Item::Section { name }) => LineEntry::Section(name, place.origin),
+        Ok(Item::Value { value, .. }) if place.is_include => LineEntry::Include(value, place.value_origin),
+        Ok(Item::Value { key, value }) => LineEntry::Assignment(Assignment {
             name: key.strip_prefix(ESCAPE).map(str::to_owned).unwrap_or(key),
             literal: place.value.as_deref() == Some(&value),
             value: place.assigned.then_some(value),
@@ -234,7 +239,7 @@ fn entry(item: Result<Item, Error<Infallible>>, place: Place, line: &str) -> Opt
             let name = bracketed(line);
             let suggestion = name.as_ref().map(|name| format!("[{name}]"));
             let diagnostic = Diagnostic::error(message, place.origin).code(code).label(label);
-            Entry::Broken(Box::new(Diagnostic { suggestion, ..diagnostic }), name)
+            LineEntry::Broken(Box::new(Diagnostic { suggestion, ..diagnostic }), name)
         }
     })
 }
@@ -278,7 +283,7 @@ fn characters(text: &str) -> u32 {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<Entry> {
+    fn read(text: &str) -> Vec<LineEntry> {
         let mut sources = Sources::default();
         let source = sources.add("x.fio", text.as_bytes());
         entries(&sources, source, &Environment::default())
@@ -286,7 +291,7 @@ mod tests {
 
     fn pairs(text: &str) -> Vec<(String, Option<String>)> {
         let assignments = read(text).into_iter().filter_map(|entry| match entry {
-            Entry::Assignment(assignment) => Some((assignment.name, assignment.value)),
+            LineEntry::Assignment(assignment) => Some((assignment.name, assignment.value)),
             _ => None,
         });
         assignments.collect()
@@ -298,7 +303,7 @@ mod tests {
         let want = [("size", Some("4k")), ("thread", None), ("rw", Some("read"))];
         let want: Vec<_> = want.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).into();
         assert_eq!(pairs(text), want);
-        assert!(matches!(&read(text)[0], Entry::Section(name, _) if name == "a"));
+        assert!(matches!(&read(text)[0], LineEntry::Section(name, _) if name == "a"));
     }
 
     #[test]
@@ -313,7 +318,7 @@ mod tests {
     #[test]
     fn places_are_those_of_the_text() {
         let entries = read("[a]\n  bs =  4k # x\n");
-        let Entry::Assignment(bs) = &entries[1] else { panic!("{entries:?}") };
+        let LineEntry::Assignment(bs) = &entries[1] else { panic!("{entries:?}") };
         assert_eq!(bs.origin, Origin::File { source: 0, line: 2, column: 3, length: 2 });
         assert_eq!(bs.value_origin, Origin::File { source: 0, line: 2, column: 9, length: 2 });
     }
@@ -325,7 +330,7 @@ mod tests {
         let source = sources.add("x", b"${X}=${X}\n\\y\n");
         let entries = entries(&sources, source, &environment);
         let names = entries.iter().map(|entry| match entry {
-            Entry::Assignment(Assignment { name, value, .. }) => (name.as_str(), value.as_deref()),
+            LineEntry::Assignment(Assignment { name, value, .. }) => (name.as_str(), value.as_deref()),
             other => panic!("{other:?}"),
         });
         assert_eq!(names.collect::<Vec<_>>(), [("[;x", Some("[;x")), ("\\y", None)]);
@@ -334,7 +339,7 @@ mod tests {
     #[test]
     fn includes_take_a_blank_or_an_equals_sign() {
         for text in ["include f.inc", "include=f.inc", "include \t = f.inc ; c"] {
-            assert!(matches!(&read(text)[..], [Entry::Include(name, _)] if name == "f.inc"), "{text}");
+            assert!(matches!(&read(text)[..], [LineEntry::Include(name, _)] if name == "f.inc"), "{text}");
         }
         assert_eq!(pairs("includexf"), [("includexf".to_owned(), None)]);
     }
@@ -342,10 +347,10 @@ mod tests {
     #[test]
     fn section_lines_that_do_not_close_are_errors() {
         for text in ["[a", "[a] b", "[a]b]"] {
-            assert!(matches!(&read(text)[..], [Entry::Broken(_, Some(name))] if name == "a"), "{text}");
+            assert!(matches!(&read(text)[..], [LineEntry::Broken(_, Some(name))] if name == "a"), "{text}");
         }
         for (text, want) in [("[]", ""), ("[ a ]", " a "), ("[a b]", "a b")] {
-            assert!(matches!(&read(text)[..], [Entry::Section(name, _)] if name == want), "{text}");
+            assert!(matches!(&read(text)[..], [LineEntry::Section(name, _)] if name == want), "{text}");
         }
     }
 
@@ -354,7 +359,7 @@ mod tests {
         let source = sources.add("x.fio", text);
         let entries = entries(&sources, source, &Environment::default()).into_iter();
         let codes = entries.filter_map(|entry| match entry {
-            Entry::Broken(diagnostic, _) => Some(diagnostic.code),
+            LineEntry::Broken(diagnostic, _) => Some(diagnostic.code),
             _ => None,
         });
         codes.collect()
@@ -385,7 +390,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_no_part_of_a_job_file() {
         let entries = read("\u{feff}[a]\nbs=4k\n");
-        let [Entry::Broken(diagnostic, Some(name)), Entry::Assignment(_)] = &entries[..] else {
+        let [LineEntry::Broken(diagnostic, Some(name)), LineEntry::Assignment(_)] = &entries[..] else {
             panic!("{entries:?}")
         };
         assert_eq!((diagnostic.code, name.as_str()), ("byte-order-mark", "a"));
@@ -405,7 +410,7 @@ mod tests {
     #[test]
     fn a_section_name_is_whole_up_to_its_limit_and_refused_beyond_it() {
         let name = |bytes: usize| format!("[{}]\nbs=4k\n", "n".repeat(bytes));
-        assert!(matches!(&read(&name(254))[0], Entry::Section(name, _) if name.len() == 254));
+        assert!(matches!(&read(&name(254))[0], LineEntry::Section(name, _) if name.len() == 254));
         assert_eq!(broken(name(255).as_bytes()), ["long-name"]);
     }
 }

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 
 use log::debug;
 
-use crate::catalogue::{Kind, Opt, Row, Scope, pool, rows};
+use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, pool, rows};
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::Given;
 use crate::reading::Reading;
 use crate::suggest::nearest;
 use crate::value::describe::describe;
-use crate::value::{Fault, Piece, Value, evaluate, fio, parse, read};
+use crate::value::{Fault, TextPiece, Value, evaluate, fio, parse, read};
 use ferrio_job::{Choice as _, Diagnostic, KbBase};
 
 /// The settings that later assignments are read by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct ValueContext {
     /// The engine in force, by its canonical name.
     pub(crate) engine: String,
     /// What `k` means.
@@ -26,9 +26,9 @@ pub(crate) struct Setting {
     pub(crate) reading: Reading,
 }
 
-impl Default for Setting {
-    fn default() -> Setting {
-        Setting { engine: "psync".to_owned(), kb_base: 1024, reading: Reading::default() }
+impl Default for ValueContext {
+    fn default() -> ValueContext {
+        ValueContext { engine: "psync".to_owned(), kb_base: 1024, reading: Reading::default() }
     }
 }
 
@@ -36,7 +36,7 @@ impl Default for Setting {
 /// or last. `setting` is what the section starts from and is changed to what it leaves.
 pub(crate) fn section(
     lines: &[Assignment],
-    setting: &mut Setting,
+    setting: &mut ValueContext,
     environment: &Environment,
     wrong: &mut Vec<Diagnostic>,
 ) -> Vec<Given> {
@@ -80,7 +80,7 @@ const SUGGESTIONS: usize = 200;
 pub(crate) fn assignment(
     opt: Opt,
     line: &Assignment,
-    setting: &mut Setting,
+    setting: &mut ValueContext,
     environment: &Environment,
 ) -> Result<(Given, Option<Diagnostic>), Box<Diagnostic>> {
     let row = opt.row();
@@ -96,7 +96,7 @@ pub(crate) fn assignment(
         _ => {}
     }
     debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
-    let notice = (row.kind == Kind::Ignored).then(|| {
+    let notice = (row.kind == ValueKind::Ignored).then(|| {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         Diagnostic::warning(message, line.origin.clone()).code("deprecated-option")
     });
@@ -106,7 +106,11 @@ pub(crate) fn assignment(
 }
 
 /// The text that counts as the value of a line: with its arithmetic done, and for fio with the blanks in front of it.
-fn effective<'a>(row: &Row, line: &'a Assignment, reading: Reading) -> Result<Option<Cow<'a, str>>, Fault> {
+fn effective<'a>(
+    row: &OptionRow,
+    line: &'a Assignment,
+    reading: Reading,
+) -> Result<Option<Cow<'a, str>>, Fault> {
     let Some(value) = line.value.as_deref() else { return Ok(None) };
     let text = match reading {
         Reading::Ferrio => arithmetic(row, value).filter(|_| line.keyword),
@@ -127,7 +131,7 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     let name = &line.name;
     let mut owners: Vec<&str> = Vec::new();
     for opt in Opt::named(name) {
-        if let Scope::Engines(engines) = opt.row().scope {
+        if let OptionScope::Engines(engines) = opt.row().scope {
             owners.extend(engines.iter().filter(|owner| !owners.contains(owner)).collect::<Vec<_>>());
         }
     }
@@ -169,8 +173,8 @@ fn separated(line: &Assignment, engine: &str) -> Option<String> {
 
 /// The private option that `name` is likely to be a misspelling of, with an engine that has it.
 fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
-    let owned = |row: &'static Row| match row.scope {
-        Scope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
+    let owned = |row: &'static OptionRow| match row.scope {
+        OptionScope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
         _ => None,
     };
     let word = nearest(name, rows().iter().filter_map(owned).map(|(word, _)| word))?;
@@ -211,25 +215,25 @@ fn punctuation(text: &str) -> Option<String> {
 
 /// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,
 /// a path with slashes say, stays as it is.
-fn arithmetic(row: &Row, value: &str) -> Option<String> {
+fn arithmetic(row: &OptionRow, value: &str) -> Option<String> {
     let numeric = matches!(
         row.kind,
-        Kind::Int
-            | Kind::Size
-            | Kind::SizeZone
-            | Kind::SizeRange
-            | Kind::Time
-            | Kind::TimeRange
-            | Kind::Float
-            | Kind::FloatList
-            | Kind::CpuList
+        ValueKind::Int
+            | ValueKind::Size
+            | ValueKind::SizeZone
+            | ValueKind::SizeRange
+            | ValueKind::Time
+            | ValueKind::TimeRange
+            | ValueKind::Float
+            | ValueKind::FloatList
+            | ValueKind::CpuList
     );
     if !numeric || !value.contains(['+', '-', '*', '/']) {
         return None;
     }
-    let number = evaluate(Piece::whole(value), &|_| None).ok()?.number.whole()?;
+    let number = evaluate(TextPiece::whole(value), &|_| None).ok()?.number.whole()?;
     // `0-$ncpus` is a range and not a difference
-    let range = matches!(row.kind, Kind::CpuList | Kind::SizeRange | Kind::TimeRange);
+    let range = matches!(row.kind, ValueKind::CpuList | ValueKind::SizeRange | ValueKind::TimeRange);
     (!range || number >= 0).then(|| number.to_string())
 }
 

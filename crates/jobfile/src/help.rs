@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ferrio_job::{Diagnostic, Origin, Prefix, Word};
 
-use crate::catalogue::{Kind, Multi, Opt, Row, Scope, Status, Unit, rows};
+use crate::catalogue::{Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, rows};
 
 /// An answer to a question about options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ fn not_found(message: String) -> Diagnostic {
 /// `--cmdhelp` (`None` or `all`): all core options, one a line; or `--cmdhelp=NAME`: one option in detail. Of
 /// an unknown name the nearest is shown if it is near.
 pub fn cmdhelp(what: Option<&str>) -> Help {
-    let core = || rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row));
+    let core = || rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row));
     let Some(name) = what.filter(|&name| name != "all") else {
         return Help::found(list(core()));
     };
@@ -60,7 +60,7 @@ pub fn cmdhelp(what: Option<&str>) -> Help {
 /// Where an option of an engine is explained.
 fn owner(name: &str) -> String {
     let owners = Opt::named(name).iter().find_map(|opt| match opt.row().scope {
-        Scope::Engines(engines) => engines.first(),
+        OptionScope::Engines(engines) => engines.first(),
         _ => None,
     });
     owners.map(|engine| format!(" - see --enghelp={engine},{name}")).unwrap_or_default()
@@ -81,7 +81,8 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
         help.complaints.insert(0, not_found(format!("engine {engine} not loadable{why}")));
         return help;
     }
-    let own = || rows().iter().filter(|row| matches!(row.scope, Scope::Engines(_)) && row.belongs_to(engine));
+    let own =
+        || rows().iter().filter(|row| matches!(row.scope, OptionScope::Engines(_)) && row.belongs_to(engine));
     match option {
         _ if own().next().is_none() => Help::missing(format!("IO engine {engine} has no options")),
         None => Help::found(list(own())),
@@ -93,7 +94,7 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
 }
 
 /// One line per option, those that belong to another below it and indented.
-fn list<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
     let rows: Vec<_> = rows.collect();
     let mut text = String::new();
     for row in &rows {
@@ -104,7 +105,7 @@ fn list<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     text
 }
 
-fn branch(row: &Row, rows: &[&Row], depth: usize, text: &mut String) {
+fn branch(row: &OptionRow, rows: &[&OptionRow], depth: usize, text: &mut String) {
     let name = format!("{:1$}{2}", "", 2 * depth, row.name);
     // writing to a String cannot fail
     let _ = writeln!(text, "{name:<24}: {}", row.help);
@@ -114,7 +115,7 @@ fn branch(row: &Row, rows: &[&Row], depth: usize, text: &mut String) {
 }
 
 /// Everything about one option: labels right-aligned, an empty line at the end.
-fn detail(row: &Row) -> String {
+fn detail(row: &OptionRow) -> String {
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
         let _ = writeln!(text, "{label:>20}: {value}");
@@ -145,85 +146,87 @@ fn detail(row: &Row) -> String {
         Multi::PerDirection => line("directions", "read,write,trim"),
     }
     match row.status {
-        Status::Works => {}
-        Status::NotYet => line("note", "not implemented yet, refused when given"),
-        Status::Unavailable(why) => line("note", &format!("refused when given: {why}")),
-        Status::NoEffect(why) => line("note", &format!("no effect: {why}")),
-        Status::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
+        OptionStatus::Works => {}
+        OptionStatus::NotYet => line("note", "not implemented yet, refused when given"),
+        OptionStatus::Unavailable(why) => line("note", &format!("refused when given: {why}")),
+        OptionStatus::NoEffect(why) => line("note", &format!("no effect: {why}")),
+        OptionStatus::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
     }
     text.push('\n');
     text
 }
 
 /// What kind of value an option takes, in the words fio's help has for it.
-pub fn type_text(row: &Row) -> &'static str {
+pub fn type_text(row: &OptionRow) -> &'static str {
     match row.kind {
-        Kind::Flag => "empty or boolean value ([0|1])",
-        Kind::Bool => "boolean value (opt=1)",
-        Kind::Int | Kind::Size => "integer value (opt=100)",
-        Kind::Time | Kind::TimeRange => "string with time postfix (opt=10s)",
+        ValueKind::Flag => "empty or boolean value ([0|1])",
+        ValueKind::Bool => "boolean value (opt=1)",
+        ValueKind::Int | ValueKind::Size => "integer value (opt=100)",
+        ValueKind::Time | ValueKind::TimeRange => "string with time postfix (opt=10s)",
 
-        Kind::SizeZone => "size, percentage or zones (opt=4k, opt=50%, opt=2z)",
-        Kind::Range => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
-        Kind::FloatList => "list of floating point values separated by ':' (opt=5.9:7.8)",
-        Kind::EnumList => "string with possible k/m/g postfix (opt=4k)",
-        Kind::Float => "floating point value (opt=0.5)",
-        Kind::Deprecated | Kind::Ignored => "deprecated",
-        Kind::SizeRange
-        | Kind::Str
-        | Kind::StrList
-        | Kind::Enum
-        | Kind::EnumArg
-        | Kind::WordList
-        | Kind::OptStr
-        | Kind::Bssplit
-        | Kind::PrioBssplit
-        | Kind::ModeSplit
-        | Kind::Pattern
-        | Kind::CpuList
-        | Kind::NodeList
-        | Kind::IdList
-        | Kind::NumaPolicy
-        | Kind::ErrorList => "string (opt=bla)",
+        ValueKind::SizeZone => "size, percentage or zones (opt=4k, opt=50%, opt=2z)",
+        ValueKind::Range => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
+        ValueKind::FloatList => "list of floating point values separated by ':' (opt=5.9:7.8)",
+        ValueKind::EnumList => "string with possible k/m/g postfix (opt=4k)",
+        ValueKind::Float => "floating point value (opt=0.5)",
+        ValueKind::Deprecated | ValueKind::Ignored => "deprecated",
+        ValueKind::SizeRange
+        | ValueKind::Str
+        | ValueKind::StrList
+        | ValueKind::Enum
+        | ValueKind::EnumArg
+        | ValueKind::WordList
+        | ValueKind::OptStr
+        | ValueKind::Bssplit
+        | ValueKind::PrioBssplit
+        | ValueKind::ModeSplit
+        | ValueKind::Pattern
+        | ValueKind::CpuList
+        | ValueKind::NodeList
+        | ValueKind::IdList
+        | ValueKind::NumaPolicy
+        | ValueKind::ErrorList => "string (opt=bla)",
     }
 }
 
 /// The numbers accepted, for options that are numbers and not words; an open end is -1.
-pub fn range_text(row: &Row) -> Option<String> {
+pub fn range_text(row: &OptionRow) -> Option<String> {
     if !row.choices.is_empty() {
         return None;
     }
     let open = |max: &i128| *max >= i128::from(u32::MAX);
     let max = row.max.filter(|max| !open(max));
     match row.kind {
-        Kind::Int | Kind::Size => Some(format!("min={}, max={}", row.min.unwrap_or(0), max.unwrap_or(-1))),
-        Kind::Bool => Some("min=0, max=1".to_owned()),
-        Kind::FloatList | Kind::Float => {
+        ValueKind::Int | ValueKind::Size => {
+            Some(format!("min={}, max={}", row.min.unwrap_or(0), max.unwrap_or(-1)))
+        }
+        ValueKind::Bool => Some("min=0, max=1".to_owned()),
+        ValueKind::FloatList | ValueKind::Float => {
             max.map(|max| format!("min={}.000000, max={max}.000000", row.min.unwrap_or(0)))
         }
-        Kind::Range | Kind::SizeRange => row.min.map(|min| format!("min={min}")),
+        ValueKind::Range | ValueKind::SizeRange => row.min.map(|min| format!("min={min}")),
         _ => None,
     }
 }
 
 /// What a bare number means.
-pub fn unit_text(unit: Unit) -> Option<&'static str> {
+pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
     match unit {
-        Unit::Plain | Unit::Count => None,
-        Unit::CountPerSecond => Some("per second"),
-        Unit::Bytes => Some("bytes"),
-        Unit::BytesPerSecond => Some("bytes per second"),
-        Unit::Seconds => Some("seconds"),
-        Unit::Milliseconds => Some("milliseconds"),
-        Unit::Microseconds => Some("microseconds"),
-        Unit::Percent => Some("percent"),
-        Unit::Mebibytes => Some("MiB"),
+        ValueUnit::Plain | ValueUnit::Count => None,
+        ValueUnit::CountPerSecond => Some("per second"),
+        ValueUnit::Bytes => Some("bytes"),
+        ValueUnit::BytesPerSecond => Some("bytes per second"),
+        ValueUnit::Seconds => Some("seconds"),
+        ValueUnit::Milliseconds => Some("milliseconds"),
+        ValueUnit::Microseconds => Some("microseconds"),
+        ValueUnit::Percent => Some("percent"),
+        ValueUnit::Mebibytes => Some("MiB"),
     }
 }
 
 /// False for options that only exist to be refused or ignored.
-pub fn is_listed(row: &Row) -> bool {
-    !matches!(row.kind, Kind::Deprecated | Kind::Ignored) && row.opt != Opt::GpuDevId
+pub fn is_listed(row: &OptionRow) -> bool {
+    !matches!(row.kind, ValueKind::Deprecated | ValueKind::Ignored) && row.opt != Opt::GpuDevId
 }
 
 #[cfg(test)]
@@ -272,7 +275,7 @@ mod tests {
     fn the_list_has_every_core_option_once_with_children_below_their_parents() {
         let text = cmdhelp(None).text;
         let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
-        for row in rows().iter().filter(|row| row.scope == Scope::Core && is_listed(row)) {
+        for row in rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row)) {
             assert_eq!(names.iter().filter(|name| **name == row.name).count(), 1, "{}", row.name);
         }
         assert!(text.contains("\niodepth                 : "), "{text}");
@@ -298,11 +301,11 @@ mod tests {
 
     #[test]
     fn what_does_not_work_says_so() {
-        let with = |wanted: fn(&Status) -> bool| rows().iter().filter(move |row| wanted(&row.status));
-        for row in with(|status| *status == Status::NotYet) {
+        let with = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(move |row| wanted(&row.status));
+        for row in with(|status| *status == OptionStatus::NotYet) {
             assert!(detail(row).contains("note: not implemented yet"), "{}", row.name);
         }
-        for row in with(|status| matches!(status, Status::NoEffect(_))) {
+        for row in with(|status| matches!(status, OptionStatus::NoEffect(_))) {
             assert!(detail(row).contains("note: no effect: "), "{}", row.name);
         }
     }

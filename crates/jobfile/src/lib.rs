@@ -26,8 +26,8 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{
-    AbsentEngine, Kind, Multi, Opt, Row, Scope, Status, Unit, absent_engine, absent_engines, absent_word,
-    canonical_engine, pool, rows,
+    AbsentEngine, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_engine,
+    absent_engines, absent_word, canonical_engine, pool, rows,
 };
 pub use diagnostic::{Problems, diagnostics_json, diagnostics_render};
 pub use environment::{Environment, ReadFile, Variable};

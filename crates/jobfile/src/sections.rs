@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::document::{Assignment, Entry, entries};
+use crate::document::{Assignment, LineEntry, entries};
 use crate::environment::Environment;
 use ferrio_job::{Diagnostic, Origin, reason};
 
@@ -52,7 +52,7 @@ pub(crate) struct Library {
     /// The texts read so far.
     pub(crate) sources: Sources,
     /// Included files by the path they were found at, with their number.
-    included: HashMap<String, (u32, Rc<[Entry]>)>,
+    included: HashMap<String, (u32, Rc<[LineEntry]>)>,
     /// Lines that came from included files.
     spliced: usize,
 }
@@ -76,13 +76,13 @@ impl Library {
         let mut skipping = false;
         for entry in entries(&self.sources, source, environment) {
             match entry {
-                Entry::Section(name, origin) => {
+                LineEntry::Section(name, origin) => {
                     skipping = !is_global(&name) && !wanted(&name);
                     if !skipping {
                         sections.push(Section::new(name, origin));
                     }
                 }
-                Entry::Broken(diagnostic, section) => {
+                LineEntry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
                         // so that its lines are not complained about as well
                         sections.push(Section::new(name, diagnostic.origin.clone()));
@@ -96,7 +96,7 @@ impl Library {
                     }
                 }
                 _ if skipping => {}
-                Entry::Include(name, origin) => match sections.last_mut() {
+                LineEntry::Include(name, origin) => match sections.last_mut() {
                     Some(section) => {
                         let Section { lines, wrong, .. } = section;
                         let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
@@ -104,7 +104,7 @@ impl Library {
                     }
                     None => wrong.push(outside(&format!("include {name}"), self.line_of(origin))),
                 },
-                Entry::Assignment(line) => match sections.last_mut() {
+                LineEntry::Assignment(line) => match sections.last_mut() {
                     Some(section) => section.lines.push(line),
                     None => {
                         let value = line.value.map(|value| format!("={value}")).unwrap_or_default();
@@ -179,12 +179,12 @@ impl Splice<'_> {
         self.stack.push(source);
         for entry in entries.iter().cloned() {
             match entry {
-                Entry::Assignment(line) => lines.push(line),
+                LineEntry::Assignment(line) => lines.push(line),
                 // with too many lines in one, there is nothing to be learnt from the next
-                Entry::Include(..) if self.library.spliced > SPLICED => {}
-                Entry::Include(name, origin) => self.include(&name, origin, lines),
-                Entry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
-                Entry::Section(name, origin) => {
+                LineEntry::Include(..) if self.library.spliced > SPLICED => {}
+                LineEntry::Include(name, origin) => self.include(&name, origin, lines),
+                LineEntry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
+                LineEntry::Section(name, origin) => {
                     let message = format!("no new sections in included files, found `[{name}]`");
                     let diagnostic = Diagnostic::error(message, origin).code("section-in-include");
                     self.wrong.push(diagnostic.label("an included file holds options only"));
@@ -203,7 +203,7 @@ impl Splice<'_> {
     }
 
     /// Looks for a file as named, then beside the file that names it.
-    fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[Entry]>)> {
+    fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[LineEntry]>)> {
         let first = self.read(name.to_owned());
         match (first, self.beside(name)) {
             (Err(_), Some(path)) => self.read(path),
@@ -217,7 +217,7 @@ impl Splice<'_> {
         includer.rsplit_once('/').map(|(directory, _)| format!("{directory}/{name}"))
     }
 
-    fn read(&mut self, path: String) -> std::io::Result<(u32, Rc<[Entry]>)> {
+    fn read(&mut self, path: String) -> std::io::Result<(u32, Rc<[LineEntry]>)> {
         if let Some(found) = self.library.included.get(&path) {
             return Ok(found.clone());
         }

@@ -1,7 +1,7 @@
 //! A section too long to be searched means what a short one means.
 #![allow(clippy::unwrap_used)]
 
-use ferrio_jobfile::{Builder, Environment, Job, JobSet, Kind, Multi, Opt, rows};
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Multi, Opt, ValueKind, rows};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -39,11 +39,11 @@ fn answers(job: &Job) -> Vec<String> {
     let answer = |opt: Opt| {
         let given = options.given(opt).map(|given| (&given.text, &given.value));
         let merged = match opt.row().kind {
-            Kind::Str | Kind::StrList => format!("{:?}", options.list(opt)),
-            Kind::EnumList | Kind::WordList => format!("{:?}", options.words(opt)),
-            Kind::Bssplit => format!("{:?}", options.splits(opt)),
-            Kind::Range => format!("{:?}", options.ranges(opt)),
-            Kind::Int | Kind::Size | Kind::Time if opt.row().multi != Multi::No => {
+            ValueKind::Str | ValueKind::StrList => format!("{:?}", options.list(opt)),
+            ValueKind::EnumList | ValueKind::WordList => format!("{:?}", options.words(opt)),
+            ValueKind::Bssplit => format!("{:?}", options.splits(opt)),
+            ValueKind::Range => format!("{:?}", options.ranges(opt)),
+            ValueKind::Int | ValueKind::Size | ValueKind::Time if opt.row().multi != Multi::No => {
                 format!("{:?}", options.rwt(opt))
             }
             _ => String::new(),

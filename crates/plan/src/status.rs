@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ferrio_job::{Diagnostic, InertOption, Origin};
-use ferrio_jobfile::{Given, Job, Kind, Opt, Row, Scope, Status, Value, absent_word};
+use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word};
 
 use crate::as_written::{is_zero, name};
 use crate::engine::ENGINES;
@@ -101,8 +101,8 @@ pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &m
     }
 }
 
-fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
-    matches!(row.scope, Scope::Engines(_))
+fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
+    matches!(row.scope, OptionScope::Engines(_))
         && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
 }
 
@@ -110,8 +110,8 @@ fn is_private_to_a_missing_engine(job: &Job, row: &Row) -> bool {
 fn reason(job: &Job, given: &Given) -> Option<&'static str> {
     match given.opt.row().status {
         // The reader of job files has warned of it.
-        Status::NoEffect(_) if given.opt.row().kind == Kind::Ignored => None,
-        Status::NoEffect(reason) => Some(reason),
+        OptionStatus::NoEffect(_) if given.opt.row().kind == ValueKind::Ignored => None,
+        OptionStatus::NoEffect(reason) => Some(reason),
         _ if asks_for_nothing(given) => None,
         _ => {
             let mut rows = TABLES.into_iter().flatten().filter(|row| row.opts.contains(&given.opt));
@@ -130,14 +130,14 @@ fn is_off(given: &Given) -> bool {
     let row = given.opt.row();
     let text = given.text.trim();
     match row.status {
-        Status::OnlyOff(off) => off.contains(&text) || (off.contains(&"0") && is_zero(&given.value)),
-        Status::Unavailable(_) => is_default(row, given),
+        OptionStatus::OnlyOff(off) => off.contains(&text) || (off.contains(&"0") && is_zero(&given.value)),
+        OptionStatus::Unavailable(_) => is_default(row, given),
         _ => false,
     }
 }
 
 /// The declared default; 0 where none is declared.
-fn is_default(row: &Row, given: &Given) -> bool {
+fn is_default(row: &OptionRow, given: &Given) -> bool {
     match row.default {
         "" | "0" => is_zero(&given.value),
         default => given.text.trim() == default,
@@ -161,18 +161,18 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
     const WITHOUT: &str = "take the option out to run the job without it";
     let row = given.opt.row();
     let (code, message, origin, help) = match row.status {
-        Status::Works | Status::NoEffect(_) => return None,
-        Status::OnlyOff(off) => {
+        OptionStatus::Works | OptionStatus::NoEffect(_) => return None,
+        OptionStatus::OnlyOff(off) => {
             let allowed: Vec<_> = off.iter().map(|word| format!("`{word}`")).collect();
             let help = format!("{WITHOUT}; only {} is accepted", allowed.join(", "));
             let message = format!("option `{}` is not implemented yet", row.name);
             ("unimplemented-value", message, &given.value_origin, help)
         }
-        Status::NotYet => {
+        OptionStatus::NotYet => {
             let message = format!("option `{}` is not implemented yet", row.name);
             ("unimplemented-option", message, &given.origin, WITHOUT.to_owned())
         }
-        Status::Unavailable(reason) => {
+        OptionStatus::Unavailable(reason) => {
             let message = format!("option `{}` is not available: {reason}", row.name);
             ("unavailable-option", message, &given.origin, WITHOUT.to_owned())
         }

@@ -11,7 +11,9 @@ use std::sync::LazyLock;
 
 use ferrio_job::ArgOrigin;
 use ferrio_job::{PlannedJob, Seeding};
-use ferrio_jobfile::{Builder, Environment, JobSet, Kind, Opt, Problems, Row, Scope, rows, showcmd};
+use ferrio_jobfile::{
+    Builder, Environment, JobSet, Opt, OptionRow, OptionScope, Problems, ValueKind, rows, showcmd,
+};
 use ferrio_plan::{PlanOptions, plan};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -101,40 +103,40 @@ fn same(file: &str) {
 }
 
 /// Some values of an option; `None` is the bare name.
-fn values(row: &Row) -> Vec<Option<String>> {
+fn values(row: &OptionRow) -> Vec<Option<String>> {
     let all = |texts: &[&str]| texts.iter().map(|&text| Some(text.to_owned())).collect();
     match row.kind {
-        Kind::Flag => vec![None, Some("1".to_owned()), Some("0".to_owned())],
-        Kind::Bool => all(&["0", "1"]),
-        Kind::Int => {
+        ValueKind::Flag => vec![None, Some("1".to_owned()), Some("0".to_owned())],
+        ValueKind::Bool => all(&["0", "1"]),
+        ValueKind::Int => {
             let least = row.min.unwrap_or(0);
             let most = row.max.unwrap_or(i128::MAX).min(least + 3);
             (least..=most).map(|number| Some(number.to_string())).collect()
         }
-        Kind::Size => all(&["512", "4k", "4K,8k", "0x1000", "(2*4k)", "$pagesize*2", "${SIZE}"]),
-        Kind::SizeZone => all(&["64k", "50%", "1m"]),
-        Kind::SizeRange => all(&["64k", "64k-1m"]),
-        Kind::Range => all(&["4k-16k", ",1k-4k", "512-8k,4k-4k"]),
-        Kind::Time => all(&["10", "500ms", "(2*3)", "1m"]),
-        Kind::TimeRange => all(&["1", "1-3", "500ms-2s"]),
-        Kind::Float | Kind::FloatList => all(&["0.5", "50:99.50", "99.9:1:50"]),
-        Kind::Str => all(&["x", "two words", "a=b", "-5", "\\"]),
-        Kind::StrList => all(&["x", "x:y", "one two"]),
-        Kind::OptStr => vec![None, Some("log".to_owned())],
-        Kind::Bssplit => all(&["4k/50:8k", "4k/10:64k/50:32k/40,8k/100"]),
-        Kind::Pattern => all(&["0xff", "\"abc\"-12"]),
-        Kind::CpuList => all(&["0", "0-$ncpus"]),
-        Kind::ErrorList => all(&["EIO", "EIO:ENOSPC,2", ",ENOSPC:5"]),
-        Kind::NodeList => all(&["0", "all"]),
-        Kind::NumaPolicy => all(&["default", "local", "prefer:0", "bind:0", "interleave:0"]),
-        Kind::IdList => all(&["0", "1,2-4"]),
-        Kind::PrioBssplit => all(&["4k/50:8k/50", "4k/50/1/2:8k/50/2,64k/100"]),
-        Kind::EnumArg => {
+        ValueKind::Size => all(&["512", "4k", "4K,8k", "0x1000", "(2*4k)", "$pagesize*2", "${SIZE}"]),
+        ValueKind::SizeZone => all(&["64k", "50%", "1m"]),
+        ValueKind::SizeRange => all(&["64k", "64k-1m"]),
+        ValueKind::Range => all(&["4k-16k", ",1k-4k", "512-8k,4k-4k"]),
+        ValueKind::Time => all(&["10", "500ms", "(2*3)", "1m"]),
+        ValueKind::TimeRange => all(&["1", "1-3", "500ms-2s"]),
+        ValueKind::Float | ValueKind::FloatList => all(&["0.5", "50:99.50", "99.9:1:50"]),
+        ValueKind::Str => all(&["x", "two words", "a=b", "-5", "\\"]),
+        ValueKind::StrList => all(&["x", "x:y", "one two"]),
+        ValueKind::OptStr => vec![None, Some("log".to_owned())],
+        ValueKind::Bssplit => all(&["4k/50:8k", "4k/10:64k/50:32k/40,8k/100"]),
+        ValueKind::Pattern => all(&["0xff", "\"abc\"-12"]),
+        ValueKind::CpuList => all(&["0", "0-$ncpus"]),
+        ValueKind::ErrorList => all(&["EIO", "EIO:ENOSPC,2", ",ENOSPC:5"]),
+        ValueKind::NodeList => all(&["0", "all"]),
+        ValueKind::NumaPolicy => all(&["default", "local", "prefer:0", "bind:0", "interleave:0"]),
+        ValueKind::IdList => all(&["0", "1,2-4"]),
+        ValueKind::PrioBssplit => all(&["4k/50:8k/50", "4k/50/1/2:8k/50/2,64k/100"]),
+        ValueKind::EnumArg => {
             let arguments = ["", ":8", ":1.5", ":0.5%"];
             let with = |word: &str| arguments.map(|argument| Some(format!("{word}{argument}")));
             row.words().flat_map(with).collect()
         }
-        Kind::Enum | Kind::EnumList | Kind::WordList => {
+        ValueKind::Enum | ValueKind::EnumList | ValueKind::WordList => {
             row.words().map(|word| Some(word.to_owned())).collect()
         }
         _ => Vec::new(),
@@ -169,12 +171,14 @@ static LINES: LazyLock<Vec<(Option<&str>, String)>> = LazyLock::new(|| {
     }
     for row in rows() {
         let engine = match row.scope {
-            Scope::Core => None,
-            Scope::Engines(owners) => match ENGINES.into_iter().find(|engine| owners.contains(engine)) {
-                Some(engine) => Some(engine),
-                None => continue,
-            },
-            Scope::Profile(_) => continue,
+            OptionScope::Core => None,
+            OptionScope::Engines(owners) => {
+                match ENGINES.into_iter().find(|engine| owners.contains(engine)) {
+                    Some(engine) => Some(engine),
+                    None => continue,
+                }
+            }
+            OptionScope::Profile(_) => continue,
         };
         // `name` begins a job on a command line, and these two ask for directories and files that are there.
         if matches!(row.opt, Opt::Name | Opt::Directory | Opt::Opendir | Opt::ReadIolog | Opt::Ioengine) {

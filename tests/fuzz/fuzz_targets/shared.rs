@@ -3,7 +3,8 @@
 use std::io;
 
 use ferrio_jobfile::{
-    Builder, Environment, JobSet, Kind, Multi, Problems, diagnostics_json, diagnostics_render, rows, showcmd,
+    Builder, Environment, JobSet, Multi, Problems, ValueKind, diagnostics_json, diagnostics_render, rows,
+    showcmd,
 };
 
 /// A machine whose files are the texts between NUL bytes: `0` is the first, `d/0` the same one in a directory.
@@ -44,10 +45,10 @@ pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
                 job.options.engine();
                 for row in rows().iter().filter(|row| job.options.is_given(row.opt)) {
                     match row.kind {
-                        Kind::Str | Kind::StrList => drop(job.options.list(row.opt)),
-                        Kind::EnumList | Kind::WordList => drop(job.options.words(row.opt)),
-                        Kind::Bssplit => drop(job.options.splits(row.opt)),
-                        Kind::Int | Kind::Size | Kind::Time if row.multi != Multi::No => {
+                        ValueKind::Str | ValueKind::StrList => drop(job.options.list(row.opt)),
+                        ValueKind::EnumList | ValueKind::WordList => drop(job.options.words(row.opt)),
+                        ValueKind::Bssplit => drop(job.options.splits(row.opt)),
+                        ValueKind::Int | ValueKind::Size | ValueKind::Time if row.multi != Multi::No => {
                             job.options.rwt(row.opt);
                         }
                         _ => {}

@@ -5,7 +5,7 @@
 mod shared;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Builder, Reading, Scope, rows};
+use ferrio_jobfile::{Builder, OptionScope, Reading, rows};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
             builder.command_option(name, Some(value), origin);
         };
         give("name", "a");
-        if let Scope::Engines(engines) = row.scope {
+        if let OptionScope::Engines(engines) = row.scope {
             give("ioengine", engines[0]);
         }
         give(row.name, text);

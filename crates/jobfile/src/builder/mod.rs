@@ -12,7 +12,7 @@ use ferrio_job::{Diagnostic, Severity};
 use crate::diagnostic::Problems;
 use crate::document::Assignment;
 use crate::environment::Environment;
-use crate::evaluate::{self, Setting, unknown};
+use crate::evaluate::{self, ValueContext, unknown};
 use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
 use crate::reading::Reading;
@@ -28,7 +28,7 @@ pub struct Builder {
     diagnostics: Vec<Diagnostic>,
     /// Globals of the command line and the first file, then of each further file.
     scopes: Vec<Globals>,
-    drafts: Vec<Draft>,
+    drafts: Vec<JobDraft>,
     /// What command-line options belong to.
     target: Target,
     /// Sections to keep; all if empty.
@@ -41,14 +41,14 @@ pub struct Builder {
 #[derive(Default)]
 struct Globals {
     list: Vec<Given>,
-    setting: Setting,
+    setting: ValueContext,
 }
 
 /// A job before its globals are complete.
-struct Draft {
+struct JobDraft {
     name: String,
     own: Vec<Given>,
-    setting: Setting,
+    setting: ValueContext,
     /// Number of its globals, and how many of them it inherited.
     scope: usize,
     inherited: usize,
@@ -104,7 +104,7 @@ impl Builder {
                 (list, setting)
             }
             Target::Job(at) => {
-                let Draft { own, setting, .. } = &mut self.drafts[at];
+                let JobDraft { own, setting, .. } = &mut self.drafts[at];
                 (own, setting)
             }
             Target::Nothing => return,
@@ -155,7 +155,7 @@ impl Builder {
             value_origin: argument.value_origin(name),
         };
         self.target = Target::Job(self.drafts.len());
-        self.drafts.push(Draft {
+        self.drafts.push(JobDraft {
             name: name.to_owned(),
             own: vec![given],
             setting: self.scopes[0].setting.clone(),
@@ -176,7 +176,7 @@ impl Builder {
     pub fn file(&mut self, name: &str, text: &[u8]) {
         let scope = self.files.len();
         if scope > 0 {
-            let setting = Setting { reading: self.reading, ..Setting::default() };
+            let setting = ValueContext { reading: self.reading, ..ValueContext::default() };
             self.scopes.push(Globals { setting, ..Globals::default() });
         }
         let source = self.library.add(name, text);
@@ -251,7 +251,7 @@ impl Builder {
         let mut setting = self.scopes[scope].setting.clone();
         let before = self.diagnostics.len();
         let own = evaluate::section(&section.lines, &mut setting, &self.environment, &mut self.diagnostics);
-        self.drafts.push(Draft {
+        self.drafts.push(JobDraft {
             name: section.name.clone(),
             own,
             setting,
@@ -290,7 +290,7 @@ fn wants(wanted: &[String], name: &str) -> bool {
 }
 
 /// Gives the jobs what they inherit; jobs that inherit the same share it.
-fn assemble(drafts: Vec<Draft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
+fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
     let mut shared: Option<(usize, usize, Arc<Inherited>)> = None;
     let mut jobs = Vec::with_capacity(drafts.len());
     for draft in drafts {

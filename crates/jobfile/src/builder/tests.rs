@@ -316,7 +316,7 @@ proptest! {
     fn what_is_echoed_means_the_same_again(at in 0..414_usize, text in "[!-~][ -~]{0,15}") {
         let row = &crate::catalogue::rows()[at];
         let engine = match row.scope {
-            crate::Scope::Engines(engines) => engines[0],
+            crate::OptionScope::Engines(engines) => engines[0],
             _ => "null",
         };
         let read = |value: &str| {

@@ -140,7 +140,7 @@ absent! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Scope, Status, rows};
+    use crate::catalogue::{OptionScope, OptionStatus, rows};
 
     /// A clause that says something: words enough, one of them a verb, no full stop since it follows a colon.
     fn is_a_sentence(text: &str) -> bool {
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn each_row_that_cannot_work_says_why() {
         for row in rows() {
-            if let Status::Unavailable(reason) | Status::NoEffect(reason) = row.status {
+            if let OptionStatus::Unavailable(reason) | OptionStatus::NoEffect(reason) = row.status {
                 assert!(is_a_sentence(reason), "{}: {reason}", row.name);
             }
         }
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn private_options_of_absent_engines_are_refused_for_the_same_reason() {
         for row in rows() {
-            let Scope::Engines(engines) = row.scope else { continue };
+            let OptionScope::Engines(engines) = row.scope else { continue };
             let Some(engine) = absent_engine(engines[0]) else { continue };
-            let status = engine.reason.map_or(Status::NotYet, Status::Unavailable);
+            let status = engine.reason.map_or(OptionStatus::NotYet, OptionStatus::Unavailable);
             assert_eq!(row.status, status, "{} of {}", row.name, engine.name);
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "none"] {
         Mem: "mem" | "iomem", EnumArg, Plain, of MemoryType;
             Works; "Where I/O buffers come from";

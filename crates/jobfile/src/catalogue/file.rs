@@ -1,9 +1,9 @@
 //! Files: their names, how they are made, laid out, opened and synced.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "file" / "filename"] {
         Filename: "filename", StrList, Plain;
             Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' is stdin/stdout";

@@ -1,9 +1,9 @@
 //! Logs, and recording and replaying I/O.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "iolog"] {
         WriteIolog: "write_iolog", Str, Plain;
             Works; "Append the issued I/O pattern to this file";

@@ -28,17 +28,17 @@ macro_rules! rows {
         use $crate::catalogue::opt::Opt;
         #[allow(unused_imports)]
         use $crate::catalogue::row::{
-            Kind, Multi, Scope::{Core, Engines, Profile}, Status::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, Unit,
+            ValueKind, Multi, OptionScope::{Core, Engines, Profile}, OptionStatus::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, ValueUnit,
             choices, first, limit, main,
         };
-        &[$($(Row {
+        &[$($(OptionRow {
             opt: Opt::$opt,
             name: $name,
             aliases: &[$($alias),*],
             scope: $scope,
             category: $category,
             group: $group,
-            kind: Kind::$kind,
+            kind: ValueKind::$kind,
             multi: Multi::given(&[$(Multi::$multi)?]),
             default: first(&[$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT)?]),
             min: limit(&[$($min)?]),
@@ -51,7 +51,7 @@ macro_rules! rows {
                     help: concat!("" $(, $meaning)?),
                 }),+])?
             ]),
-            unit: Unit::$unit,
+            unit: ValueUnit::$unit,
             parent: concat!("" $(, $parent)?),
             help: $help,
             status: $status,

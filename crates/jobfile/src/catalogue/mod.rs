@@ -28,11 +28,11 @@ use opt::COUNT;
 
 pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
 pub use opt::Opt;
-pub use row::{Kind, Multi, Row, Scope, Status, Unit, canonical_engine};
+pub use row::{Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, canonical_engine};
 
 impl Opt {
     /// The row of this option.
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static OptionRow {
         &ROWS[self as usize]
     }
 
@@ -49,7 +49,7 @@ impl Opt {
 }
 
 /// All rows, in table order.
-pub fn rows() -> &'static [Row] {
+pub fn rows() -> &'static [OptionRow] {
     &ROWS
 }
 
@@ -71,7 +71,7 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<Opt>>> = LazyLock::new(|| {
 });
 
 /// All rows in table order: `ROWS[opt as usize]` is the row of `opt`. Compilation fails unless each option has one row.
-static ROWS: [Row; COUNT] = {
+static ROWS: [OptionRow; COUNT] = {
     let parts = [
         file::ROWS,
         io::ROWS,
@@ -121,9 +121,9 @@ mod tests {
             assert_eq!(row.opt as usize, at, "{}", row.name);
             assert_eq!(row.opt.row().name, row.name);
             let owners = match row.scope {
-                Scope::Core => vec!["core"],
-                Scope::Engines(engines) => engines.to_vec(),
-                Scope::Profile(profile) => vec![profile],
+                OptionScope::Core => vec!["core"],
+                OptionScope::Engines(engines) => engines.to_vec(),
+                OptionScope::Profile(profile) => vec![profile],
             };
             for owner in owners {
                 for name in std::iter::once(row.name).chain(row.aliases.iter().copied()) {
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn the_table_has_as_many_core_engine_and_profile_rows_as_fio() {
-        let count = |wanted: fn(&Scope) -> bool| rows().iter().filter(|row| wanted(&row.scope)).count();
+        let count = |wanted: fn(&OptionScope) -> bool| rows().iter().filter(|row| wanted(&row.scope)).count();
         // fio's and write_iolog_version
-        assert_eq!(count(|scope| matches!(scope, Scope::Core)), 251 + 1);
+        assert_eq!(count(|scope| matches!(scope, OptionScope::Core)), 251 + 1);
         // fio's and libaio_backend
-        assert_eq!(count(|scope| matches!(scope, Scope::Engines(_))), 150 + 1);
-        assert_eq!(count(|scope| matches!(scope, Scope::Profile(_))), 12);
+        assert_eq!(count(|scope| matches!(scope, OptionScope::Engines(_))), 150 + 1);
+        assert_eq!(count(|scope| matches!(scope, OptionScope::Profile(_))), 12);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_word_of_a_core_option_has_a_meaning_or_stands_for_another() {
-        for row in rows().iter().filter(|row| row.scope == Scope::Core) {
+        for row in rows().iter().filter(|row| row.scope == OptionScope::Core) {
             for choice in row.choices {
                 assert_ne!(choice.help.is_empty(), choice.same_as.is_none(), "{} {}", row.name, choice.word);
                 assert!(!choice.help.contains('\n'), "{} {}", row.name, choice.word);

@@ -2,9 +2,9 @@
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "general" / "desc"] {
         Description: "description", Str, Plain;
             Works; "Free text shown with the job in the report; no effect on the run";

@@ -1,9 +1,9 @@
 //! Options of the built-in profiles act and tiobench.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "profile" / "none"] {
         Profile: "profile", Str, Plain;
             NoEffect("only --profile on the command line starts a profile"); "Name of a built-in profile";

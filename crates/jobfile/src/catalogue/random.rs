@@ -1,9 +1,9 @@
 //! Random offsets: seeds, generators, distributions.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "random"] {
         Randrepeat: "randrepeat" | "allrandrepeat", Bool, Plain, default "1", under "rw";
             Works; "Fixed seed, so random sequences repeat between runs";

@@ -1,9 +1,9 @@
 //! Speed of a job: rates, pauses, latency targets, flow groups.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "thinktime"] {
         Thinktime: "thinktime", Time, Microseconds, default "0", max 4294967295;
             Works; "Pause after each thinktime_blocks I/Os";

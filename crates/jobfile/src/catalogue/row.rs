@@ -6,7 +6,7 @@ use super::opt::Opt;
 
 /// One option of one option table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct OptionRow {
     /// The variant that stands for this row.
     pub opt: Opt,
     /// Main name, the one reports and `--showcmd` print.
@@ -14,13 +14,13 @@ pub struct Row {
     /// Other accepted names.
     pub aliases: &'static [&'static str],
     /// Whose option it is.
-    pub scope: Scope,
+    pub scope: OptionScope,
     /// fio's category: general, io, file, stat, log, profile, engine.
     pub category: &'static str,
     /// fio's group within the category, `none` if it has none.
     pub group: &'static str,
     /// Grammar of the value.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Whether directions can have values of their own.
     pub multi: Multi,
     /// Declared default as one would write it, empty if there is none.
@@ -32,18 +32,18 @@ pub struct Row {
     /// Accepted words, other spellings included.
     pub choices: &'static [Word],
     /// What a bare number means.
-    pub unit: Unit,
+    pub unit: ValueUnit,
     /// Main name of the option it is listed under in help, empty if none.
     pub parent: &'static str,
     /// One line of help.
     pub help: &'static str,
     /// What this program makes of the option.
-    pub status: Status,
+    pub status: OptionStatus,
 }
 
 /// Whose option a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum OptionScope {
     /// Every job has it.
     Core,
     /// Jobs using one of these engines have it.
@@ -54,7 +54,7 @@ pub enum Scope {
 
 /// What this program makes of an option. Every option is parsed; refusing is the plan's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum OptionStatus {
     /// Implemented.
     Works,
     /// Not implemented; to be refused when given.
@@ -69,7 +69,7 @@ pub enum Status {
 
 /// Grammar of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Bare name for on, or a number: 0 is off, anything else on.
     Flag,
     /// 0 or 1.
@@ -159,7 +159,7 @@ impl Multi {
 
 /// What a bare number means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ValueUnit {
     /// No unit.
     Plain,
     /// Bytes.
@@ -182,7 +182,7 @@ pub enum Unit {
     Mebibytes,
 }
 
-impl Row {
+impl OptionRow {
     /// The choice that is written `word`, in any spelling.
     pub fn choice(&self, word: &str) -> Option<&'static Word> {
         self.choices.iter().find(|choice| choice.word == word)
@@ -196,8 +196,8 @@ impl Row {
     /// Whether a job using `engine` has this option.
     pub fn belongs_to(&self, engine: &str) -> bool {
         match self.scope {
-            Scope::Core | Scope::Profile(_) => true,
-            Scope::Engines(engines) => engines.contains(&canonical_engine(engine)),
+            OptionScope::Core | OptionScope::Profile(_) => true,
+            OptionScope::Engines(engines) => engines.contains(&canonical_engine(engine)),
         }
     }
 
@@ -207,7 +207,7 @@ impl Row {
         match self.opt {
             Opt::KbBase | Opt::UnitBase | Opt::Lockfile | Opt::CpusAllowedPolicy => -1,
             Opt::Filename | Opt::FilenameFormat => 1,
-            _ if matches!(self.scope, Scope::Engines(_)) => 2,
+            _ if matches!(self.scope, OptionScope::Engines(_)) => 2,
             _ => 0,
         }
     }

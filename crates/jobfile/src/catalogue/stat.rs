@@ -1,9 +1,9 @@
 //! Statistics, and the units that they are printed in.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "stat" / "none"] {
         GroupReporting: "group_reporting", Flag, Plain;
             Works; "Merge the jobs of a group into one report entry";

@@ -1,9 +1,9 @@
 //! Verification of data, and trims of verified blocks.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "verify"] {
         Verify: "verify", Enum, Plain, of VerifyMethod, default "0";
             Works; "Checksum or pattern used to check written data";

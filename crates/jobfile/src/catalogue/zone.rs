@@ -2,9 +2,9 @@
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "io" / "zone"] {
         Zonemode: "zonemode", Enum, Plain, of ZoneMode;
             Works; "Meaning of the zone options";

@@ -13,7 +13,7 @@ use crate::sources::Sources;
 
 /// The object of one diagnostic.
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct JsonDiagnostic<'a> {
     severity: &'static str,
     code: &'a str,
     message: &'a str,
@@ -59,9 +59,9 @@ fn line(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer, text: &
     text.push('\n');
 }
 
-fn message<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Renderer) -> Message<'a> {
+fn message<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Renderer) -> JsonDiagnostic<'a> {
     let rendered = format!("{}\n", render(diagnostic, sources, renderer));
-    let message = Message {
+    let message = JsonDiagnostic {
         severity: match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -82,7 +82,7 @@ fn message<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Rend
         rendered,
     };
     match &diagnostic.origin {
-        Origin::File { source, line, column, length } => Message {
+        Origin::File { source, line, column, length } => JsonDiagnostic {
             file: Some(sources.name(*source)),
             line: Some(*line),
             column: Some(*column),
@@ -90,7 +90,7 @@ fn message<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Rend
             text: Some(sources.line(*source, *line)),
             ..message
         },
-        Origin::Argument { index, text, column, length } => Message {
+        Origin::Argument { index, text, column, length } => JsonDiagnostic {
             argument: Some(*index),
             column: Some(*column),
             length: Some(*length),

@@ -30,7 +30,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Rend
         Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(printable(&diagnostic.message)));
-    let place = Place::of(&diagnostic.origin, sources).filter(|_| diagnostic.severity != Severity::Note);
+    let place = Excerpt::of(&diagnostic.origin, sources).filter(|_| diagnostic.severity != Severity::Note);
     let label = (!diagnostic.label.is_empty()).then(|| printable(&diagnostic.label));
     if let Some(place) = &place {
         let annotation = AnnotationKind::Primary.span(place.span()).label(label);
@@ -58,7 +58,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Rend
 const STAND_IN: char = '\u{f8ff}';
 
 /// A piece of what the user wrote.
-struct Place<'a> {
+struct Excerpt<'a> {
     /// How the place is called.
     name: String,
     /// Number before the line: of the line in its file, or of the argument.
@@ -68,17 +68,17 @@ struct Place<'a> {
     length: u32,
 }
 
-impl<'a> Place<'a> {
-    fn of(origin: &'a Origin, sources: &'a Sources) -> Option<Place<'a>> {
+impl<'a> Excerpt<'a> {
+    fn of(origin: &'a Origin, sources: &'a Sources) -> Option<Excerpt<'a>> {
         match origin {
-            Origin::File { source, line, column, length } => Some(Place {
+            Origin::File { source, line, column, length } => Some(Excerpt {
                 name: format!("{}:{line}:{column}", printable(sources.name(*source))),
                 number: *line,
                 line: sources.line(*source, *line),
                 column: *column,
                 length: *length,
             }),
-            Origin::Argument { index, text, column, length } => Some(Place {
+            Origin::Argument { index, text, column, length } => Some(Excerpt {
                 name: format!("argument {index}: {}", printable(text)),
                 number: *index,
                 line: text,

@@ -10,5 +10,5 @@ mod tests;
 mod values;
 
 pub use behaviour::BEHAVIOUR;
-pub use row::{BehaviourDifference, Outcome, ValueDifference};
+pub use row::{BehaviourDifference, ValueDifference, ValueTreatment};
 pub use values::VALUES;

@@ -10,14 +10,14 @@ pub struct ValueDifference {
     /// How fio reads the value: `10 us`, or `nothing` if it skips it.
     pub fio: &'static str,
     /// How ferrio reads it by default.
-    pub ferrio: Outcome,
+    pub ferrio: ValueTreatment,
     /// Why.
     pub why: &'static str,
 }
 
 /// How ferrio treats a value that fio reads in an unexpected way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ValueTreatment {
     /// Read as fio does.
     Kept,
     /// Refused; the message says how fio reads it.

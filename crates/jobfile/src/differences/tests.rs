@@ -37,9 +37,9 @@ fn every_value_of_the_table_is_read_as_the_table_says() {
             }
         };
         let wanted = match row.ferrio {
-            Outcome::Kept => row.fio,
-            Outcome::Refused => "refused",
-            Outcome::Meant(value) => value,
+            ValueTreatment::Kept => row.fio,
+            ValueTreatment::Refused => "refused",
+            ValueTreatment::Meant(value) => value,
         };
         if ferrio != wanted {
             wrong.push(format!("{}: by default {ferrio}, not {wanted}", row.id));

@@ -1,13 +1,13 @@
 //! Values that fio reads in an unexpected way, each with an example.
 
-use super::row::Outcome::{self, Kept, Meant, Refused};
 use super::row::ValueDifference;
+use super::row::ValueTreatment::{self, Kept, Meant, Refused};
 
 const fn row(
     id: &'static str,
     example: &'static [&'static str],
     fio: &'static str,
-    ferrio: Outcome,
+    ferrio: ValueTreatment,
     why: &'static str,
 ) -> ValueDifference {
     ValueDifference { id, example, fio, ferrio, why }

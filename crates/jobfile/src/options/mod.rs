@@ -10,7 +10,7 @@ mod typed;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalogue::{Kind, Multi, Opt, Scope, canonical_engine};
+use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
 use crate::value::{Split, Value};
 use ferrio_job::{Choice, Origin, Pattern};
 
@@ -39,7 +39,7 @@ impl Given {
 
     /// Whether it says anything: fio skips an option of which no piece that counts is good.
     fn counts(&self) -> bool {
-        self.value != Value::Nothing || self.opt.row().kind == Kind::Ignored
+        self.value != Value::Nothing || self.opt.row().kind == ValueKind::Ignored
     }
 }
 
@@ -178,7 +178,7 @@ impl Options {
 
     /// Ranges of bytes per direction (read, write, trim), assignments merged in order.
     pub fn ranges(&self, opt: Opt) -> [Option<(u64, u64)>; 3] {
-        debug_assert!(matches!(opt.row().kind, Kind::Range), "{}", opt.row().name);
+        debug_assert!(matches!(opt.row().kind, ValueKind::Range), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Ranges(ranges)) => ranges,
             _ => [None; 3],
@@ -187,7 +187,11 @@ impl Options {
 
     /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
     pub fn range(&self, opt: Opt) -> Option<(u64, u64)> {
-        debug_assert!(matches!(opt.row().kind, Kind::SizeRange | Kind::TimeRange), "{}", opt.row().name);
+        debug_assert!(
+            matches!(opt.row().kind, ValueKind::SizeRange | ValueKind::TimeRange),
+            "{}",
+            opt.row().name
+        );
         match self.given(opt)?.value {
             Value::Range(low, high) => Some((low, high)),
             _ => None,
@@ -197,7 +201,7 @@ impl Options {
     /// A chosen word in its main spelling.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
         debug_assert!(
-            matches!(opt.row().kind, Kind::Enum | Kind::EnumArg | Kind::NumaPolicy),
+            matches!(opt.row().kind, ValueKind::Enum | ValueKind::EnumArg | ValueKind::NumaPolicy),
             "{}",
             opt.row().name
         );
@@ -209,7 +213,11 @@ impl Options {
 
     /// Chosen words of all assignments in table order, with the last assignment's argument.
     pub fn words(&self, opt: Opt) -> Option<(Vec<&'static str>, Option<u32>)> {
-        debug_assert!(matches!(opt.row().kind, Kind::EnumList | Kind::WordList), "{}", opt.row().name);
+        debug_assert!(
+            matches!(opt.row().kind, ValueKind::EnumList | ValueKind::WordList),
+            "{}",
+            opt.row().name
+        );
         match self.merged(opt)? {
             Value::Words(words, argument) => Some((words, argument)),
             _ => None,
@@ -221,7 +229,11 @@ impl Options {
         debug_assert!(
             matches!(
                 opt.row().kind,
-                Kind::Str | Kind::OptStr | Kind::NodeList | Kind::PrioBssplit | Kind::ModeSplit
+                ValueKind::Str
+                    | ValueKind::OptStr
+                    | ValueKind::NodeList
+                    | ValueKind::PrioBssplit
+                    | ValueKind::ModeSplit
             ),
             "{}",
             opt.row().name
@@ -235,7 +247,7 @@ impl Options {
     /// Names of a colon list; `filename` and `opendir` add up over all assignments, of others the last
     /// counts.
     pub fn list(&self, opt: Opt) -> Vec<String> {
-        debug_assert!(matches!(opt.row().kind, Kind::StrList | Kind::Str), "{}", opt.row().name);
+        debug_assert!(matches!(opt.row().kind, ValueKind::StrList | ValueKind::Str), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::List(names)) => names,
             Some(Value::Text(name)) => vec![name],
@@ -261,7 +273,7 @@ impl Options {
 
     /// CPU numbers or placement ids, ascending.
     pub fn cpus(&self, opt: Opt) -> Option<Vec<u32>> {
-        debug_assert!(matches!(opt.row().kind, Kind::CpuList | Kind::IdList), "{}", opt.row().name);
+        debug_assert!(matches!(opt.row().kind, ValueKind::CpuList | ValueKind::IdList), "{}", opt.row().name);
         match &self.given(opt)?.value {
             Value::Numbers(numbers) => Some(numbers.clone()),
             _ => None,
@@ -275,7 +287,7 @@ impl Options {
 
     /// A pattern with its places for offsets.
     pub fn pattern(&self, opt: Opt) -> Option<&Pattern> {
-        debug_assert!(matches!(opt.row().kind, Kind::Pattern), "{}", opt.row().name);
+        debug_assert!(matches!(opt.row().kind, ValueKind::Pattern), "{}", opt.row().name);
         match &self.given(opt)?.value {
             Value::Pattern(pattern) => Some(pattern),
             _ => None,
@@ -284,7 +296,7 @@ impl Options {
 
     /// Block sizes with shares per direction (read, write, trim).
     pub fn splits(&self, opt: Opt) -> [Option<Vec<Split>>; 3] {
-        debug_assert!(matches!(opt.row().kind, Kind::Bssplit), "{}", opt.row().name);
+        debug_assert!(matches!(opt.row().kind, ValueKind::Bssplit), "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Splits(splits)) => splits,
             _ => [None, None, None],
@@ -327,7 +339,7 @@ impl Options {
 
     /// Whether an inherited assignment counts: private options of an engine the job does not use are dropped.
     fn keeps(&self, opt: Opt) -> bool {
-        matches!(opt.row().scope, Scope::Core) || opt.row().belongs_to(self.engine())
+        matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine())
     }
 }
 
@@ -368,7 +380,7 @@ fn merge(before: Value, after: &Value, opt: Opt) -> Value {
             let [read, write, trim] = old;
             Value::Splits([(read, &new[0]), (write, &new[1]), (trim, &new[2])].map(either))
         }
-        (Value::Words(old, _), Value::Words(new, argument)) if row.kind == Kind::EnumList => {
+        (Value::Words(old, _), Value::Words(new, argument)) if row.kind == ValueKind::EnumList => {
             let either = row.words().filter(|word| old.contains(word) || new.contains(word));
             Value::Words(either.collect(), *argument)
         }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use ferrio_job::{Choice as _, Distribution, FileService, MemoryKind, MemoryType, PerDirection, RwPostfix};
 
-use crate::catalogue::{Kind, Opt, Row};
+use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::{Amount, Argument, SteadyLimit, Value};
 
 /// A type that the values of some options have.
 pub trait OptionValue: Sized + Default {
     /// Whether the values of `row` have this type.
-    fn fits(row: &Row) -> bool;
+    fn fits(row: &OptionRow) -> bool;
 
     /// The value in this type; `None` for a value of another kind.
     fn from_value(value: &Value) -> Option<Self>;
@@ -18,8 +18,8 @@ pub trait OptionValue: Sized + Default {
 
 /// On or off.
 impl OptionValue for bool {
-    fn fits(row: &Row) -> bool {
-        matches!(row.kind, Kind::Flag | Kind::Bool)
+    fn fits(row: &OptionRow) -> bool {
+        matches!(row.kind, ValueKind::Flag | ValueKind::Bool)
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -32,8 +32,8 @@ impl OptionValue for bool {
 
 /// Whole numbers as they are.
 impl OptionValue for i64 {
-    fn fits(row: &Row) -> bool {
-        row.kind == Kind::Int
+    fn fits(row: &OptionRow) -> bool {
+        row.kind == ValueKind::Int
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -46,8 +46,8 @@ impl OptionValue for i64 {
 
 /// Sizes, and whole numbers that cannot be negative.
 impl OptionValue for u64 {
-    fn fits(row: &Row) -> bool {
-        matches!(row.kind, Kind::Int | Kind::Size)
+    fn fits(row: &OptionRow) -> bool {
+        matches!(row.kind, ValueKind::Int | ValueKind::Size)
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -61,7 +61,7 @@ impl OptionValue for u64 {
 
 /// Counts and sizes of 32 bits; what is larger becomes the largest one.
 impl OptionValue for u32 {
-    fn fits(row: &Row) -> bool {
+    fn fits(row: &OptionRow) -> bool {
         u64::fits(row)
     }
 
@@ -72,8 +72,8 @@ impl OptionValue for u32 {
 
 /// Times.
 impl OptionValue for Duration {
-    fn fits(row: &Row) -> bool {
-        row.kind == Kind::Time
+    fn fits(row: &OptionRow) -> bool {
+        row.kind == ValueKind::Time
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -86,8 +86,8 @@ impl OptionValue for Duration {
 
 /// Sizes that may depend on the file.
 impl OptionValue for Amount {
-    fn fits(row: &Row) -> bool {
-        row.kind == Kind::SizeZone
+    fn fits(row: &OptionRow) -> bool {
+        row.kind == ValueKind::SizeZone
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -100,8 +100,8 @@ impl OptionValue for Amount {
 
 /// Text; empty for a bare `write_bw_log` and the like.
 impl OptionValue for String {
-    fn fits(row: &Row) -> bool {
-        matches!(row.kind, Kind::Str | Kind::OptStr)
+    fn fits(row: &OptionRow) -> bool {
+        matches!(row.kind, ValueKind::Str | ValueKind::OptStr)
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -114,8 +114,8 @@ impl OptionValue for String {
 
 /// One decimal number.
 impl OptionValue for f64 {
-    fn fits(row: &Row) -> bool {
-        row.kind == Kind::Float
+    fn fits(row: &OptionRow) -> bool {
+        row.kind == ValueKind::Float
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -136,8 +136,8 @@ pub struct Decimals {
 }
 
 impl OptionValue for Decimals {
-    fn fits(row: &Row) -> bool {
-        row.kind == Kind::FloatList
+    fn fits(row: &OptionRow) -> bool {
+        row.kind == ValueKind::FloatList
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -150,7 +150,7 @@ impl OptionValue for Decimals {
 
 /// Numbers by direction, 0 where none is given.
 impl OptionValue for PerDirection<u64> {
-    fn fits(row: &Row) -> bool {
+    fn fits(row: &OptionRow) -> bool {
         row.multi != crate::Multi::No && u64::fits(row)
     }
 
@@ -166,7 +166,7 @@ impl OptionValue for PerDirection<u64> {
 macro_rules! arguments {
     ($($opt:ident: $type:ty, $argument:ident;)+) => {$(
         impl OptionValue for $type {
-            fn fits(row: &Row) -> bool {
+            fn fits(row: &OptionRow) -> bool {
                 row.opt == Opt::$opt
             }
 
@@ -188,7 +188,7 @@ arguments! {
 
 /// `sequential` takes no argument, but may have one.
 impl OptionValue for FileService {
-    fn fits(row: &Row) -> bool {
+    fn fits(row: &OptionRow) -> bool {
         row.opt == Opt::FileServiceType
     }
 
@@ -203,7 +203,7 @@ impl OptionValue for FileService {
 
 /// `mem` with the file it names.
 impl OptionValue for MemoryKind {
-    fn fits(row: &Row) -> bool {
+    fn fits(row: &OptionRow) -> bool {
         row.opt == Opt::Mem
     }
 

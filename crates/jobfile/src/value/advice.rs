@@ -3,10 +3,10 @@
 use super::describe::describe;
 use super::fault::Fault;
 use super::fio;
-use super::model::ReadFile;
+use super::model::ReadPatternFile;
 use super::number::time_factor;
 use super::parse::parse;
-use crate::catalogue::{Kind, Row, Unit};
+use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
 /// Longer texts are not searched for a meaning.
 const LONGEST: usize = 64;
@@ -17,10 +17,10 @@ const MEANING: usize = 100;
 /// `fault` with fio's reading of the refused `text` in its help, if fio has one.
 pub(crate) fn advise(
     fault: Fault,
-    row: &'static Row,
+    row: &'static OptionRow,
     text: &str,
     kb_base: u64,
-    read_file: ReadFile<'_>,
+    read_file: ReadPatternFile<'_>,
 ) -> Fault {
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
     let reads = match describe(row, &value).as_str() {
@@ -44,7 +44,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// The value someone probably wanted, written so that it is accepted.
-pub(super) fn meant(row: &'static Row, text: &str, kb_base: u64) -> Option<String> {
+pub(super) fn meant(row: &'static OptionRow, text: &str, kb_base: u64) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
@@ -53,15 +53,15 @@ pub(super) fn meant(row: &'static Row, text: &str, kb_base: u64) -> Option<Strin
     guess(row, text).filter(accepted)
 }
 
-fn guess(row: &Row, text: &str) -> Option<String> {
+fn guess(row: &OptionRow, text: &str) -> Option<String> {
     match row.kind {
-        Kind::Time => time(text),
-        Kind::Bool | Kind::Flag if text.starts_with('-') => Some("1".to_owned()),
-        Kind::Int | Kind::Size | Kind::SizeZone | Kind::SizeRange => {
-            if let Some(number) = text.strip_suffix('%').filter(|_| row.unit == Unit::Percent) {
+        ValueKind::Time => time(text),
+        ValueKind::Bool | ValueKind::Flag if text.starts_with('-') => Some("1".to_owned()),
+        ValueKind::Int | ValueKind::Size | ValueKind::SizeZone | ValueKind::SizeRange => {
+            if let Some(number) = text.strip_suffix('%').filter(|_| row.unit == ValueUnit::Percent) {
                 return Some(number.trim().to_owned());
             }
-            if row.unit == Unit::Milliseconds
+            if row.unit == ValueUnit::Milliseconds
                 && let Some(us) = milliseconds(text)
             {
                 return Some(us);

@@ -5,19 +5,19 @@ use ferrio_job::{
     SteadyFigure, SteadyTest,
 };
 
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 use super::lists::decimal;
 use super::model::{Argument, SteadyLimit};
-use super::number::{Reader, pieces_by_comma, size_factor, time_factor};
-use crate::catalogue::{Opt, Row};
+use super::number::{NumberReader, pieces_by_comma, size_factor, time_factor};
+use crate::catalogue::{Opt, OptionRow};
 
 /// Reads the argument that `word` of row `row` was given, if any.
 pub(crate) fn read(
-    row: &'static Row,
+    row: &'static OptionRow,
     kb_base: u64,
     word: &str,
-    argument: Option<Piece<'_>>,
-    whole: Piece<'_>,
+    argument: Option<TextPiece<'_>>,
+    whole: TextPiece<'_>,
 ) -> Result<Argument, Fault> {
     match (row.opt, word) {
         (Opt::Rw, _) => match argument {
@@ -52,8 +52,13 @@ pub(crate) fn read(
 }
 
 /// `rw=randread:8` is a count, `rw=write:-4k` a number of bytes.
-fn postfix(row: &'static Row, kb_base: u64, word: &str, argument: Piece<'_>) -> Result<RwPostfix, Fault> {
-    let number = Reader { row, kb_base }.number(argument)?;
+fn postfix(
+    row: &'static OptionRow,
+    kb_base: u64,
+    word: &str,
+    argument: TextPiece<'_>,
+) -> Result<RwPostfix, Fault> {
+    let number = NumberReader { row, kb_base }.number(argument)?;
     Ok(match number {
         _ if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
             let every = u32::try_from(number).ok().filter(|&every| every > 0);
@@ -69,7 +74,7 @@ fn postfix(row: &'static Row, kb_base: u64, word: &str, argument: Piece<'_>) -> 
 }
 
 /// `[:parameter[:center]]` of zipf, pareto and normal, with fio's defaults.
-fn skew(word: &str, argument: Option<Piece<'_>>) -> Result<Skew, Fault> {
+fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
     let shape = |number: Option<f64>| match word {
         "zipf" => SkewShape::Zipf(number.unwrap_or(1.1)),
         "pareto" => SkewShape::Pareto(number.unwrap_or(0.2)),
@@ -101,18 +106,19 @@ fn skew(word: &str, argument: Option<Piece<'_>>) -> Result<Skew, Fault> {
 fn zones(
     kb_base: u64,
     word: &str,
-    argument: Option<Piece<'_>>,
-    whole: Piece<'_>,
+    argument: Option<TextPiece<'_>>,
+    whole: TextPiece<'_>,
 ) -> Result<PerDirection<Vec<AccessZone>>, Fault> {
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
         return Err(whole.fault("zones are expected").help(format!("write `{word}:60/10:40/90`")));
     };
     let pieces = pieces_by_comma(argument.text, 3);
     if let Some(extra) = pieces.get(3) {
-        return Err(Piece { at: argument.at + extra.at, ..*extra }
+        return Err(TextPiece { at: argument.at + extra.at, ..*extra }
             .fault("three lists (read, write, trim) are possible"));
     }
-    let list = |piece: Piece<'_>| zone_list(kb_base, word, Piece { at: argument.at + piece.at, ..piece });
+    let list =
+        |piece: TextPiece<'_>| zone_list(kb_base, word, TextPiece { at: argument.at + piece.at, ..piece });
     let mut lists = pieces.into_iter().map(list).collect::<Result<Vec<_>, _>>()?.into_iter();
     let read = lists.next().unwrap_or_default();
     let write = lists.next().unwrap_or_else(|| read.clone());
@@ -120,7 +126,7 @@ fn zones(
     Ok(PerDirection([read, write, trim]))
 }
 
-fn zone_list(kb_base: u64, word: &str, list: Piece<'_>) -> Result<Vec<AccessZone>, Fault> {
+fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<AccessZone>, Fault> {
     let in_percent = word == "zoned";
     let mut zones = Vec::new();
     for zone in list.split(':') {
@@ -131,7 +137,7 @@ fn zone_list(kb_base: u64, word: &str, list: Piece<'_>) -> Result<Vec<AccessZone
         let accesses = share(accesses)?;
         let size = match size.filter(|size| !size.text.is_empty()) {
             Some(size) if in_percent => u64::from(share(size)?),
-            Some(size) => Reader { row: Opt::Size.row(), kb_base }.limited(size)?.cast_unsigned(),
+            Some(size) => NumberReader { row: Opt::Size.row(), kb_base }.limited(size)?.cast_unsigned(),
             None if in_percent => 0,
             None => return Err(zone.fault("a size in bytes is expected")),
         };
@@ -154,13 +160,13 @@ fn zone_list(kb_base: u64, word: &str, list: Piece<'_>) -> Result<Vec<AccessZone
     Ok(zones)
 }
 
-fn share(piece: Piece<'_>) -> Result<u32, Fault> {
+fn share(piece: TextPiece<'_>) -> Result<u32, Fault> {
     let number = piece.text.trim().parse().ok().filter(|&number: &u32| number <= 100);
     number.ok_or_else(|| piece.fault("a whole number from 0 to 100 is expected"))
 }
 
 /// Up to 64 offsets by comma.
-fn sequence(argument: Option<Piece<'_>>, whole: Piece<'_>) -> Result<Vec<u64>, Fault> {
+fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec<u64>, Fault> {
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
         return Err(whole.fault("a list of numbers is expected").help("write `sequence:0,2,1`"));
     };
@@ -175,7 +181,7 @@ fn sequence(argument: Option<Piece<'_>>, whole: Piece<'_>) -> Result<Vec<u64>, F
 }
 
 /// The count behind a word that is no distribution: I/Os until the next file's turn.
-fn file_service(word: &str, argument: Option<Piece<'_>>) -> Result<Argument, Fault> {
+fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, Fault> {
     let given = argument
         .map(|argument| {
             argument.text.parse::<u32>().map_err(|_| argument.fault("a number of I/Os per file is expected"))
@@ -194,8 +200,8 @@ fn file_service(word: &str, argument: Option<Piece<'_>>) -> Result<Argument, Fau
 fn limit(
     kb_base: u64,
     word: &str,
-    argument: Option<Piece<'_>>,
-    whole: Piece<'_>,
+    argument: Option<TextPiece<'_>>,
+    whole: TextPiece<'_>,
 ) -> Result<SteadyLimit, Fault> {
     let help = format!("write `{word}:2%`, or `{word}:` and a limit");
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {

@@ -2,7 +2,7 @@
 //!
 //! Loosest first: `+ -`, unit suffixes, `* /`, `^` (from the right), `%`, unary minus.
 
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 
 /// What numbers are and how one reckons with them.
 pub(super) trait Arithmetic {
@@ -10,10 +10,10 @@ pub(super) trait Arithmetic {
     type Number: Copy;
 
     /// The number that `rest` begins with, and its length in bytes.
-    fn literal(&self, rest: Piece<'_>) -> Result<(Self::Number, usize), Fault>;
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Self::Number, usize), Fault>;
 
     /// `left` with the unit `suffix` behind it.
-    fn suffix(&self, left: Self::Number, suffix: Piece<'_>) -> Result<Self::Number, Fault>;
+    fn suffix(&self, left: Self::Number, suffix: TextPiece<'_>) -> Result<Self::Number, Fault>;
 
     /// `number` with the other sign.
     fn negate(&self, number: Self::Number) -> Self::Number;
@@ -21,7 +21,7 @@ pub(super) trait Arithmetic {
     /// What the operator at `place` makes of two numbers: one of `+ - * / ^ %`.
     fn apply(
         &self,
-        place: Piece<'_>,
+        place: TextPiece<'_>,
         sign: char,
         left: Self::Number,
         right: Self::Number,
@@ -40,7 +40,7 @@ const DEPTH: usize = 64;
 const SUFFIX: u8 = 3;
 
 /// Evaluates the whole of `piece`; also says whether a suffix took part.
-pub(super) fn run<A: Arithmetic>(piece: Piece<'_>, arithmetic: &A) -> Result<(A::Number, bool), Fault> {
+pub(super) fn run<A: Arithmetic>(piece: TextPiece<'_>, arithmetic: &A) -> Result<(A::Number, bool), Fault> {
     let mut parser = Parser { piece, at: 0, arithmetic, suffixed: false, depth: 0 };
     let number = parser.expression(0)?;
     parser.blanks();
@@ -51,7 +51,7 @@ pub(super) fn run<A: Arithmetic>(piece: Piece<'_>, arithmetic: &A) -> Result<(A:
 }
 
 struct Parser<'a, A> {
-    piece: Piece<'a>,
+    piece: TextPiece<'a>,
     at: usize,
     arithmetic: &'a A,
     suffixed: bool,

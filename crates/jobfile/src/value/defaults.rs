@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use super::model::Value;
 use super::parse::parse;
-use crate::catalogue::{Row, rows};
+use crate::catalogue::{OptionRow, rows};
 
-impl Row {
+impl OptionRow {
     /// The value that holds when the option is not given, if one is declared.
     pub fn default_value(&self) -> Option<&'static Value> {
         DEFAULTS[self.opt as usize].as_ref()
@@ -25,9 +25,9 @@ static DEFAULTS: LazyLock<Vec<Option<Value>>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Status;
+    use crate::catalogue::OptionStatus;
 
-    fn read(row: &'static Row, text: &str) -> Result<Value, String> {
+    fn read(row: &'static OptionRow, text: &str) -> Result<Value, String> {
         let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
         parse(row, Some(text), 1024, &no_file).map_err(|fault| format!("{}={text}: {fault}", row.name))
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn values_said_to_change_nothing_are_values() {
         for row in rows() {
-            if let Status::OnlyOff(texts) = row.status {
+            if let OptionStatus::OnlyOff(texts) = row.status {
                 assert!(!texts.is_empty(), "{}", row.name);
                 for text in texts {
                     assert!(read(row, text).is_ok(), "{:?}", read(row, text));

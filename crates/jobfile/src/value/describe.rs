@@ -1,14 +1,14 @@
 //! Values in a few words, for people: what a text was taken to mean.
 
 use super::model::{Amount, Split, Value};
-use crate::catalogue::{Kind, Row, Unit};
+use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
 /// What a value of row `row` means, `10 us` or `4096 bytes` say.
-pub(crate) fn describe(row: &Row, value: &Value) -> String {
+pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
     let counted = |number: u64| match (row.kind, row.unit) {
-        (Kind::Time | Kind::TimeRange, _) => time(number),
-        (_, Unit::Bytes) => plural(number, "byte"),
-        (_, Unit::BytesPerSecond) => format!("{}/s", plural(number, "byte")),
+        (ValueKind::Time | ValueKind::TimeRange, _) => time(number),
+        (_, ValueUnit::Bytes) => plural(number, "byte"),
+        (_, ValueUnit::BytesPerSecond) => format!("{}/s", plural(number, "byte")),
         _ => number.to_string(),
     };
     let span = |low: u64, high: u64| match low == high {

@@ -4,11 +4,11 @@
 //! `$ncpus` and the like.
 
 use super::arithmetic::{self, Arithmetic};
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 
 /// A number on its way through an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum ExactNumber {
     /// Whole.
     Whole(i128),
     /// With a fraction.
@@ -17,35 +17,35 @@ pub(crate) enum Number {
 
 /// What an expression came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Outcome {
+pub(crate) struct Evaluated {
     /// The number.
-    pub(crate) number: Number,
+    pub(crate) number: ExactNumber,
     /// Whether a suffix took part, so that the number is in bytes (or µs) and no longer in the option's own
     /// unit.
     pub(crate) suffixed: bool,
 }
 
 /// Evaluates the whole of `piece`; `unit` gives the factor of a suffix, `None` if there is no such suffix.
-pub(crate) fn evaluate(piece: Piece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Outcome, Fault> {
+pub(crate) fn evaluate(piece: TextPiece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Evaluated, Fault> {
     let (number, suffixed) = arithmetic::run(piece, &Exact { unit })?;
-    Ok(Outcome { number, suffixed })
+    Ok(Evaluated { number, suffixed })
 }
 
-impl Number {
+impl ExactNumber {
     /// The number as a whole one, if it is one.
     pub(crate) fn whole(self) -> Option<i128> {
         match self {
-            Number::Whole(number) => Some(number),
-            Number::Real(number) if number.fract() == 0.0 && number.abs() < 1e18 => Some(number as i128),
-            Number::Real(_) => None,
+            ExactNumber::Whole(number) => Some(number),
+            ExactNumber::Real(number) if number.fract() == 0.0 && number.abs() < 1e18 => Some(number as i128),
+            ExactNumber::Real(_) => None,
         }
     }
 
     /// The number as a decimal one.
     pub(crate) fn real(self) -> f64 {
         match self {
-            Number::Whole(number) => number as f64,
-            Number::Real(number) => number,
+            ExactNumber::Whole(number) => number as f64,
+            ExactNumber::Real(number) => number,
         }
     }
 }
@@ -56,15 +56,15 @@ struct Exact<'a> {
 }
 
 impl Arithmetic for Exact<'_> {
-    type Number = Number;
+    type Number = ExactNumber;
 
-    fn literal(&self, rest: Piece<'_>) -> Result<(Number, usize), Fault> {
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(ExactNumber, usize), Fault> {
         if let Some(digits) = rest.text.strip_prefix("0x").or_else(|| rest.text.strip_prefix("0X")) {
             let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
             let text = rest.part(0, 2 + length);
             let number =
                 i64::from_str_radix(&digits[..length], 16).map_err(|_| text.fault("not a number"))?;
-            return Ok((Number::Whole(number.into()), 2 + length));
+            return Ok((ExactNumber::Whole(number.into()), 2 + length));
         }
         let bytes = rest.text.as_bytes();
         let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -82,34 +82,40 @@ impl Arithmetic for Exact<'_> {
         }
         let text = rest.part(0, length);
         let number = if real {
-            text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real)
+            text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(ExactNumber::Real)
         } else {
-            text.text.parse::<i64>().ok().map(|number| Number::Whole(number.into()))
+            text.text.parse::<i64>().ok().map(|number| ExactNumber::Whole(number.into()))
         };
         Ok((number.ok_or_else(|| text.fault("not a number, or too large"))?, length))
     }
 
-    fn suffix(&self, left: Number, suffix: Piece<'_>) -> Result<Number, Fault> {
+    fn suffix(&self, left: ExactNumber, suffix: TextPiece<'_>) -> Result<ExactNumber, Fault> {
         let factor = (self.unit)(&suffix.text.to_ascii_lowercase());
         let factor = factor.ok_or_else(|| suffix.fault("unknown suffix"))?;
-        apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.fault(why))
+        apply('*', left, ExactNumber::Whole(factor.into())).map_err(|why| suffix.fault(why))
     }
 
-    fn negate(&self, number: Number) -> Number {
+    fn negate(&self, number: ExactNumber) -> ExactNumber {
         match number {
-            Number::Whole(number) => Number::Whole(-number),
-            Number::Real(number) => Number::Real(-number),
+            ExactNumber::Whole(number) => ExactNumber::Whole(-number),
+            ExactNumber::Real(number) => ExactNumber::Real(-number),
         }
     }
 
-    fn apply(&self, place: Piece<'_>, sign: char, left: Number, right: Number) -> Result<Number, Fault> {
+    fn apply(
+        &self,
+        place: TextPiece<'_>,
+        sign: char,
+        left: ExactNumber,
+        right: ExactNumber,
+    ) -> Result<ExactNumber, Fault> {
         apply(sign, left, right).map_err(|why| place.fault(why))
     }
 }
 
-fn apply(sign: char, left: Number, right: Number) -> Result<Number, &'static str> {
+fn apply(sign: char, left: ExactNumber, right: ExactNumber) -> Result<ExactNumber, &'static str> {
     const LARGE: &str = "the result is too large";
-    if let (Number::Whole(left), Number::Whole(right)) = (left, right) {
+    if let (ExactNumber::Whole(left), ExactNumber::Whole(right)) = (left, right) {
         let result = match sign {
             '+' => left.checked_add(right),
             '-' => left.checked_sub(right),
@@ -117,11 +123,13 @@ fn apply(sign: char, left: Number, right: Number) -> Result<Number, &'static str
             '/' | '%' if right == 0 => return Err("division by zero"),
             '/' => left.checked_div(right),
             '%' => left.checked_rem(right),
-            _ if right < 0 => return apply(sign, Number::Real(left as f64), Number::Real(right as f64)),
+            _ if right < 0 => {
+                return apply(sign, ExactNumber::Real(left as f64), ExactNumber::Real(right as f64));
+            }
             _ => u32::try_from(right).ok().and_then(|right| left.checked_pow(right)),
         };
         // well below the limit, so that a sign can be turned without a check
-        return result.filter(|result| result.abs() < 1 << 100).map(Number::Whole).ok_or(LARGE);
+        return result.filter(|result| result.abs() < 1 << 100).map(ExactNumber::Whole).ok_or(LARGE);
     }
     let (left, right) = (left.real(), right.real());
     let result = match sign {
@@ -133,7 +141,7 @@ fn apply(sign: char, left: Number, right: Number) -> Result<Number, &'static str
         '%' => left % right,
         _ => left.powf(right),
     };
-    if result.is_finite() { Ok(Number::Real(result)) } else { Err(LARGE) }
+    if result.is_finite() { Ok(ExactNumber::Real(result)) } else { Err(LARGE) }
 }
 
 #[cfg(test)]
@@ -141,9 +149,9 @@ mod tests {
     use super::*;
     use crate::value::number::size_factor;
 
-    fn eval(text: &str) -> Result<Number, String> {
+    fn eval(text: &str) -> Result<ExactNumber, String> {
         let unit = |suffix: &str| size_factor(suffix, 1024);
-        evaluate(Piece::whole(text), &unit).map(|outcome| outcome.number).map_err(|fault| fault.label)
+        evaluate(TextPiece::whole(text), &unit).map(|outcome| outcome.number).map_err(|fault| fault.label)
     }
 
     #[test]
@@ -165,15 +173,15 @@ mod tests {
             ("(10-2-3)", 5),
             ("(2k*3)", 6144),
         ] {
-            assert_eq!(eval(text), Ok(Number::Whole(want)), "{text}");
+            assert_eq!(eval(text), Ok(ExactNumber::Whole(want)), "{text}");
         }
     }
 
     #[test]
     fn a_fraction_times_a_suffix_is_not_cut_first() {
-        assert_eq!(eval("(2.5k)").map(Number::whole), Ok(Some(2560)));
-        assert_eq!(eval("(1e3)").map(Number::whole), Ok(Some(1000)));
-        assert_eq!(eval("(1.3)").map(Number::whole), Ok(None));
+        assert_eq!(eval("(2.5k)").map(ExactNumber::whole), Ok(Some(2560)));
+        assert_eq!(eval("(1e3)").map(ExactNumber::whole), Ok(Some(1000)));
+        assert_eq!(eval("(1.3)").map(ExactNumber::whole), Ok(None));
     }
 
     #[test]
@@ -187,7 +195,7 @@ mod tests {
             ("(1)2", 3, "an operator is expected here"),
             ("(9999^99)", 5, "the result is too large"),
         ] {
-            let fault = evaluate(Piece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
+            let fault = evaluate(TextPiece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
             assert_eq!((fault.start, fault.label.as_str()), (at, why), "{text}");
         }
     }

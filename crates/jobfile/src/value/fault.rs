@@ -22,7 +22,7 @@ pub(crate) struct Fault {
 
 /// A part of a value text that remembers where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct TextPiece<'a> {
     /// The part itself.
     pub(crate) text: &'a str,
     /// Byte offset within the value text.
@@ -41,30 +41,30 @@ impl Fault {
     }
 }
 
-impl<'a> Piece<'a> {
+impl<'a> TextPiece<'a> {
     /// The whole of a value text.
-    pub(crate) fn whole(text: &'a str) -> Piece<'a> {
-        Piece { text, at: 0 }
+    pub(crate) fn whole(text: &'a str) -> TextPiece<'a> {
+        TextPiece { text, at: 0 }
     }
 
     /// The bytes from `start` to `end` of this piece, which must be character boundaries.
-    pub(crate) fn part(self, start: usize, end: usize) -> Piece<'a> {
-        Piece { text: &self.text[start..end], at: self.at + start }
+    pub(crate) fn part(self, start: usize, end: usize) -> TextPiece<'a> {
+        TextPiece { text: &self.text[start..end], at: self.at + start }
     }
 
     /// Without blanks at both ends.
-    pub(crate) fn trim(self) -> Piece<'a> {
+    pub(crate) fn trim(self) -> TextPiece<'a> {
         let left = self.text.trim_start();
-        Piece { text: left.trim_end(), at: self.at + self.text.len() - left.len() }
+        TextPiece { text: left.trim_end(), at: self.at + self.text.len() - left.len() }
     }
 
     /// Without a separator that ends it: lists may have one behind their last element.
-    pub(crate) fn without_last(self, separator: char) -> Piece<'a> {
-        Piece { text: self.text.strip_suffix(separator).unwrap_or(self.text), ..self }
+    pub(crate) fn without_last(self, separator: char) -> TextPiece<'a> {
+        TextPiece { text: self.text.strip_suffix(separator).unwrap_or(self.text), ..self }
     }
 
     /// What stands before and after the first `separator`.
-    pub(crate) fn cut(self, separator: char) -> (Piece<'a>, Option<Piece<'a>>) {
+    pub(crate) fn cut(self, separator: char) -> (TextPiece<'a>, Option<TextPiece<'a>>) {
         match self.text.find(separator) {
             Some(at) => (self.part(0, at), Some(self.part(at + separator.len_utf8(), self.text.len()))),
             None => (self, None),
@@ -72,7 +72,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The pieces between `separator`s.
-    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
+    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = TextPiece<'a>> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
             let (piece, after) = rest?.cut(separator);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::errno::ERRORS;
 use super::expression;
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 use super::model::Value;
 use super::number::size_factor;
-use crate::catalogue::{Kind, Row};
+use crate::catalogue::{OptionRow, ValueKind};
 
 /// CPU numbers end here.
 const CPUS: u32 = 1024;
@@ -15,11 +15,11 @@ const CPUS: u32 = 1024;
 const IDS: usize = 128;
 
 /// Decimal numbers joined by `:`.
-pub(crate) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
+pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
     let mut numbers = Vec::new();
     let mut digits = 0;
-    for piece in Piece::whole(text).trim().without_last(':').split(':') {
-        if row.kind == Kind::Float && !numbers.is_empty() {
+    for piece in TextPiece::whole(text).trim().without_last(':').split(':') {
+        if row.kind == ValueKind::Float && !numbers.is_empty() {
             return Err(piece.fault("one number is expected"));
         }
         let number = decimal(piece)?;
@@ -35,7 +35,7 @@ pub(crate) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
 }
 
 /// One decimal number or expression.
-pub(crate) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
+pub(crate) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     let piece = piece.trim();
     if piece.text.starts_with('(') {
         return Ok(expression::evaluate(piece, &|suffix| size_factor(suffix, 1024))?.number.real());
@@ -48,7 +48,7 @@ pub(crate) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
 
 /// Names joined by `:`, where `\:` is a colon; empty ones are skipped.
 pub(crate) fn names(text: &str) -> Result<Value, Fault> {
-    let whole = Piece::whole(text).trim();
+    let whole = TextPiece::whole(text).trim();
     let mut names = Vec::new();
     let mut name = String::new();
     let mut signs = whole.text.chars().peekable();
@@ -67,7 +67,7 @@ pub(crate) fn names(text: &str) -> Result<Value, Fault> {
 /// CPU numbers and ranges by comma.
 pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
     let mut cpus = BTreeSet::new();
-    for piece in Piece::whole(text).split(',') {
+    for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a CPU number is expected")?;
         if last >= CPUS {
             return Err(piece.trim().fault(format!("CPU numbers end at {}", CPUS - 1)));
@@ -83,7 +83,7 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
     if text.is_empty() {
         return Ok(Value::Numbers(ids));
     }
-    for piece in Piece::whole(text).split(',') {
+    for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a placement id is expected")?;
         if last > 0xffff {
             return Err(piece.trim().fault("placement ids end at 65535"));
@@ -97,7 +97,7 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
 }
 
 /// NUMA nodes as libnuma writes them: `0-1,3`, `all`, with `!` or `+` in front.
-pub(crate) fn nodes(piece: Piece<'_>) -> Result<Value, Fault> {
+pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<Value, Fault> {
     let piece = piece.trim();
     let list = piece.text.trim_start_matches(['!', '+']);
     let start = piece.text.len() - list.len();
@@ -112,11 +112,11 @@ pub(crate) fn nodes(piece: Piece<'_>) -> Result<Value, Fault> {
 /// Error names or numbers joined by `:`, for read, write and verify by comma.
 pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
     let mut errors = [Vec::new(), Vec::new(), Vec::new()];
-    for (at, list) in Piece::whole(text).split(',').enumerate() {
+    for (at, list) in TextPiece::whole(text).split(',').enumerate() {
         let Some(errors) = errors.get_mut(at) else {
             return Err(list.fault("three lists (read, write, verify) are possible"));
         };
-        for name in list.split(':').map(Piece::trim).filter(|name| !name.text.is_empty()) {
+        for name in list.split(':').map(TextPiece::trim).filter(|name| !name.text.is_empty()) {
             let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
             let number = known.or_else(|| error_number(name.text));
             errors.push(
@@ -140,10 +140,10 @@ fn error_number(text: &str) -> Option<i32> {
 }
 
 /// `n` or `n-m`.
-fn span(piece: Piece<'_>, what: &str) -> Result<(u32, u32), Fault> {
+fn span(piece: TextPiece<'_>, what: &str) -> Result<(u32, u32), Fault> {
     let piece = piece.trim();
     let (first, last) = piece.cut('-');
-    let number = |piece: Piece<'_>| piece.trim().text.parse::<u32>().map_err(|_| piece.fault(what));
+    let number = |piece: TextPiece<'_>| piece.trim().text.parse::<u32>().map_err(|_| piece.fault(what));
     let first = number(first)?;
     let last = last.map_or(Ok(first), number)?;
     if last < first {

@@ -20,23 +20,23 @@ mod tests;
 mod words;
 
 pub(crate) use expression::evaluate;
-pub(crate) use fault::{Fault, Piece};
-use model::ReadFile;
+pub(crate) use fault::{Fault, TextPiece};
+use model::ReadPatternFile;
 pub use model::{Amount, Argument, PrioritySplit, Split, SteadyLimit, Value};
 pub(crate) use parse::parse;
 pub use split::priority_splits;
 
-use crate::catalogue::Row;
+use crate::catalogue::OptionRow;
 use crate::reading::Reading;
 
 /// Reads the value of one assignment in the way asked for; `text` is `None` for a bare option name. What is refused
 /// although fio takes it comes with advice.
 pub(crate) fn read(
     reading: Reading,
-    row: &'static Row,
+    row: &'static OptionRow,
     text: Option<&str>,
     kb_base: u64,
-    read_file: ReadFile<'_>,
+    read_file: ReadPatternFile<'_>,
 ) -> Result<Value, Fault> {
     match reading {
         Reading::Fio => fio::parse(row, text, kb_base, read_file),

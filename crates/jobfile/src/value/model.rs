@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ferrio_job::{AccessZone, Distribution, FileService, Pattern, RwPostfix, SkewShape};
 
 /// Reads a file for a pattern.
-pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+pub(crate) type ReadPatternFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]

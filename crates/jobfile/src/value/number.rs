@@ -3,21 +3,21 @@
 //! Blanks around a number are fine. Anything behind it that is not a known suffix is refused: guessing what
 //! `10sec` or `1.5g` means has ruined measurements.
 
-use super::expression::{self, Outcome};
-use super::fault::{Fault, Piece};
+use super::expression::{self, Evaluated};
+use super::fault::{Fault, TextPiece};
 use super::model::{Amount, Value};
-use crate::catalogue::{Kind, Multi, Opt, Row, Unit};
+use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
 
 /// Reads the numbers of one row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct NumberReader<'a> {
     /// The option's row.
-    pub(crate) row: &'a Row,
+    pub(crate) row: &'a OptionRow,
     /// What `k` means: 1024 or 1000.
     pub(crate) kb_base: u64,
 }
 
-impl Reader<'_> {
+impl NumberReader<'_> {
     /// The value of a row of kind int, size or time.
     pub(crate) fn value(self, text: &str) -> Result<Value, Fault> {
         if self.row.multi != Multi::No {
@@ -27,15 +27,15 @@ impl Reader<'_> {
         }
         let number = self.limited(self.single(text)?)?;
         Ok(match self.row.kind {
-            Kind::Time => Value::Time(number as u64),
-            Kind::Size => Value::Size(number as u64),
+            ValueKind::Time => Value::Time(number as u64),
+            ValueKind::Size => Value::Size(number as u64),
             _ => Value::Int(number),
         })
     }
 
     /// A flag or a bool.
     pub(crate) fn switch(self, text: &str) -> Result<Value, Fault> {
-        let piece = Piece::whole(text).trim();
+        let piece = TextPiece::whole(text).trim();
         let number = match piece.text {
             "yes" | "true" | "on" | "no" | "false" | "off" => {
                 return Err(piece.fault("words are not accepted here").help("write 1 for on or 0 for off"));
@@ -45,7 +45,7 @@ impl Reader<'_> {
             }
             _ => self.number(piece)?,
         };
-        if self.row.kind == Kind::Bool && number > 1 {
+        if self.row.kind == ValueKind::Bool && number > 1 {
             let fault = piece.fault("the maximum is 1").code("out-of-range");
             return Err(fault.help("write 1 for on or 0 for off"));
         }
@@ -112,17 +112,17 @@ impl Reader<'_> {
     pub(crate) fn directions<T: Clone>(
         self,
         text: &str,
-        read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
     ) -> Result<[Option<T>; 3], Fault> {
         let most = self.row.multi.directions();
         fill(text, pieces(text, most), most, read)
     }
 
     /// A number within the row's limits, in bytes, µs or as it is.
-    pub(crate) fn limited(self, piece: Piece<'_>) -> Result<i64, Fault> {
+    pub(crate) fn limited(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
         let number = self.number(piece)?;
         // limits of times are in the option's own unit
-        let scale = if matches!(self.row.kind, Kind::Time | Kind::TimeRange) {
+        let scale = if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
             i128::from(self.own_unit())
         } else {
             1
@@ -145,9 +145,9 @@ impl Reader<'_> {
     }
 
     /// A number with its suffix applied, without regard to limits.
-    pub(crate) fn number(self, piece: Piece<'_>) -> Result<i64, Fault> {
+    pub(crate) fn number(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
         let piece = piece.trim();
-        let time = matches!(self.row.kind, Kind::Time | Kind::TimeRange);
+        let time = matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange);
         let outcome = if piece.text.starts_with('(') {
             let unit = |suffix: &str| if time { time_factor(suffix) } else { self.factor(suffix) };
             expression::evaluate(piece, &unit)?
@@ -156,9 +156,9 @@ impl Reader<'_> {
         };
         let own = if time && !outcome.suffixed { self.own_unit() } else { 1 };
         let number = match outcome.number {
-            expression::Number::Whole(number) => number.checked_mul(own.into()),
-            expression::Number::Real(number) => {
-                let scaled = expression::Number::Real(number * own as f64).whole();
+            expression::ExactNumber::Whole(number) => number.checked_mul(own.into()),
+            expression::ExactNumber::Real(number) => {
+                let scaled = expression::ExactNumber::Real(number * own as f64).whole();
                 Some(scaled.ok_or_else(|| piece.fault("the result is not a whole number"))?)
             }
         };
@@ -167,7 +167,7 @@ impl Reader<'_> {
     }
 
     /// Digits and a suffix.
-    fn literal(self, piece: Piece<'_>, time: bool) -> Result<Outcome, Fault> {
+    fn literal(self, piece: TextPiece<'_>, time: bool) -> Result<Evaluated, Fault> {
         let text = piece.text;
         let signed = usize::from(text.starts_with(['-', '+']));
         let hex = text[signed..].starts_with("0x") || text[signed..].starts_with("0X");
@@ -185,7 +185,7 @@ impl Reader<'_> {
         let rest = piece.part(end, text.len());
         let suffix = if time { rest.trim() } else { rest };
         if suffix.text.is_empty() {
-            return Ok(Outcome { number: expression::Number::Whole(number), suffixed: false });
+            return Ok(Evaluated { number: expression::ExactNumber::Whole(number), suffixed: false });
         }
         if suffix.text.starts_with('.') {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
@@ -195,10 +195,10 @@ impl Reader<'_> {
         let factor = if time { time_factor(&lower) } else { self.factor(&lower) };
         let factor = factor.ok_or_else(|| self.unknown_suffix(suffix, time))?;
         let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
-        Ok(Outcome { number: expression::Number::Whole(number), suffixed: true })
+        Ok(Evaluated { number: expression::ExactNumber::Whole(number), suffixed: true })
     }
 
-    fn unknown_suffix(self, suffix: Piece<'_>, time: bool) -> Fault {
+    fn unknown_suffix(self, suffix: TextPiece<'_>, time: bool) -> Fault {
         let fault = |why: &str| suffix.fault(why.to_owned()).code("unknown-suffix");
         if time {
             return fault("unknown time suffix")
@@ -210,9 +210,9 @@ impl Reader<'_> {
             _ => {}
         }
         let unit = match self.row.unit {
-            Unit::Milliseconds => Some("milliseconds"),
-            Unit::Microseconds => Some("microseconds"),
-            Unit::Seconds => Some("seconds"),
+            ValueUnit::Milliseconds => Some("milliseconds"),
+            ValueUnit::Microseconds => Some("microseconds"),
+            ValueUnit::Seconds => Some("seconds"),
             _ => None,
         };
         match unit.filter(|_| time_factor(&suffix.text.to_ascii_lowercase()).is_some()) {
@@ -224,23 +224,23 @@ impl Reader<'_> {
     }
 
     /// The only piece of a value that is a single number.
-    fn single<'t>(self, text: &'t str) -> Result<Piece<'t>, Fault> {
+    fn single<'t>(self, text: &'t str) -> Result<TextPiece<'t>, Fault> {
         match pieces(text, 1)[..] {
             [piece] => Ok(piece.trim()),
-            _ => Err(Piece::whole(text).trim().fault("one number is expected")),
+            _ => Err(TextPiece::whole(text).trim().fault("one number is expected")),
         }
     }
 
     fn factor(self, suffix: &str) -> Option<u64> {
-        let bytes = matches!(self.row.unit, Unit::Bytes | Unit::BytesPerSecond);
+        let bytes = matches!(self.row.unit, ValueUnit::Bytes | ValueUnit::BytesPerSecond);
         if suffix == "b" && bytes { Some(1) } else { size_factor(suffix, self.kb_base) }
     }
 
     /// Microseconds that a bare number of this row's unit counts.
     fn own_unit(self) -> u64 {
         match self.row.unit {
-            Unit::Seconds => 1_000_000,
-            Unit::Milliseconds => 1_000,
+            ValueUnit::Seconds => 1_000_000,
+            ValueUnit::Milliseconds => 1_000,
             _ => 1,
         }
     }
@@ -276,9 +276,9 @@ pub(crate) fn time_factor(suffix: &str) -> Option<u64> {
 
 /// Splits at the next `,`, if there is none at the next `:`, else at the next `-` that does not begin the
 /// rest; never inside parentheses. No more than `most` pieces and an uncut rest.
-fn pieces(text: &str, most: usize) -> Vec<Piece<'_>> {
+fn pieces(text: &str, most: usize) -> Vec<TextPiece<'_>> {
     let mut list = Vec::new();
-    let mut rest = Piece::whole(text);
+    let mut rest = TextPiece::whole(text);
     while list.len() < most {
         let at = separator(rest.text, |sign, _| sign == ',')
             .or_else(|| separator(rest.text, |sign, _| sign == ':'))
@@ -292,9 +292,9 @@ fn pieces(text: &str, most: usize) -> Vec<Piece<'_>> {
 }
 
 /// Splits at commas outside parentheses into no more than `most` pieces and an uncut rest.
-pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<Piece<'_>> {
+pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<TextPiece<'_>> {
     let mut list = Vec::new();
-    let mut rest = Piece::whole(text);
+    let mut rest = TextPiece::whole(text);
     while list.len() < most {
         let Some(at) = separator(rest.text, |sign, _| sign == ',') else { break };
         list.push(rest.part(0, at));
@@ -308,9 +308,9 @@ pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<Piece<'_>> {
 /// after it.
 pub(crate) fn fill<T: Clone>(
     text: &str,
-    pieces: Vec<Piece<'_>>,
+    pieces: Vec<TextPiece<'_>>,
     most: usize,
-    read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+    read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
 ) -> Result<[Option<T>; 3], Fault> {
     if let Some(extra) = pieces.get(most).filter(|extra| !extra.text.is_empty()) {
         return Err(extra.fault(if most == 2 {
@@ -329,7 +329,7 @@ pub(crate) fn fill<T: Clone>(
         *value = last.clone();
     }
     if values.iter().all(Option::is_none) {
-        return Err(Piece::whole(text).fault("no direction gets a value"));
+        return Err(TextPiece::whole(text).fault("no direction gets a value"));
     }
     Ok(values)
 }

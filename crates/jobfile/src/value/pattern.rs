@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 use ferrio_job::Pattern;
 
-use super::model::{ReadFile, Value};
+use super::model::{ReadPatternFile, Value};
 
 /// Most bytes a file may contribute.
 const FILE: usize = 128 << 20;
 
 /// Reads a pattern; `formats` allows `%o`.
-pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadFile<'_>) -> Result<Value, Fault> {
+pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadPatternFile<'_>) -> Result<Value, Fault> {
     let mut pattern = Pattern::default();
-    let mut rest = Piece::whole(text).trim();
+    let mut rest = TextPiece::whole(text).trim();
     while let Some(first) = rest.text.chars().next() {
         let length = match first {
             '"' | '\'' => {
@@ -49,13 +49,13 @@ pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadFile<'_>) -> Res
         rest = rest.part(length, rest.text.len());
     }
     if pattern.bytes.is_empty() {
-        return Err(Piece::whole(text).fault("an empty pattern"));
+        return Err(TextPiece::whole(text).fault("an empty pattern"));
     }
     Ok(Value::Pattern(pattern))
 }
 
 /// Pairs of digits; of an odd number the first stands alone.
-fn hexadecimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
+fn hexadecimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     let mut digits: Vec<u8> =
         piece.text[2..].chars().map_while(|sign| sign.to_digit(16)).map(|digit| digit as u8).collect();
     // the 0 of a following 0x belongs to that
@@ -73,7 +73,7 @@ fn hexadecimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
 }
 
 /// The shortest little-endian form, at least one byte; always four bytes for a negative number.
-fn decimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
+fn decimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     let sign = usize::from(piece.text.starts_with(['-', '+']));
     let mut length = sign + piece.text[sign..].bytes().take_while(u8::is_ascii_digit).count();
     // as with hexadecimal digits, the 0 of a following 0x belongs to that
@@ -91,7 +91,7 @@ fn decimal(piece: Piece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     Ok(length)
 }
 
-fn file(name: Piece<'_>, read_file: ReadFile<'_>) -> Result<Vec<u8>, Fault> {
+fn file(name: TextPiece<'_>, read_file: ReadPatternFile<'_>) -> Result<Vec<u8>, Fault> {
     let content =
         read_file(Path::new(name.text)).map_err(|why| name.fault(format!("cannot be read: {why}")))?;
     match content.len() {

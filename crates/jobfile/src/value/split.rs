@@ -1,19 +1,19 @@
 //! Block sizes with shares: `bssplit` and `cmdprio_bssplit`.
 
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 use super::model::{PrioritySplit, Split, Value};
-use super::number::{Reader, fill, pieces_by_comma};
-use crate::catalogue::{Opt, Row};
+use super::number::{NumberReader, fill, pieces_by_comma};
+use crate::catalogue::{Opt, OptionRow};
 
 /// Most entries per direction.
 const ENTRIES: usize = 64;
 
 /// `size/percent:size/percent...`, per direction by comma; a blank share takes part in what the others leave.
-pub(crate) fn blocks(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
+pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
     if text.is_empty() {
         return Ok(Value::Splits([None, None, None]));
     }
-    let reader = Reader { row, kb_base };
+    let reader = NumberReader { row, kb_base };
     let splits = fill(text, pieces_by_comma(text, 3), 3, |list| {
         let mut splits = Vec::new();
         for entry in list.without_last(':').split(':') {
@@ -25,7 +25,7 @@ pub(crate) fn blocks(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
             if bytes == 0 {
                 return Err(size.fault("a block must have at least 1 byte"));
             }
-            let percent = percent.map(Piece::trim).filter(|percent| !percent.text.is_empty());
+            let percent = percent.map(TextPiece::trim).filter(|percent| !percent.text.is_empty());
             let percent = percent.map(share).transpose()?.filter(|&percent| percent > 0);
             splits.push(Split { bytes, percent });
         }
@@ -40,7 +40,7 @@ pub(crate) fn blocks(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
 
 /// Checks `size/percent` or `size/percent/class/level[/hint]`, joined by `:`, for read and write by comma. A list of another form
 /// passes: fio's engines look at it when a job is set up, and so does whoever plans that job.
-pub(crate) fn priorities(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
+pub(crate) fn priorities(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
     priority_lists(row, kb_base, text)?;
     Ok(Value::Text(text.trim().to_owned()))
 }
@@ -57,15 +57,15 @@ pub fn priority_splits(opt: Opt, text: &str) -> Option<[Vec<PrioritySplit>; 2]> 
 type PriorityLists = [Option<Option<Vec<PrioritySplit>>>; 3];
 
 /// As in fio a third list, for trims, has no meaning.
-fn priority_lists(row: &'static Row, kb_base: u64, text: &str) -> Result<PriorityLists, Fault> {
-    let reader = Reader { row, kb_base };
+fn priority_lists(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<PriorityLists, Fault> {
+    let reader = NumberReader { row, kb_base };
     fill(text, pieces_by_comma(text, 3), 3, |list| {
         list.without_last(':').split(':').map(|entry| priority_entry(reader, entry)).collect()
     })
 }
 
-fn priority_entry(reader: Reader<'_>, entry: Piece<'_>) -> Result<Option<PrioritySplit>, Fault> {
-    let parts: Vec<_> = entry.split('/').map(Piece::trim).collect();
+fn priority_entry(reader: NumberReader<'_>, entry: TextPiece<'_>) -> Result<Option<PrioritySplit>, Fault> {
+    let parts: Vec<_> = entry.split('/').map(TextPiece::trim).collect();
     if !matches!(parts.len(), 2 | 4 | 5) {
         return Ok(None);
     }
@@ -81,7 +81,7 @@ fn priority_entry(reader: Reader<'_>, entry: Piece<'_>) -> Result<Option<Priorit
     Ok(Some(PrioritySplit { bytes, percent, priority }))
 }
 
-fn share(piece: Piece<'_>) -> Result<u8, Fault> {
+fn share(piece: TextPiece<'_>) -> Result<u8, Fault> {
     let number = piece.text.parse().ok().filter(|&number: &u8| number <= 100);
     number.ok_or_else(|| piece.fault("a whole number from 0 to 100 is expected"))
 }

@@ -1,15 +1,15 @@
 //! Values that are words of a closed list, some with an argument after a colon.
 
 use super::argument;
-use super::fault::{Fault, Piece};
+use super::fault::{Fault, TextPiece};
 use super::model::{Argument, Value};
-use crate::catalogue::{Kind, Opt, Row, canonical_engine};
+use crate::catalogue::{Opt, OptionRow, ValueKind, canonical_engine};
 use crate::suggest::nearest;
 
 /// Exactly one of the choices; enum_arg rows may add `:argument`, which is checked.
-pub(crate) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
-    let whole = Piece::whole(text).trim();
-    let (word, argument) = if row.kind == Kind::EnumArg { whole.cut(':') } else { (whole, None) };
+pub(crate) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
+    let whole = TextPiece::whole(text).trim();
+    let (word, argument) = if row.kind == ValueKind::EnumArg { whole.cut(':') } else { (whole, None) };
     if row.opt == Opt::Ioengine {
         return engine(word, argument);
     }
@@ -18,8 +18,8 @@ pub(crate) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
 }
 
 /// Choices joined by commas; `sync_file_range` may end in `:N`.
-pub(crate) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
-    let (list, argument) = Piece::whole(text).trim().cut(':');
+pub(crate) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
+    let (list, argument) = TextPiece::whole(text).trim().cut(':');
     let count = argument.map(|argument| match argument.text.parse::<u32>() {
         _ if row.opt != Opt::SyncFileRange => Err(argument.fault("nothing may follow")),
         Ok(count) if count > 0 => Ok(count),
@@ -35,8 +35,8 @@ pub(crate) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
 }
 
 /// A word, or several with shares: `word/percent:word/percent`.
-pub(crate) fn mode_split(row: &'static Row, text: &str) -> Result<Value, Fault> {
-    let whole = Piece::whole(text).trim();
+pub(crate) fn mode_split(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
+    let whole = TextPiece::whole(text).trim();
     let mut sum = 0_u32;
     for entry in whole.split(':') {
         let (word, percent) = entry.cut('/');
@@ -59,8 +59,8 @@ pub(crate) fn mode_split(row: &'static Row, text: &str) -> Result<Value, Fault> 
 }
 
 /// `mode` or `mode:nodes`, with nodes where the mode wants them.
-pub(crate) fn numa_policy(row: &'static Row, text: &str) -> Result<Value, Fault> {
-    let whole = Piece::whole(text).trim();
+pub(crate) fn numa_policy(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
+    let whole = TextPiece::whole(text).trim();
     let (mode, nodes) = whole.cut(':');
     let main = find(row, mode)?;
     match (main, nodes) {
@@ -78,7 +78,7 @@ pub(crate) fn numa_policy(row: &'static Row, text: &str) -> Result<Value, Fault>
 }
 
 /// Any name is an engine's as far as parsing goes; whether there is one is found out when it is started.
-fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> {
+fn engine(word: TextPiece<'_>, argument: Option<TextPiece<'_>>) -> Result<Value, Fault> {
     match (word.text, argument) {
         ("", _) => Err(word.fault("an engine's name is expected")),
         ("external", None) => {
@@ -92,12 +92,12 @@ fn engine(word: Piece<'_>, argument: Option<Piece<'_>>) -> Result<Value, Fault> 
 }
 
 /// All words that a row accepts.
-pub(super) fn listed(row: &Row) -> String {
+pub(super) fn listed(row: &OptionRow) -> String {
     row.words().collect::<Vec<_>>().join(", ")
 }
 
 /// The main spelling of a word.
-pub(super) fn find(row: &'static Row, word: Piece<'_>) -> Result<&'static str, Fault> {
+pub(super) fn find(row: &'static OptionRow, word: TextPiece<'_>) -> Result<&'static str, Fault> {
     if let Some(choice) = row.choice(word.text) {
         return Ok(choice.main());
     }

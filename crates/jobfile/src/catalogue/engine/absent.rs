@@ -2,9 +2,9 @@
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Engines(&["cpuio"]); "engine" / "none"] {
         Cpuload: "cpuload", Int, Percent, max 4294967295;
             NotYet; "Share of CPU time to burn";

@@ -2,9 +2,9 @@
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Engines(&["io_uring", "io_uring_cmd"]); "engine" / "iouring"] {
         HipriIoUring: "hipri", Flag, Plain;
             Works; "Busy-poll for completions in the kernel";

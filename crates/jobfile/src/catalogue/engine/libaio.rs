@@ -1,9 +1,9 @@
 //! Private options of libaio.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Engines(&["libaio"]); "engine" / "libaio"] {
         UserspaceReap: "userspace_reap", Flag, Plain;
             Works; "Read completions from the mapped ring instead of calling the kernel";

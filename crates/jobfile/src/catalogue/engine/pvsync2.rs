@@ -1,9 +1,9 @@
 //! Private options of pvsync2.
 
 use crate::catalogue::macros::rows;
-use crate::catalogue::row::Row;
+use crate::catalogue::row::OptionRow;
 
-pub(in crate::catalogue) const ROWS: &[Row] = rows! {
+pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Engines(&["pvsync2"]); "engine" / "none"] {
         HipriPvsync2: "hipri", Flag, Plain;
             Works; "Ask for polled completion";

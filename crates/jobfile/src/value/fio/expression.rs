@@ -2,24 +2,24 @@
 //! `kb_base`; and the arithmetic of `bc` for lines with `$ncpus` and the like.
 
 use crate::value::arithmetic::{self, Arithmetic};
-use crate::value::fault::{Fault, Piece};
+use crate::value::fault::{Fault, TextPiece};
 
 /// A number on its way through an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(super) enum FioNumber {
     Whole(i64),
     Real(f64),
 }
 
 /// What an expression came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Outcome {
-    pub(super) number: Number,
+pub(super) struct FioEvaluated {
+    pub(super) number: FioNumber,
     /// Whether a suffix took part.
     pub(super) suffixed: bool,
 }
 
-impl Outcome {
+impl FioEvaluated {
     /// Modulo 2^64; without a suffix only 32 bits are left.
     pub(super) fn whole(self) -> u64 {
         let whole = self.number.whole();
@@ -27,18 +27,18 @@ impl Outcome {
     }
 }
 
-impl Number {
+impl FioNumber {
     fn whole(self) -> i64 {
         match self {
-            Number::Whole(number) => number,
-            Number::Real(number) => number as i64,
+            FioNumber::Whole(number) => number,
+            FioNumber::Real(number) => number as i64,
         }
     }
 
     pub(super) fn real(self) -> f64 {
         match self {
-            Number::Whole(number) => number as f64,
-            Number::Real(number) => number,
+            FioNumber::Whole(number) => number as f64,
+            FioNumber::Real(number) => number,
         }
     }
 }
@@ -47,28 +47,28 @@ impl Number {
 const LONGEST: usize = 4096;
 
 /// Evaluates a piece up to its first `,`, `:` or `#`; in a time `m` is a minute.
-pub(super) fn evaluate(piece: Piece<'_>, time: bool) -> Result<Outcome, Fault> {
+pub(super) fn evaluate(piece: TextPiece<'_>, time: bool) -> Result<FioEvaluated, Fault> {
     let end = end(piece, |sign| matches!(sign, ',' | ':' | '#'));
     run(piece.part(0, end), if time { Dialect::Time } else { Dialect::Size })
 }
 
 /// The same for a decimal number, where a fraction times a suffix keeps its fraction.
-pub(super) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
+pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     let end = end(piece, |sign| matches!(sign, ',' | '#'));
     run(piece.part(0, end), Dialect::Decimal).map(|outcome| outcome.number.real())
 }
 
 /// Where the expression in a piece ends; of a piece that is too long for one the beginning is looked at.
-fn end(piece: Piece<'_>, ends: impl Fn(char) -> bool) -> usize {
+fn end(piece: TextPiece<'_>, ends: impl Fn(char) -> bool) -> usize {
     let mut signs = piece.text.char_indices();
     signs.find(|&(at, sign)| ends(sign) || at >= LONGEST).map_or(piece.text.len(), |(at, _)| at)
 }
 
 /// What `bc` prints for a text; whole numbers divide to whole numbers.
 pub(crate) fn bc(text: &str) -> Result<String, Fault> {
-    Ok(match run(Piece::whole(text), Dialect::Bc)?.number {
-        Number::Whole(number) => number.to_string(),
-        Number::Real(number) => number.to_string(),
+    Ok(match run(TextPiece::whole(text), Dialect::Bc)?.number {
+        FioNumber::Whole(number) => number.to_string(),
+        FioNumber::Real(number) => number.to_string(),
     })
 }
 
@@ -80,32 +80,32 @@ enum Dialect {
     Bc,
 }
 
-fn run(piece: Piece<'_>, dialect: Dialect) -> Result<Outcome, Fault> {
+fn run(piece: TextPiece<'_>, dialect: Dialect) -> Result<FioEvaluated, Fault> {
     let (number, suffixed) = arithmetic::run(piece, &dialect)?;
-    Ok(Outcome { number, suffixed })
+    Ok(FioEvaluated { number, suffixed })
 }
 
 impl Arithmetic for Dialect {
-    type Number = Number;
+    type Number = FioNumber;
 
-    fn literal(&self, rest: Piece<'_>) -> Result<(Number, usize), Fault> {
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(FioNumber, usize), Fault> {
         if let Some(hex) = rest.text.strip_prefix("0x").filter(|_| *self != Dialect::Bc) {
             let length = hex.bytes().take_while(u8::is_ascii_hexdigit).count();
             let number = u128::from_str_radix(&hex[..length], 16)
                 .map_err(|_| rest.part(0, 2 + length).fault("not a number"))?;
-            return Ok((Number::Whole(i64::from(number as i32)), 2 + length));
+            return Ok((FioNumber::Whole(i64::from(number as i32)), 2 + length));
         }
         let text = decimal_prefix(rest.text);
         let number = match text.parse::<u128>() {
-            Ok(number) if *self == Dialect::Bc => i64::try_from(number).ok().map(Number::Whole),
-            Ok(number) => Some(Number::Whole(i64::from(number as i32))),
-            Err(_) => text.parse().ok().map(Number::Real),
+            Ok(number) if *self == Dialect::Bc => i64::try_from(number).ok().map(FioNumber::Whole),
+            Ok(number) => Some(FioNumber::Whole(i64::from(number as i32))),
+            Err(_) => text.parse().ok().map(FioNumber::Real),
         };
         let number = number.ok_or_else(|| rest.part(0, text.len()).fault("not a number"))?;
         Ok((number, text.len()))
     }
 
-    fn suffix(&self, left: Number, suffix: Piece<'_>) -> Result<Number, Fault> {
+    fn suffix(&self, left: FioNumber, suffix: TextPiece<'_>) -> Result<FioNumber, Fault> {
         let factor: i64 = match suffix.text.to_ascii_lowercase().as_str() {
             _ if *self == Dialect::Bc => return Err(suffix.fault("an operator is expected here")),
             "m" if *self == Dialect::Time => 60_000_000,
@@ -126,20 +126,26 @@ impl Arithmetic for Dialect {
             _ => return Err(suffix.fault("unknown suffix")),
         };
         Ok(match left {
-            Number::Real(number) if *self == Dialect::Decimal => Number::Real(number * factor as f64),
+            FioNumber::Real(number) if *self == Dialect::Decimal => FioNumber::Real(number * factor as f64),
             // the fraction goes first
-            other => Number::Whole(other.whole().wrapping_mul(factor)),
+            other => FioNumber::Whole(other.whole().wrapping_mul(factor)),
         })
     }
 
-    fn negate(&self, number: Number) -> Number {
+    fn negate(&self, number: FioNumber) -> FioNumber {
         match number {
-            Number::Whole(number) => Number::Whole(number.wrapping_neg()),
-            Number::Real(number) => Number::Real(-number),
+            FioNumber::Whole(number) => FioNumber::Whole(number.wrapping_neg()),
+            FioNumber::Real(number) => FioNumber::Real(-number),
         }
     }
 
-    fn apply(&self, place: Piece<'_>, sign: char, left: Number, right: Number) -> Result<Number, Fault> {
+    fn apply(
+        &self,
+        place: TextPiece<'_>,
+        sign: char,
+        left: FioNumber,
+        right: FioNumber,
+    ) -> Result<FioNumber, Fault> {
         if *self == Dialect::Bc && matches!(sign, '/' | '%') && right.real() == 0.0 {
             return Err(place.fault("division by zero"));
         }
@@ -152,9 +158,9 @@ impl Arithmetic for Dialect {
 }
 
 /// Never fails: what is too large wraps, a division by zero leaves the left side.
-fn apply(sign: char, left: Number, right: Number) -> Number {
-    if let (Number::Whole(left), Number::Whole(right)) = (left, right) {
-        return Number::Whole(match sign {
+fn apply(sign: char, left: FioNumber, right: FioNumber) -> FioNumber {
+    if let (FioNumber::Whole(left), FioNumber::Whole(right)) = (left, right) {
+        return FioNumber::Whole(match sign {
             '+' => left.wrapping_add(right),
             '-' => left.wrapping_sub(right),
             '*' => left.wrapping_mul(right),
@@ -165,7 +171,7 @@ fn apply(sign: char, left: Number, right: Number) -> Number {
         });
     }
     let (left, right) = (left.real(), right.real());
-    Number::Real(match sign {
+    FioNumber::Real(match sign {
         '+' => left + right,
         '-' => left - right,
         '*' => left * right,

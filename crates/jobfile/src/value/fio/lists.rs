@@ -1,9 +1,9 @@
 //! Lists as fio reads them: a bad element ends a list of decimal numbers, an empty one ends any list.
 
 use super::expression::{self, decimal_prefix};
-use super::number::{Reader, any_good};
-use crate::catalogue::{Kind, Row};
-use crate::value::fault::{Fault, Piece};
+use super::number::{FioNumberReader, any_good};
+use crate::catalogue::{OptionRow, ValueKind};
+use crate::value::fault::{Fault, TextPiece};
 use crate::value::lists;
 use crate::value::model::{Split, Value};
 
@@ -13,25 +13,25 @@ const FLOATS: usize = 20;
 const ENTRIES: usize = 64;
 
 /// Decimal numbers joined by `:`; only fatal if none of them is good.
-pub(super) fn floats(row: &Row, text: &str) -> Result<Value, Fault> {
-    let most = if row.kind == Kind::Float { 1 } else { FLOATS };
+pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
+    let most = if row.kind == ValueKind::Float { 1 } else { FLOATS };
     let mut results = Vec::new();
     let mut digits = 0;
-    for piece in Piece::whole(text).split(':').take(most) {
+    for piece in TextPiece::whole(text).split(':').take(most) {
         let fraction = piece.text.split_once('.').map_or("", |(_, fraction)| fraction);
         digits = digits.max(fraction.bytes().take_while(u8::is_ascii_digit).count());
         results.push(float(row, piece));
     }
     // elements behind the longest list still count as good ones
-    let more = Piece::whole(text).split(':').skip(most).any(|piece| float(row, piece).is_ok());
+    let more = TextPiece::whole(text).split(':').skip(most).any(|piece| float(row, piece).is_ok());
     if !more {
-        any_good(&results, Piece::whole(text))?;
+        any_good(&results, TextPiece::whole(text))?;
     }
     let numbers: Vec<f64> = results.into_iter().map_while(Result::ok).collect();
     Ok(Value::Floats(numbers, u8::try_from(digits).unwrap_or(u8::MAX)))
 }
 
-fn float(row: &Row, piece: Piece<'_>) -> Result<f64, Fault> {
+fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
     let number = if piece.text.starts_with('(') { expression::decimal(piece)? } else { decimal(piece)? };
     let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
     if number.is_finite() && number >= min as f64 && number <= max as f64 {
@@ -42,7 +42,7 @@ fn float(row: &Row, piece: Piece<'_>) -> Result<f64, Fault> {
 }
 
 /// The decimal number at the beginning of a piece.
-pub(super) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
+pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     let text = piece.text.trim_start();
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = hex.find(|sign: char| !sign.is_ascii_hexdigit()).unwrap_or(hex.len());
@@ -54,9 +54,9 @@ pub(super) fn decimal(piece: Piece<'_>) -> Result<f64, Fault> {
 }
 
 /// Block sizes with shares; of a share digits count, 100 at most.
-pub(super) fn splits(reader: Reader, text: &str) -> Result<Value, Fault> {
+pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault> {
     let mut lists = Vec::new();
-    for list in Piece::whole(text).split(',').take(3) {
+    for list in TextPiece::whole(text).split(',').take(3) {
         let mut splits = Vec::new();
         for entry in list.split(':').take_while(|entry| !entry.text.is_empty()).take(ENTRIES) {
             let (size, share) = entry.cut('/');
@@ -98,5 +98,5 @@ pub(super) fn cpus(text: &str) -> Result<Value, Fault> {
     if list.is_empty() {
         return Ok(Value::Numbers(Vec::new()));
     }
-    lists::cpus(&list).map_err(|fault| Piece::whole(text).fault(fault.label))
+    lists::cpus(&list).map_err(|fault| TextPiece::whole(text).fault(fault.label))
 }

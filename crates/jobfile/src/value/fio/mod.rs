@@ -11,41 +11,41 @@ mod tests;
 mod words;
 
 use super::fault::Fault;
-use super::model::{ReadFile, Value};
+use super::model::{ReadPatternFile, Value};
 use super::parse::{self, NAME, base_of};
-use crate::catalogue::{Kind, Opt, Row};
-use number::Reader;
+use crate::catalogue::{Opt, OptionRow, ValueKind};
+use number::FioNumberReader;
 
 pub(crate) use expression::bc;
 
 /// Reads the value of one assignment; `text` is `None` for a bare option name, and has its leading blanks.
 pub(crate) fn parse(
-    row: &'static Row,
+    row: &'static OptionRow,
     text: Option<&str>,
     kb_base: u64,
-    read_file: ReadFile<'_>,
+    read_file: ReadPatternFile<'_>,
 ) -> Result<Value, Fault> {
     let same = || parse::parse(row, text, kb_base, read_file);
-    if row.kind == Kind::CpuList && text == Some("") {
+    if row.kind == ValueKind::CpuList && text == Some("") {
         return lists::cpus("");
     }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return same() };
     let kb_base = base_of(row, kb_base);
-    let reader = Reader { row, kb_base };
+    let reader = FioNumberReader { row, kb_base };
     match row.kind {
-        Kind::Flag | Kind::Bool => reader.switch(text),
-        Kind::Int | Kind::Size | Kind::Time => reader.value(text),
-        Kind::SizeZone => reader.amount(text),
-        Kind::SizeRange | Kind::TimeRange => reader.bounds(text),
-        Kind::Range => reader.ranges(text),
-        Kind::Float | Kind::FloatList => lists::floats(row, text),
-        Kind::Bssplit => lists::splits(reader, text),
-        Kind::CpuList => lists::cpus(text),
-        Kind::StrList if row.opt != Opt::Filename || text.len() < NAME => {
+        ValueKind::Flag | ValueKind::Bool => reader.switch(text),
+        ValueKind::Int | ValueKind::Size | ValueKind::Time => reader.value(text),
+        ValueKind::SizeZone => reader.amount(text),
+        ValueKind::SizeRange | ValueKind::TimeRange => reader.bounds(text),
+        ValueKind::Range => reader.ranges(text),
+        ValueKind::Float | ValueKind::FloatList => lists::floats(row, text),
+        ValueKind::Bssplit => lists::splits(reader, text),
+        ValueKind::CpuList => lists::cpus(text),
+        ValueKind::StrList if row.opt != Opt::Filename || text.len() < NAME => {
             same().or_else(|_| Ok(Value::List(Vec::new())))
         }
-        Kind::Enum | Kind::EnumArg if row.opt != Opt::Ioengine => words::choice(row, kb_base, text),
-        Kind::EnumList => words::choices(row, text),
+        ValueKind::Enum | ValueKind::EnumArg if row.opt != Opt::Ioengine => words::choice(row, kb_base, text),
+        ValueKind::EnumList => words::choices(row, text),
         _ => same(),
     }
 }

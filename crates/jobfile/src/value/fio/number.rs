@@ -1,15 +1,15 @@
 //! Whole numbers, sizes, times and switches as fio reads them: what cannot be read is skipped, cut or wrapped.
 
 use super::expression;
-use crate::catalogue::{Kind, Multi, Opt, Row, Unit};
-use crate::value::fault::{Fault, Piece};
+use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
+use crate::value::fault::{Fault, TextPiece};
 use crate::value::model::{Amount, Value};
 
 /// Reads the numbers of one row.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader {
+pub(super) struct FioNumberReader {
     /// The option's row.
-    pub(super) row: &'static Row,
+    pub(super) row: &'static OptionRow,
     /// What `k` means: 1024 or 1000.
     pub(super) kb_base: u64,
 }
@@ -17,7 +17,7 @@ pub(super) struct Reader {
 /// So many bytes of a number count.
 const LENGTH: usize = 127;
 
-impl Reader {
+impl FioNumberReader {
     /// The value of a row of kind int, size or time.
     pub(super) fn value(self, text: &str) -> Result<Value, Fault> {
         if self.row.multi != Multi::No {
@@ -25,8 +25,8 @@ impl Reader {
         }
         Ok(match (self.one(text, |piece| self.limited(piece))?, self.row.kind) {
             (None, _) => Value::Nothing,
-            (Some(number), Kind::Time) => Value::Time(number),
-            (Some(number), Kind::Size) => Value::Size(number),
+            (Some(number), ValueKind::Time) => Value::Time(number),
+            (Some(number), ValueKind::Size) => Value::Size(number),
             (Some(number), _) => Value::Int(number as i64),
         })
     }
@@ -35,7 +35,7 @@ impl Reader {
     pub(super) fn switch(self, text: &str) -> Result<Value, Fault> {
         let switched = self.one(text, |piece| {
             let number = integer(piece)? as i32;
-            if self.row.kind == Kind::Bool && number > 1 {
+            if self.row.kind == ValueKind::Bool && number > 1 {
                 return Err(piece.fault("the maximum is 1"));
             }
             Ok(number != 0)
@@ -65,7 +65,7 @@ impl Reader {
     /// The first and the last piece, in order.
     pub(super) fn bounds(self, text: &str) -> Result<Value, Fault> {
         let results: Vec<_> = pieces(text).into_iter().map(|piece| self.limited(piece)).collect();
-        any_good(&results, Piece::whole(text))?;
+        any_good(&results, TextPiece::whole(text))?;
         let good: Vec<u64> = results.into_iter().flatten().collect();
         let (low, high) = (good[0], good[good.len() - 1]);
         Ok(Value::Range(low.min(high), low.max(high)))
@@ -73,7 +73,7 @@ impl Reader {
 
     /// `low-high` or `low:high`, up to three of them by comma.
     pub(super) fn ranges(self, text: &str) -> Result<Value, Fault> {
-        let list = Piece::whole(text).split(',').collect();
+        let list = TextPiece::whole(text).split(',').collect();
         let ranges = self.spread(text, list, 3, |piece| {
             let separator = piece.text.char_indices().find(|&(at, sign)| matches!(sign, '-' | ':') && at > 0);
             let Some((at, _)) = separator else { return Err(piece.fault("two bounds are expected")) };
@@ -89,7 +89,7 @@ impl Reader {
     fn directions<T: Clone>(
         self,
         text: &str,
-        read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
     ) -> Result<[Option<T>; 3], Fault> {
         self.spread(text, pieces(text), self.row.multi.directions(), read)
     }
@@ -99,12 +99,12 @@ impl Reader {
     pub(super) fn spread<T: Clone>(
         self,
         text: &str,
-        pieces: Vec<Piece<'_>>,
+        pieces: Vec<TextPiece<'_>>,
         most: usize,
-        read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
     ) -> Result<[Option<T>; 3], Fault> {
         let results: Vec<_> = pieces.into_iter().take(most).map(read).collect();
-        any_good(&results, Piece::whole(text))?;
+        any_good(&results, TextPiece::whole(text))?;
         let given: Vec<Option<T>> = results.into_iter().map(Result::ok).collect();
         Ok(std::array::from_fn(|at| {
             given.get(at.min(given.len() - 1)).filter(|_| at < most).cloned().flatten()
@@ -115,17 +115,17 @@ impl Reader {
     fn one<T: Clone>(
         self,
         text: &str,
-        read: impl Fn(Piece<'_>) -> Result<T, Fault>,
+        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
         let results: Vec<_> = pieces(text).into_iter().map(read).collect();
-        any_good(&results, Piece::whole(text))?;
+        any_good(&results, TextPiece::whole(text))?;
         let mut good = results.into_iter().map(Result::ok);
         Ok(if self.last_counts() { good.flatten().last() } else { good.next().flatten() })
     }
 
     /// Whether each piece is worked off by itself, so that the last one stays.
     fn last_counts(self) -> bool {
-        self.row.kind == Kind::SizeZone
+        self.row.kind == ValueKind::SizeZone
             || matches!(
                 self.row.opt,
                 Opt::Rwmixread
@@ -138,8 +138,8 @@ impl Reader {
     }
 
     /// A number within the row's limits as far as fio looks at them.
-    fn limited(self, piece: Piece<'_>) -> Result<u64, Fault> {
-        if matches!(self.row.kind, Kind::Time | Kind::TimeRange) {
+    fn limited(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
+        if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
             return self.time(piece);
         }
         let number = self.number(piece)?;
@@ -152,7 +152,7 @@ impl Reader {
     }
 
     /// An option of 32 bits: the rest is lost, and what is negative then is below any maximum.
-    fn narrow(self, number: u64, piece: Piece<'_>) -> Result<u64, Fault> {
+    fn narrow(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
         let low = number as u32;
         let signed = i128::from(low as i32);
         if let Some(min) = self.row.min.filter(|&min| signed < min) {
@@ -167,7 +167,7 @@ impl Reader {
         }
     }
 
-    fn wide(self, number: u64, piece: Piece<'_>) -> Result<u64, Fault> {
+    fn wide(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
         match self.row.min {
             Some(min) if i128::from(number) < min => Err(piece.fault(format!("the minimum is {min}"))),
             _ => Ok(number),
@@ -175,7 +175,7 @@ impl Reader {
     }
 
     /// A number with its suffix applied, modulo 2^64.
-    pub(super) fn number(self, piece: Piece<'_>) -> Result<u64, Fault> {
+    pub(super) fn number(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
         if piece.text.starts_with('(') {
             let result = expression::evaluate(piece, false)?;
             return Ok(result.whole());
@@ -194,8 +194,8 @@ impl Reader {
     }
 
     /// Microseconds.
-    fn time(self, piece: Piece<'_>) -> Result<u64, Fault> {
-        let seconds = self.row.unit == Unit::Seconds;
+    fn time(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
+        let seconds = self.row.unit == ValueUnit::Seconds;
         let own = if seconds { 1_000_000 } else { 1 };
         let us = if piece.text.starts_with('(') {
             let result = expression::evaluate(piece, true)?;
@@ -229,12 +229,12 @@ impl Reader {
 
 /// The pieces of a value. As long as there is a comma, the next one ends a piece; behind the last comma colons do,
 /// and behind the last colon dashes. But only commas cut: the other pieces reach to the end.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut list: Vec<Piece<'_>> = Piece::whole(text).split(',').collect();
+pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
+    let mut list: Vec<TextPiece<'_>> = TextPiece::whole(text).split(',').collect();
     let Some(last) = list.pop() else { return list };
     let mut rest = last;
     for separator in [':', '-'] {
-        let begin = |piece: Piece<'_>| usize::from(separator == '-' && piece.text.starts_with('-'));
+        let begin = |piece: TextPiece<'_>| usize::from(separator == '-' && piece.text.starts_with('-'));
         while let Some(at) = rest.text[begin(rest)..].find(separator) {
             list.push(rest);
             rest = rest.part(begin(rest) + at + 1, rest.text.len());
@@ -251,7 +251,7 @@ fn cut(text: &str) -> &str {
 }
 
 /// The number at the beginning of a piece, hexadecimal if there is a `0x` anywhere in it.
-fn digits(piece: Piece<'_>) -> Result<u64, Fault> {
+fn digits(piece: TextPiece<'_>) -> Result<u64, Fault> {
     let text = cut(piece.text);
     let hex = text.contains("0x") || text.contains("0X");
     let text = text.trim_start();
@@ -272,7 +272,7 @@ fn digits(piece: Piece<'_>) -> Result<u64, Fault> {
 }
 
 /// The whole number that a switch is given as.
-fn integer(piece: Piece<'_>) -> Result<u64, Fault> {
+fn integer(piece: TextPiece<'_>) -> Result<u64, Fault> {
     let text = piece.text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let hex = unsigned.starts_with("0x") || unsigned.starts_with("0X");
@@ -299,7 +299,7 @@ fn size_factor(unit: &str, kb_base: u64) -> u64 {
 }
 
 /// What several results come to: the option fails only if all of its pieces do.
-pub(super) fn any_good<T>(results: &[Result<T, Fault>], whole: Piece<'_>) -> Result<(), Fault> {
+pub(super) fn any_good<T>(results: &[Result<T, Fault>], whole: TextPiece<'_>) -> Result<(), Fault> {
     if results.iter().any(Result::is_ok) {
         return Ok(());
     }

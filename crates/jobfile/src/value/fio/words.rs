@@ -2,16 +2,16 @@
 //! uses it.
 
 use super::lists::decimal;
-use super::number::{Reader, any_good};
-use crate::catalogue::{Kind, Opt, Row};
+use super::number::{FioNumberReader, any_good};
+use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::argument;
-use crate::value::fault::{Fault, Piece};
+use crate::value::fault::{Fault, TextPiece};
 use crate::value::model::Value;
 use crate::value::words::find;
 
 /// One of the choices.
-pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Value, Fault> {
-    let whole = Piece::whole(text);
+pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
+    let whole = TextPiece::whole(text);
     if text.starts_with([' ', '\t']) {
         return Err(whole
             .fault("fio takes no blank behind the `=` of a word")
@@ -25,45 +25,45 @@ pub(super) fn choice(row: &'static Row, kb_base: u64, text: &str) -> Result<Valu
     let rest = whole.part(end, text.len());
     let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
     let counts = match (row.opt, main, given) {
-        _ if row.kind != Kind::EnumArg => None,
+        _ if row.kind != ValueKind::EnumArg => None,
         (Opt::Rw, _, Some(argument)) => Some(step(row, kb_base, argument)?),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(parameters(argument)?)
         }
         (Opt::RandomDistribution, "random", _) => None,
         (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.ends_with('%') => {
-            Some(Reader { row, kb_base }.number(limit)?.to_string())
+            Some(FioNumberReader { row, kb_base }.number(limit)?.to_string())
         }
         (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
         (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
     };
-    argument::read(row, kb_base, main, counts.as_deref().map(Piece::whole), whole)
+    argument::read(row, kb_base, main, counts.as_deref().map(TextPiece::whole), whole)
         .map(|argument| Value::Word(main, argument))
         .map_err(|fault| whole.fault(fault.label))
 }
 
 /// The number behind `rw=kind:`, written out.
-fn step(row: &'static Row, kb_base: u64, argument: Piece<'_>) -> Result<String, Fault> {
-    Ok((Reader { row, kb_base }.number(argument)? as i64).to_string())
+fn step(row: &'static OptionRow, kb_base: u64, argument: TextPiece<'_>) -> Result<String, Fault> {
+    Ok((FioNumberReader { row, kb_base }.number(argument)? as i64).to_string())
 }
 
 /// Decimal numbers, without what stands behind them.
-fn parameters(argument: Piece<'_>) -> Result<String, Fault> {
+fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
     Ok(numbers?.join(":"))
 }
 
 /// Choices joined by commas, those that are none skipped as long as one is good.
-pub(super) fn choices(row: &'static Row, text: &str) -> Result<Value, Fault> {
+pub(super) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
     let mut given = Vec::new();
     let mut argument = None;
-    for piece in Piece::whole(text).split(',') {
+    for piece in TextPiece::whole(text).split(',') {
         let (word, after) = piece.cut(':');
         given.push(find(row, word));
         argument = argument.or(after);
     }
-    any_good(&given, Piece::whole(text))?;
+    any_good(&given, TextPiece::whole(text))?;
     let given: Vec<_> = given.into_iter().flatten().collect();
     let words = row.words().filter(|word| given.contains(word)).collect();
     let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);
