@@ -160,8 +160,13 @@ fn spawn(logs: Logs, batches: LogReceiver) -> std::io::Result<JoinHandle<Logs>> 
 impl Logs {
     /// Body of the thread: until all senders are gone.
     fn write(mut self, batches: LogReceiver) -> Self {
-        if let Err(problem) = settle(&self.cpus) {
-            self.problems.push(problem);
+        if !self.cpus.is_empty()
+            && let Err(error) = run_on(self.cpus.iter().map(|&cpu| cpu as usize))
+        {
+            self.problems.push(problem(format!(
+                "log_compression_cpus: logs are written on any CPU: {}",
+                reason(&error)
+            )));
         }
         let mut rows = Rows::default();
         for batch in batches {
@@ -201,16 +206,6 @@ impl Logs {
         let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
         std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(totals).collect()
     }
-}
-
-/// Has the calling thread run on these CPUs, if there are any: all those that any job names in `log_compression_cpus`.
-fn settle(cpus: &[u32]) -> Result<(), Diagnostic> {
-    if cpus.is_empty() {
-        return Ok(());
-    }
-    run_on(cpus.iter().map(|&cpu| cpu as usize)).map_err(|error| {
-        problem(format!("log_compression_cpus: logs are written on any CPU: {}", reason(&error)))
-    })
 }
 
 #[cfg(test)]
