@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_machine::allowed_cpus;
 use ferrio_runner::run_on;
-use ferrio_stats::{Clock, ClockSource};
+use ferrio_stats::{Clock, TickSource};
 
 /// How long all CPUs read their clocks against each other.
 const SPAN: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ struct Seen {
 /// `out` cannot be written to.
 pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
     let clock = Clock::calibrate();
-    let tsc = clock.source() == ClockSource::Tsc;
+    let tsc = clock.source() == TickSource::Tsc;
     writeln!(out, "cs: reliable_tsc: {}", if tsc { "yes" } else { "no" })?;
     if !tsc {
         writeln!(out, "cs: CLOCK_MONOTONIC is used instead")?;

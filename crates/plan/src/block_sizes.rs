@@ -7,7 +7,7 @@ use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
 use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
-use crate::sizes::{Extent, Sizing};
+use crate::sizes::{BytesOrPercent, Sizing};
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -108,7 +108,7 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
 }
 
 fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
-    if let Some(Extent::Bytes(size)) = sizing.size
+    if let Some(BytesOrPercent::Bytes(size)) = sizing.size
         && size > 0
         && size < sizing.min_block
     {

@@ -45,7 +45,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 
 /// The effect of the options read so far.
 #[derive(Default)]
-struct Reader {
+struct ContentBuilder {
     content: BufferContent,
     dedupe: u32,
     scramble_asked_for: bool,
@@ -56,20 +56,20 @@ struct Reader {
 
 /// The content options of a job, in the order they were given.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let mut reader = Reader::default();
+    let mut content = ContentBuilder::default();
     let mut reads = true; // the default kind is read
     for given in job.options.all() {
         match (given.opt, &given.value) {
             (Opt::Rw, Value::Word(kind, _)) => {
                 reads = ReadWrite::from_word(kind).is_some_and(|kind| kind.does(Direction::Read));
             }
-            (opt, value) => reader.take(opt, value, reads),
+            (opt, value) => content.take(opt, value, reads),
         }
     }
-    spec.buffer = reader.finish(job);
+    spec.buffer = content.finish(job);
 }
 
-impl Reader {
+impl ContentBuilder {
     fn take(&mut self, opt: Opt, value: &Value, reads: bool) {
         let content = &mut self.content;
         match (opt, value) {

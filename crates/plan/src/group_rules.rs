@@ -7,7 +7,7 @@ use ferrio_jobfile::{Job, Opt};
 use crate::as_written::{note, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
-use crate::steadystate::{self, Settings};
+use crate::steadystate::{self, SteadySettings};
 use ferrio_job::JobSpec;
 
 /// Walks the jobs in order and compares each with those before it.
@@ -16,13 +16,13 @@ pub(crate) struct GroupRules<'a> {
     first: Option<&'a Job>,
     /// Number of jobs with each name so far; clones count as one.
     named: HashMap<&'a str, usize>,
-    group: Option<Group>,
+    group: Option<GroupSettings>,
 }
 
 /// What the jobs of the current group must agree on.
 #[derive(Debug)]
-struct Group {
-    steadystate: Option<Settings>,
+struct GroupSettings {
+    steadystate: Option<SteadySettings>,
     /// Bytes, 0 for none.
     ramp_size: u64,
     reported: Option<Reported>,
@@ -44,9 +44,9 @@ impl<'a> GroupRules<'a> {
         if begins_a_group(job) {
             self.group = None;
         }
-        let settings = Settings::of(job);
+        let settings = SteadySettings::of(job);
         let Some(group) = &mut self.group else {
-            self.group = Some(Group {
+            self.group = Some(GroupSettings {
                 steadystate: settings,
                 ramp_size: ramp_size(job),
                 reported: spec.filter(|spec| spec.group_reporting).map(Reported::new),
@@ -94,7 +94,7 @@ impl<'a> GroupRules<'a> {
     }
 }
 
-impl Group {
+impl GroupSettings {
     /// Statistics of a group begin to count at one point. (fio overlooks a later job without any.)
     fn one_ramp_size(&self, job: &Job, findings: &mut Findings) {
         if ramp_size(job) != self.ramp_size {

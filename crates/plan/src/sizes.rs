@@ -23,7 +23,7 @@ inert! {
 
 /// A size in bytes, or as a share of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum BytesOrPercent {
     Bytes(u64),
     Percent(u8),
 }
@@ -31,13 +31,13 @@ pub(crate) enum Extent {
 /// What a job says about sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizing {
-    pub(crate) size: Option<Extent>,
-    pub(crate) io_size: Option<Extent>,
+    pub(crate) size: Option<BytesOrPercent>,
+    pub(crate) io_size: Option<BytesOrPercent>,
     /// Bytes of each file, drawn between two bounds unless they are equal.
     pub(crate) filesize: Option<(u64, u64)>,
-    pub(crate) offset: Extent,
+    pub(crate) offset: BytesOrPercent,
     /// Added once per clone number.
-    pub(crate) offset_increment: Extent,
+    pub(crate) offset_increment: BytesOrPercent,
     /// Offsets in percent are rounded up to this, 0 for the smallest block size.
     pub(crate) offset_align: u64,
     /// Smallest block size of any direction.
@@ -53,8 +53,8 @@ impl Sizing {
     pub(crate) fn of(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {
         let options = &job.options;
         let mut extent = |opt: Opt| match options.if_given(opt)? {
-            Amount::Bytes(bytes) => Some(Extent::Bytes(bytes)),
-            Amount::Percent(percent) => Some(Extent::Percent(percent)),
+            Amount::Bytes(bytes) => Some(BytesOrPercent::Bytes(bytes)),
+            Amount::Percent(percent) => Some(BytesOrPercent::Percent(percent)),
             Amount::Zones(_) => {
                 let name = opt.row().name;
                 let message =
@@ -65,12 +65,12 @@ impl Sizing {
             }
         };
         let size = match extent(Opt::Size) {
-            _ if fill_device::is_unlimited(spec, job) => Some(Extent::Bytes(Limits::UNLIMITED)),
+            _ if fill_device::is_unlimited(spec, job) => Some(BytesOrPercent::Bytes(Limits::UNLIMITED)),
             size => size,
         };
         let io_size = extent(Opt::IoSize);
-        let offset = extent(Opt::Offset).unwrap_or(Extent::Bytes(0));
-        let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(Extent::Bytes(0));
+        let offset = extent(Opt::Offset).unwrap_or(BytesOrPercent::Bytes(0));
+        let offset_increment = extent(Opt::OffsetIncrement).unwrap_or(BytesOrPercent::Bytes(0));
         Sizing {
             size,
             io_size,
@@ -121,12 +121,13 @@ pub(crate) fn regions(
     stream: &mut Stream,
 ) -> Result<Regions, SetupError> {
     let known = candidates.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
-    let sized = matches!(sizing.size, Some(Extent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
+    let sized =
+        matches!(sizing.size, Some(BytesOrPercent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
     if known == 0 && !sized {
         return Err(failure("you need to specify size="));
     }
     let mut regions = Regions::default();
-    let mut shares = Shares::new(sizing, candidates.len() as u64);
+    let mut shares = EvenShares::new(sizing, candidates.len() as u64);
     let mut total = 0_u64;
     let files = candidates.into_iter().map(|file| {
         let region = region(clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
@@ -149,18 +150,20 @@ pub(crate) fn regions(
     // A region takes the place of its candidate: a hundred thousand of them are not there twice.
     regions.files = files.collect::<Result<_, SetupError>>()?;
     regions.size = match sizing.size {
-        Some(Extent::Bytes(size)) if size > 0 => size.min(total),
+        Some(BytesOrPercent::Bytes(size)) if size > 0 => size.min(total),
         _ => total,
     };
     regions.io_size = match sizing.io_size {
-        Some(Extent::Bytes(bytes)) => Some(bytes).filter(|&bytes| bytes > 0),
-        Some(Extent::Percent(percent)) => Some(share(regions.size, percent)).filter(|&bytes| bytes > 0),
+        Some(BytesOrPercent::Bytes(bytes)) => Some(bytes).filter(|&bytes| bytes > 0),
+        Some(BytesOrPercent::Percent(percent)) => {
+            Some(share(regions.size, percent)).filter(|&bytes| bytes > 0)
+        }
         None => None,
     };
-    let scaled_too_far = matches!(sizing.io_size, Some(Extent::Percent(_)))
+    let scaled_too_far = matches!(sizing.io_size, Some(BytesOrPercent::Percent(_)))
         && regions.io_size.is_some_and(|bytes| bytes < sizing.min_block);
     // A size in bytes that the offset leaves nothing of is no error to fio: such a clone does nothing.
-    let nothing_left = total == 0 && matches!(sizing.size, Some(Extent::Bytes(size)) if size > 0);
+    let nothing_left = total == 0 && matches!(sizing.size, Some(BytesOrPercent::Bytes(size)) if size > 0);
     let too_small = regions.size < sizing.min_block && !nothing_left;
     if !regions.files.is_empty() && (too_small || scaled_too_far) {
         // fio leaves the error number empty here.
@@ -171,20 +174,20 @@ pub(crate) fn regions(
 }
 
 /// Hands out `size` file by file; what does not divide goes to the first files in units of the smallest block size.
-struct Shares {
+struct EvenShares {
     each: u64,
     left: u64,
     unit: u64,
 }
 
-impl Shares {
+impl EvenShares {
     fn new(sizing: &Sizing, files: u64) -> Self {
         let size = match sizing.size {
-            Some(Extent::Bytes(bytes)) => bytes,
+            Some(BytesOrPercent::Bytes(bytes)) => bytes,
             _ => 0,
         };
         let files = files.max(1);
-        Shares { each: size / files, left: size % files, unit: sizing.min_block.max(1) }
+        EvenShares { each: size / files, left: size % files, unit: sizing.min_block.max(1) }
     }
 
     fn next(&mut self) -> u64 {
@@ -212,11 +215,11 @@ fn region(
         })
     };
     let mut size = match (sizing.filesize, sizing.size) {
-        (_, Some(Extent::Percent(percent))) if percent < 100 => {
+        (_, Some(BytesOrPercent::Percent(percent))) if percent < 100 => {
             let part = share(whole, percent).min(rest()?);
             part - part % sizing.min_block.max(1)
         }
-        (None, Some(Extent::Bytes(_))) if share_of_size > 0 => share_of_size,
+        (None, Some(BytesOrPercent::Bytes(_))) if share_of_size > 0 => share_of_size,
         _ => rest()?,
     };
     if kind == FileKind::Block {
@@ -254,12 +257,12 @@ fn whole_file(sizing: &Sizing, file: &Candidate, stream: &mut Stream) -> u64 {
 
 fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
     let bytes = |extent| match extent {
-        Extent::Bytes(bytes) => bytes,
-        Extent::Percent(percent) => share(real, percent),
+        BytesOrPercent::Bytes(bytes) => bytes,
+        BytesOrPercent::Percent(percent) => share(real, percent),
     };
     let sum =
         bytes(sizing.offset).saturating_add(bytes(sizing.offset_increment).saturating_mul(u64::from(clone)));
-    let in_percent = |extent| matches!(extent, Extent::Percent(_));
+    let in_percent = |extent| matches!(extent, BytesOrPercent::Percent(_));
     if in_percent(sizing.offset) || in_percent(sizing.offset_increment) {
         let align = if sizing.offset_align > 0 { sizing.offset_align } else { sizing.min_block.max(1) };
         sum.checked_next_multiple_of(align).unwrap_or(sum)
@@ -270,7 +273,7 @@ fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
 
 /// Whether this clone was to begin elsewhere than at the start of its files.
 fn moves(clone: u32, sizing: &Sizing) -> bool {
-    let some = |extent| !matches!(extent, Extent::Bytes(0) | Extent::Percent(0));
+    let some = |extent| !matches!(extent, BytesOrPercent::Bytes(0) | BytesOrPercent::Percent(0));
     some(sizing.offset) || (clone > 0 && some(sizing.offset_increment))
 }
 

@@ -103,20 +103,20 @@ pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Fi
 
 /// What jobs of one group must have in common; `None` without a steady state.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Settings {
+pub(crate) struct SteadySettings {
     test: SteadyTest,
     limit: SteadyLimit,
     duration: Duration,
     ramp: Duration,
 }
 
-impl Settings {
-    pub(crate) fn of(job: &Job) -> Option<Settings> {
+impl SteadySettings {
+    pub(crate) fn of(job: &Job) -> Option<SteadySettings> {
         if !asks(job, Opt::SteadystateDuration) {
             return None;
         }
         let options = &job.options;
-        Some(Settings {
+        Some(SteadySettings {
             test: options.choice(Opt::Steadystate),
             limit: options.value(Opt::Steadystate),
             duration: options.value(Opt::SteadystateDuration),
@@ -127,9 +127,9 @@ impl Settings {
 
 /// One window is kept for a whole group.
 pub(crate) fn groups_share_their_settings(
-    first: &Option<Settings>,
+    first: &Option<SteadySettings>,
     job: &Job,
-    here: &Option<Settings>,
+    here: &Option<SteadySettings>,
     findings: &mut Findings,
 ) {
     if first != here {

@@ -15,10 +15,10 @@ const RUN: usize = 16;
 
 /// A stream that is read in batches.
 #[derive(Clone, Debug)]
-pub struct Batches(Kind);
+pub struct Batches(BatchedStream);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum BatchedStream {
     T88(Box<Narrow>),
     T258(T258),
 }
@@ -38,32 +38,32 @@ impl Batches {
     pub fn new(stream: Stream) -> Self {
         Batches(match stream {
             Stream::T88(generator) => {
-                Kind::T88(Box::new(Narrow { generator, states: [[0; KEPT]; 3], at: 0 }))
+                BatchedStream::T88(Box::new(Narrow { generator, states: [[0; KEPT]; 3], at: 0 }))
             }
-            Stream::T258(generator) => Kind::T258(generator),
+            Stream::T258(generator) => BatchedStream::T258(generator),
         })
     }
 
     /// Starts again from `seed`, same width.
     pub fn reseed(&mut self, seed: u64) {
         match &mut self.0 {
-            Kind::T88(narrow) => {
+            BatchedStream::T88(narrow) => {
                 narrow.generator = T88::new(seed);
                 narrow.at = 0;
             }
-            Kind::T258(generator) => *generator = T258::new(seed),
+            BatchedStream::T258(generator) => *generator = T258::new(seed),
         }
     }
 
     /// The next batch of draws as they are.
     pub fn fill(&mut self, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
-            Kind::T88(narrow) => {
+            BatchedStream::T88(narrow) => {
                 for (draw, sum) in draws.iter_mut().zip(narrow.next()) {
                     *draw = u64::from(sum);
                 }
             }
-            Kind::T258(generator) => {
+            BatchedStream::T258(generator) => {
                 let mut state = generator.clone();
                 draws.fill_with(|| state.draw());
                 *generator = state;
@@ -74,8 +74,8 @@ impl Batches {
     /// The next batch of draws below a count that was prepared for the stream (see [`Stream::scale`]).
     pub fn fill_below(&mut self, count: Scale, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
-            Kind::T88(narrow) => count.pick_all_narrow(&narrow.next(), draws),
-            Kind::T258(generator) => {
+            BatchedStream::T88(narrow) => count.pick_all_narrow(&narrow.next(), draws),
+            BatchedStream::T258(generator) => {
                 let mut state = generator.clone();
                 draws.fill_with(|| count.pick_wide(state.draw()));
                 *generator = state;

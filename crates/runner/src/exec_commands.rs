@@ -10,7 +10,7 @@ use ferrio_job::{Diagnostic, Prefix, reason};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::shell::{self, Outcome};
+use crate::shell::{self, ShellStatus};
 
 /// Code of a command that failed.
 const FAILED: &str = "command-failed";
@@ -25,7 +25,7 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
         shell::run_unless(command, file.as_fd(), || context.control.stop_requested())
     });
     match outcome {
-        Ok(Outcome::Exited(0) | Outcome::Stopped) => Ok(()),
+        Ok(ShellStatus::Exited(0) | ShellStatus::Stopped) => Ok(()),
         Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(
             FAILED,
             format!("exec_prerun {outcome}, the job does no I/O; what the command said is in {path}"),
@@ -42,7 +42,7 @@ pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
     let (path, outcome) = save(context, "postrun", |file| shell::run(command, file.as_fd()));
     let message = match outcome {
-        Ok(Outcome::Exited(0)) => return,
+        Ok(ShellStatus::Exited(0)) => return,
         Ok(outcome) => format!("exec_postrun {outcome}; what the command said is in {path}"),
         Err(e) => cannot_run("exec_postrun", &path, &e),
     };
@@ -53,8 +53,8 @@ pub(crate) fn postrun(context: &Context<'_>) {
 fn save(
     context: &Context<'_>,
     what: &str,
-    run: impl FnOnce(&File) -> io::Result<Outcome>,
-) -> (String, io::Result<Outcome>) {
+    run: impl FnOnce(&File) -> io::Result<ShellStatus>,
+) -> (String, io::Result<ShellStatus>) {
     let name = &context.spec.name;
     let path = format!("{name}.{what}.txt");
     let message = format!("{name} : Saving output of {what} in {path}");

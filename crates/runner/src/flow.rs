@@ -27,7 +27,7 @@ pub(crate) struct Flows {
 
 /// What the members of a group share.
 #[derive(Debug)]
-struct Group {
+struct FlowGroup {
     /// Of all members that do I/O.
     weights: AtomicU64,
     /// Turns taken by them, and one.
@@ -37,7 +37,7 @@ struct Group {
 /// A job's place in its group.
 #[derive(Debug)]
 pub(crate) struct FlowMember {
-    group: Arc<Group>,
+    group: Arc<FlowGroup>,
     weight: u64,
     turns: AtomicU64,
     joined: AtomicBool,
@@ -46,11 +46,11 @@ pub(crate) struct FlowMember {
 impl Flows {
     /// The groups of a plan; nobody does I/O yet.
     pub(crate) fn new(plan: &Plan) -> Self {
-        let mut groups: Vec<(u32, Arc<Group>)> = Vec::new();
+        let mut groups: Vec<(u32, Arc<FlowGroup>)> = Vec::new();
         let mut member = |flow: ferrio_job::Flow| {
             let known = groups.iter().find(|(id, _)| *id == flow.id).map(|(_, group)| Arc::clone(group));
             let group = known.unwrap_or_else(|| {
-                let group = Arc::new(Group { weights: AtomicU64::new(0), turns: AtomicU64::new(1) });
+                let group = Arc::new(FlowGroup { weights: AtomicU64::new(0), turns: AtomicU64::new(1) });
                 groups.push((flow.id, Arc::clone(&group)));
                 group
             });
@@ -87,7 +87,7 @@ impl Flows {
 }
 
 impl FlowMember {
-    fn new(group: Arc<Group>, weight: u64) -> Self {
+    fn new(group: Arc<FlowGroup>, weight: u64) -> Self {
         FlowMember { group, weight, turns: AtomicU64::new(0), joined: AtomicBool::new(false) }
     }
 
@@ -96,7 +96,7 @@ impl FlowMember {
         if self.joined.swap(true, Relaxed) {
             return;
         }
-        let Group { weights, turns } = &*self.group;
+        let FlowGroup { weights, turns } = &*self.group;
         let before = weights.load(Acquire);
         let taken = u128::from(turns.load(Relaxed).saturating_sub(1));
         let own = match before {

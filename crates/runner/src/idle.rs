@@ -82,7 +82,7 @@ struct Cpu {
     number: usize,
     unit_ns: u64,
     /// Units done so far, and when the measurement began.
-    units: Arc<Units>,
+    units: Arc<WorkCounter>,
     units_before: u64,
     thread: Option<JoinHandle<()>>,
 }
@@ -90,7 +90,7 @@ struct Cpu {
 /// A count with cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Units(AtomicU64);
+struct WorkCounter(AtomicU64);
 
 impl IdleThreads {
     /// Starts the threads: each measures the unit of work, then counts at the lowest priority. Counts begin to count when all do.
@@ -102,7 +102,7 @@ impl IdleThreads {
         let mut threads = IdleThreads { cpus: Vec::new(), stop, began: Instant::now() };
         let (sender, measured) = channel();
         for number in allowed_cpus()? {
-            let units = Arc::new(Units::default());
+            let units = Arc::new(WorkCounter::default());
             let at = threads.cpus.len();
             let (sender, stop, counted) = (sender.clone(), Arc::clone(&threads.stop), Arc::clone(&units));
             let work = move || {

@@ -22,12 +22,12 @@ const TICK: Duration = Duration::from_millis(250);
 pub(crate) struct Monitor<'a> {
     clock: Clock,
     controls: &'a [JobControl],
-    jobs: Vec<Watched>,
+    jobs: Vec<JobSamplers>,
     logs: Option<Backlog>,
     steady: Option<SteadyWatch>,
 }
 
-struct Watched {
+struct JobSamplers {
     bw: Sampler,
     iops: Sampler,
     /// Ticks when the job began to be measured, as seen last.
@@ -49,7 +49,7 @@ impl<'a> Monitor<'a> {
         clock: Clock,
         logs: Option<LogSender>,
     ) -> Self {
-        let watched = plan.jobs.iter().map(|job| Watched {
+        let watched = plan.jobs.iter().map(|job| JobSamplers {
             bw: Sampler::new(job.spec.measure.bwavgtime_ms),
             iops: Sampler::new(job.spec.measure.iopsavgtime_ms),
             since: 0,
@@ -155,7 +155,7 @@ impl<'a> Monitor<'a> {
     }
 }
 
-impl Watched {
+impl JobSamplers {
     fn put_samples(&self, stats: &mut JobStats) {
         for (direction, stats) in stats.directions.iter_mut().enumerate() {
             stats.bw = self.bw.stats[direction];

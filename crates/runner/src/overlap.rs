@@ -97,19 +97,19 @@ impl Ranges {
 /// ranges that will be free, or for somebody who came before, and never in a circle.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRanges {
-    state: Mutex<State>,
+    state: Mutex<RangeTable>,
     /// Something left the table or the queue.
     left: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RangeTable {
     ranges: Ranges,
     /// Jobs and what each wants, who came first before the others.
     waiting: Vec<(usize, Range)>,
 }
 
-impl State {
+impl RangeTable {
     fn enter(&mut self, job: usize, range: Range) -> bool {
         let place = self.waiting.iter().position(|(other, _)| *other == job);
         let ahead = &self.waiting[..place.unwrap_or(self.waiting.len())];
@@ -167,7 +167,7 @@ impl SharedRanges {
         self.left.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RangeTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use ferrio_stats::{ClockSource, JobStats};
+use ferrio_stats::{JobStats, TickSource};
 
 use crate::failure::JobError;
 use crate::idle::Idleness;
@@ -24,7 +24,7 @@ pub struct RunResult {
     /// How idle the CPUs were while jobs ran; `None` unless asked for.
     pub idleness: Option<Idleness>,
     /// What the times were measured with.
-    pub clock: ClockSource,
+    pub clock: TickSource,
     /// Where each job stands, while the run goes on; `None` when it is over.
     pub progress: Option<Progress>,
 }
@@ -38,7 +38,7 @@ impl Default for RunResult {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal: None,
-            clock: ClockSource::default(),
+            clock: TickSource::default(),
             idleness: None,
             progress: None,
         }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ferrio_job::{
     ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob,
 };
-use ferrio_stats::{Clock, ClockSource as Counter};
+use ferrio_stats::{Clock, TickSource};
 use ferrio_workload::{LayoutContent, SEEDS, startdelay};
 use log::debug;
 
@@ -86,14 +86,18 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     }
     let clock = clock(plan.clock, observer);
     let source = match clock.source() {
-        Counter::Tsc => "time stamp counter",
-        Counter::Monotonic => "CLOCK_MONOTONIC",
+        TickSource::Tsc => "time stamp counter",
+        TickSource::Monotonic => "CLOCK_MONOTONIC",
     };
     debug!(target: "time", "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
-    let jobs = plan.jobs.iter().map(|_| Job { entropy: placement::entropy(), ..Job::default() }).collect();
+    let jobs = plan
+        .jobs
+        .iter()
+        .map(|_| ScheduledJob { entropy: placement::entropy(), ..ScheduledJob::default() })
+        .collect();
     let mut run = Run {
         plan,
         observer,
@@ -162,7 +166,7 @@ fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
         return Clock::monotonic();
     }
     let clock = Clock::calibrate();
-    if source == ClockSource::Cpu && clock.source() == ferrio_stats::ClockSource::Monotonic {
+    if source == ClockSource::Cpu && clock.source() == TickSource::Monotonic {
         let message = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
         observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
     }
@@ -171,7 +175,7 @@ fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
 
 /// Where a job stands.
 #[derive(Debug, Default)]
-struct Job {
+struct ScheduledJob {
     started: bool,
     /// Present once the job has ended, or will never start.
     result: Option<JobResult>,
@@ -191,7 +195,7 @@ struct Run<'a, 'o> {
     stop: &'a AtomicBool,
     /// A signal asked for a report and main has not seen it yet.
     report_wanted: &'a AtomicBool,
-    jobs: Vec<Job>,
+    jobs: Vec<ScheduledJob>,
     signal: Option<i32>,
     /// Present until it goes off; then it is moved.
     trigger: Option<&'a Trigger>,
@@ -331,7 +335,7 @@ impl<'a> Run<'a, '_> {
         let elapsed = self.began.elapsed();
         let Some(reason) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
         (self.observer)(Event::Diagnostic(reason));
-        let writes_checked = |(job, planned): (&Job, &PlannedJob)| {
+        let writes_checked = |(job, planned): (&ScheduledJob, &PlannedJob)| {
             let runs = job.started && job.result.is_none();
             runs && planned.spec.verify.is_some() && planned.spec.rw.does(Direction::Write)
         };

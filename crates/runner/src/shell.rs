@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ShellStatus {
     /// Exit status.
     Exited(i32),
     /// Killed by a signal.
@@ -33,12 +33,12 @@ pub(crate) enum Outcome {
     Stopped,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for ShellStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Exited(status) => write!(f, "ended with status {status}"),
-            Outcome::Killed(signal) => write!(f, "was killed by signal {}", *signal as i32),
-            Outcome::Stopped => f.write_str("was stopped"),
+            ShellStatus::Exited(status) => write!(f, "ended with status {status}"),
+            ShellStatus::Killed(signal) => write!(f, "was killed by signal {}", *signal as i32),
+            ShellStatus::Stopped => f.write_str("was stopped"),
         }
     }
 }
@@ -47,7 +47,7 @@ impl fmt::Display for Outcome {
 ///
 /// # Errors
 /// The shell cannot be started.
-pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<Outcome> {
+pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
     let shell = start(command, output, PosixSpawnFlags::empty())?;
     loop {
         if let Some(outcome) = look(shell, None)? {
@@ -64,7 +64,7 @@ pub(crate) fn run_unless(
     command: &str,
     output: BorrowedFd<'_>,
     stop: impl Fn() -> bool,
-) -> io::Result<Outcome> {
+) -> io::Result<ShellStatus> {
     // In a group of its own, which is what can be stopped as a whole.
     let shell = start(command, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
     let mut pause = Duration::from_millis(1);
@@ -84,7 +84,7 @@ pub(crate) fn run_unless(
         }
         sleep(LOOK);
     }
-    Ok(Outcome::Stopped)
+    Ok(ShellStatus::Stopped)
 }
 
 fn start(command: &str, output: BorrowedFd<'_>, group: PosixSpawnFlags) -> io::Result<Pid> {
@@ -108,10 +108,10 @@ fn start(command: &str, output: BorrowedFd<'_>, group: PosixSpawnFlags) -> io::R
 }
 
 /// How the command ended, if it did.
-fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<Outcome>> {
+fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus>> {
     match waitpid(shell, flags) {
-        Ok(WaitStatus::Exited(_, status)) => Ok(Some(Outcome::Exited(status))),
-        Ok(WaitStatus::Signaled(_, signal, _)) => Ok(Some(Outcome::Killed(signal))),
+        Ok(WaitStatus::Exited(_, status)) => Ok(Some(ShellStatus::Exited(status))),
+        Ok(WaitStatus::Signaled(_, signal, _)) => Ok(Some(ShellStatus::Killed(signal))),
         Ok(_) | Err(Errno::EINTR) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    fn output_of(command: &str) -> (Outcome, String) {
+    fn output_of(command: &str) -> (ShellStatus, String) {
         let mut file = tempfile::tempfile().unwrap();
         let outcome = run(command, file.as_fd()).unwrap();
         let mut text = String::new();
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn all_output_of_a_compound_command_goes_to_one_place() {
         let (outcome, text) = output_of("echo one; echo two >&2; cat; exit 3");
-        assert_eq!((outcome, text.as_str()), (Outcome::Exited(3), "one\ntwo\n"));
+        assert_eq!((outcome, text.as_str()), (ShellStatus::Exited(3), "one\ntwo\n"));
     }
 
     #[test]
     fn a_command_that_kills_itself_is_told_from_one_that_exits() {
-        assert_eq!(output_of("kill -9 $$").0, Outcome::Killed(Signal::SIGKILL));
+        assert_eq!(output_of("kill -9 $$").0, ShellStatus::Killed(Signal::SIGKILL));
     }
 
     #[test]
@@ -150,15 +150,15 @@ mod tests {
         blocked.add(Signal::SIGTERM);
         blocked.thread_block().unwrap();
         let (outcome, text) = output_of("test -n \"$PATH\" && kill -TERM $$; echo survived");
-        assert_eq!((outcome, text.as_str()), (Outcome::Killed(Signal::SIGTERM), ""));
+        assert_eq!((outcome, text.as_str()), (ShellStatus::Killed(Signal::SIGTERM), ""));
     }
 
     #[test]
     fn a_command_that_is_not_wanted_any_more_is_stopped_with_its_children() {
         let file = tempfile::tempfile().unwrap();
         let outcome = run_unless("sleep 3600 & sleep 3600; :", file.as_fd(), || true).unwrap();
-        assert_eq!(outcome, Outcome::Stopped);
-        assert_eq!(run_unless("exit 4", file.as_fd(), || false).unwrap(), Outcome::Exited(4));
+        assert_eq!(outcome, ShellStatus::Stopped);
+        assert_eq!(run_unless("exit 4", file.as_fd(), || false).unwrap(), ShellStatus::Exited(4));
     }
 
     #[test]

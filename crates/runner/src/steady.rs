@@ -21,13 +21,13 @@ pub(crate) struct SteadyWatch {
     last: u64,
     /// When the next look is due, ticks.
     due: u64,
-    groups: Vec<Watched>,
+    groups: Vec<SteadyGroup>,
     /// Counters of all jobs at the last look.
     counters: Vec<Counters>,
 }
 
 /// Jobs that are judged together.
-struct Watched {
+struct SteadyGroup {
     state: SteadyState,
     /// Their indices.
     jobs: Vec<usize>,
@@ -70,7 +70,7 @@ impl Counters {
 impl SteadyWatch {
     /// `None` when no job has a steady state.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
-        let mut groups: Vec<Watched> = Vec::new();
+        let mut groups: Vec<SteadyGroup> = Vec::new();
         let mut before = None;
         for (index, spec) in plan.jobs.iter().map(|job| &job.spec).enumerate() {
             let with_the_last = spec.group_reporting && before == Some((true, spec.group));
@@ -78,7 +78,7 @@ impl SteadyWatch {
             let Some(state) = spec.steadystate else { continue };
             match groups.last_mut().filter(|_| with_the_last) {
                 Some(group) => group.jobs.push(index),
-                None => groups.push(Watched {
+                None => groups.push(SteadyGroup {
                     state,
                     jobs: vec![index],
                     result: SteadyResult::default(),
@@ -140,7 +140,7 @@ impl SteadyWatch {
     }
 }
 
-impl Watched {
+impl SteadyGroup {
     /// Adds a check to the window. True once the window is steady.
     fn add(&mut self, check: SteadyCheck) -> bool {
         let SteadyState { figure, slope, limit, percent, .. } = self.state;

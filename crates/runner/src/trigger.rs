@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ferrio_job::{Diagnostic, reason};
 
-use crate::shell::{self, Outcome};
+use crate::shell::{self, ShellStatus};
 
 /// When to end the run, and what to do then.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Trigger {
     pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
         let message = match shell::run(command, io::stderr().as_fd()) {
-            Ok(Outcome::Exited(0)) => return None,
+            Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),
             Err(e) => format!("trigger command `{command}` cannot be run: {}", reason(&e)),
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What ticks are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockSource {
+pub enum TickSource {
     /// Invariant time stamp counter.
     Tsc,
     /// clock_gettime(CLOCK_MONOTONIC).
@@ -18,7 +18,7 @@ pub enum ClockSource {
 /// Reads ticks and converts differences to ns. Copy it into each worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    source: ClockSource,
+    source: TickSource,
     /// ns per tick as a 32.32 fixed-point number.
     ns_per_tick: u64,
 }
@@ -32,7 +32,7 @@ impl Clock {
         if tsc_is_invariant()
             && let Some(ns_per_tick) = calibrate_tsc(Duration::from_millis(2))
         {
-            return Clock { source: ClockSource::Tsc, ns_per_tick };
+            return Clock { source: TickSource::Tsc, ns_per_tick };
         }
         Clock::monotonic()
     }
@@ -46,12 +46,12 @@ impl Clock {
     /// The fallback: ticks are CLOCK_MONOTONIC ns.
     #[must_use]
     pub const fn monotonic() -> Self {
-        Clock { source: ClockSource::Monotonic, ns_per_tick: 1 << FRACTION_BITS }
+        Clock { source: TickSource::Monotonic, ns_per_tick: 1 << FRACTION_BITS }
     }
 
     /// What the ticks are made of.
     #[must_use]
-    pub const fn source(&self) -> ClockSource {
+    pub const fn source(&self) -> TickSource {
         self.source
     }
 
@@ -60,8 +60,8 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> u64 {
         match self.source {
-            ClockSource::Tsc => read_tsc(),
-            ClockSource::Monotonic => monotonic_ns(),
+            TickSource::Tsc => read_tsc(),
+            TickSource::Monotonic => monotonic_ns(),
         }
     }
 

@@ -21,7 +21,7 @@ pub mod steady;
 pub mod usage;
 
 pub use block_errors::{BlockErrors, BlockState};
-pub use clock::{Clock, ClockSource};
+pub use clock::{Clock, TickSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
 pub use latency::Latency;

@@ -19,7 +19,7 @@ pub use ferrio_job::{HEADER_BYTES, VerifyMethod};
 pub use digest::Digest;
 pub use header::{Header, MAGIC, VERSION};
 pub use interval::resolve_interval;
-pub use mismatch::{BadDigest, Failure, Mismatch, Problem};
+pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};
 pub use pattern::{BlockPattern, PatternError};
 pub use replay::SeedReplay;
 pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};

@@ -14,12 +14,12 @@ pub struct Mismatch {
     /// Bytes of the block.
     pub len: u32,
     /// By ascending offset.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<IntervalFailure>,
 }
 
 /// One interval that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct IntervalFailure {
     /// Where the interval lies in its file, bytes.
     pub offset: u64,
     /// Bytes of the interval.
@@ -110,7 +110,7 @@ impl Mismatch {
             let line = Diagnostic::error(message, Origin::Builtin).code("verify-mismatch");
             lines.push(line.prefix(prefix));
         };
-        for Failure { offset, len, problem } in &self.failures {
+        for IntervalFailure { offset, len, problem } in &self.failures {
             let Mismatch { offset: block, len: block_len, .. } = self;
             let place = |more: fmt::Arguments<'_>| {
                 format!(
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn lines(len: u32, problem: Problem) -> Vec<String> {
-        let failure = Failure { offset: 5120, len, problem };
+        let failure = IntervalFailure { offset: 5120, len, problem };
         let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
         mismatch.diagnostics("f", 0x88).iter().map(Diagnostic::line).collect()
     }

@@ -9,8 +9,8 @@ use ferrio_job::{JobSpec, Pattern, Verify};
 use thiserror::Error;
 
 use crate::{
-    BadDigest, BlockPattern, Digest, Failure, Header, MAGIC, Mismatch, PatternError, Problem, VERSION,
-    VerifyMethod,
+    BadDigest, BlockPattern, Digest, Header, IntervalFailure, MAGIC, Mismatch, PatternError, Problem,
+    VERSION, VerifyMethod,
 };
 
 /// How a job verifies, with every implication of its options resolved.
@@ -212,7 +212,9 @@ impl Verifier {
         }
         let mut failures = Vec::new();
         match self.step(block.len()) {
-            None => failures.push(Failure { offset, len: block.len() as u32, problem: Problem::NoRoom }),
+            None => {
+                failures.push(IntervalFailure { offset, len: block.len() as u32, problem: Problem::NoRoom })
+            }
             Some(step) => {
                 for start in (0..block.len()).step_by(step) {
                     let len = step.min(block.len() - start);
@@ -221,7 +223,11 @@ impl Verifier {
                         continue;
                     };
                     let ends = self.spec.fatal || !problem.is_about_data();
-                    failures.push(Failure { offset: offset + start as u64, len: len as u32, problem });
+                    failures.push(IntervalFailure {
+                        offset: offset + start as u64,
+                        len: len as u32,
+                        problem,
+                    });
                     if ends {
                         break;
                     }

@@ -26,12 +26,12 @@ enum Order {
     /// No block is written twice: read back as written.
     Issued(VecDeque<Written>),
     /// By file and offset. Blocks in here never overlap.
-    Placed(Vec<BTreeMap<u64, Extent>>),
+    Placed(Vec<BTreeMap<u64, WrittenBlock>>),
 }
 
 /// Length and number of a block; the number is cut in two so that nothing is lost to alignment.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct WrittenBlock {
     len: u32,
     number: [u32; 2],
 }
@@ -64,7 +64,7 @@ impl WrittenList {
                 while let Some((&start, _)) = blocks.range(block.offset..end).next() {
                     blocks.remove(&start);
                 }
-                blocks.insert(block.offset, Extent::new(&block));
+                blocks.insert(block.offset, WrittenBlock::new(&block));
             }
         }
     }
@@ -122,9 +122,9 @@ impl WrittenList {
     }
 }
 
-impl Extent {
+impl WrittenBlock {
     fn new(block: &Written) -> Self {
-        Extent { len: block.len, number: [block.number as u32, (block.number >> 32) as u32] }
+        WrittenBlock { len: block.len, number: [block.number as u32, (block.number >> 32) as u32] }
     }
 
     fn number(self) -> u64 {
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn an_entry_takes_at_most_24_bytes() {
         assert_eq!(size_of::<Written>(), 24);
-        assert!(size_of::<(u64, Extent)>() <= 24);
+        assert!(size_of::<(u64, WrittenBlock)>() <= 24);
     }
 
     #[test]

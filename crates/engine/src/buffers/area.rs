@@ -6,7 +6,7 @@ use ferrio_job::{Memory, MemoryKind};
 
 use super::file::BackingFile;
 use super::huge;
-use super::mapping::Mapping;
+use super::mapping::MappedMemory;
 use super::segment::Segment;
 use crate::EngineError;
 
@@ -14,11 +14,11 @@ use crate::EngineError;
 #[derive(Debug)]
 pub(super) enum Area {
     /// Memory of this process, or a file in memory.
-    Mapping(Mapping),
+    Mapping(MappedMemory),
     /// A mapped file; unmapped before the file is removed.
     File {
         /// The mapping of the file.
-        mapping: Mapping,
+        mapping: MappedMemory,
         /// Removes the file, if that was made for the mapping.
         _file: BackingFile,
     },
@@ -31,23 +31,23 @@ impl Area {
     pub(super) fn allocate(memory: &Memory, length: usize) -> Result<Self, EngineError> {
         let page = memory.huge_page;
         match &memory.kind {
-            MemoryKind::Malloc | MemoryKind::Mmap => Mapping::anonymous(length).map(Area::Mapping),
+            MemoryKind::Malloc | MemoryKind::Mmap => MappedMemory::anonymous(length).map(Area::Mapping),
             MemoryKind::MmapFile(path) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
-                let mapping = Mapping::of_file(file.file(), length, libc::MAP_PRIVATE)?;
+                let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_PRIVATE)?;
                 Ok(Area::File { mapping, _file: file })
             }
             MemoryKind::MmapShared(path) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 file.reserve(length)?;
-                let mapping = Mapping::of_file(file.file(), length, libc::MAP_SHARED)?;
+                let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)?;
                 Ok(Area::File { mapping, _file: file })
             }
             MemoryKind::MmapHuge(None) => {
                 let length = huge::whole_pages(length, page)?;
-                let mapping = Mapping::anonymous_huge(length, page);
+                let mapping = MappedMemory::anonymous_huge(length, page);
                 mapping.map(Area::Mapping).map_err(|e| huge::advise(e, "mmaphuge", length, page))
             }
             MemoryKind::MmapHuge(Some(path)) => {
@@ -55,7 +55,7 @@ impl Area {
                 let page = file.huge_page(path)?;
                 let length = huge::whole_pages(length, page)?;
                 file.extend(length)?;
-                let mapping = Mapping::of_file(file.file(), length, libc::MAP_SHARED)
+                let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))?;
                 Ok(Area::File { mapping, _file: file })
             }

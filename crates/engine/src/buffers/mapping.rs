@@ -10,12 +10,12 @@ use crate::EngineError;
 
 /// A mapping, readable and writable.
 #[derive(Debug)]
-pub(super) struct Mapping {
+pub(super) struct MappedMemory {
     start: NonNull<u8>,
     length: usize,
 }
 
-impl Mapping {
+impl MappedMemory {
     /// Private memory; nothing is set aside for it.
     pub(super) fn anonymous(length: usize) -> Result<Self, EngineError> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -45,7 +45,7 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Mapping { start, length })
+        Ok(MappedMemory { start, length })
     }
 
     /// The first byte.
@@ -54,7 +54,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for MappedMemory {
     fn drop(&mut self) {
         // SAFETY: start and length are those of the mapping made in `map`; nothing outlives the worker that owns it.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };

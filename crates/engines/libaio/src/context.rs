@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_micros(10);
 
 /// How the context is used.
 #[derive(Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct AioOptions {
     /// RWF_* of reads and writes.
     pub rw_flags: u32,
     /// One segment per request instead of address and length.
@@ -31,9 +31,9 @@ pub(crate) struct Options {
 }
 
 /// A context for requests of units below `iodepth`.
-pub(crate) struct Context {
+pub(crate) struct AioContext {
     id: ContextId,
-    options: Options,
+    options: AioOptions,
     read: u16,
     write: u16,
     ring: Option<UserRing>,
@@ -52,15 +52,15 @@ pub(crate) struct Context {
     events: Box<[IoEvent]>,
 }
 
-impl Context {
+impl AioContext {
     /// # Errors
     /// io_setup(2)'s error as `io_queue_init`.
-    pub(crate) fn new(iodepth: u32, options: Options) -> Result<Self, EngineError> {
+    pub(crate) fn new(iodepth: u32, options: AioOptions) -> Result<Self, EngineError> {
         let depth = iodepth.max(1) as usize;
         let id = abi::io_setup(iodepth.max(1)).map_err(refused)?;
         let segments = if options.vectored { depth } else { 0 };
         let iocbs = (0..depth as u64).map(|unit| Iocb { data: unit, ..Iocb::default() }).collect();
-        Ok(Context {
+        Ok(AioContext {
             id,
             options,
             read: if options.vectored { PREADV } else { PREAD },
@@ -257,7 +257,7 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for AioContext {
     fn drop(&mut self) {
         // Blocks until the kernel is done with every iocb and buffer.
         abi::io_destroy(self.id);
@@ -284,10 +284,10 @@ fn refused(error: io::Error) -> EngineError {
 mod tests {
     use super::*;
 
-    fn context(vectored: bool) -> Context {
+    fn context(vectored: bool) -> AioContext {
         let options =
-            Options { rw_flags: 8, vectored, userspace_reap: true, polling: false, priority: 0x4002 };
-        Context::new(2, options).unwrap()
+            AioOptions { rw_flags: 8, vectored, userspace_reap: true, polling: false, priority: 0x4002 };
+        AioContext::new(2, options).unwrap()
     }
 
     fn request(op: Op) -> Request {

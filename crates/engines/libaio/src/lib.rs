@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use context::{Context, Options};
+use context::{AioContext, AioOptions};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
@@ -30,21 +30,21 @@ pub struct Libaio {
 
 /// What serves the engine; the same for all I/Os of a job, so that the branch is always predicted.
 enum Backend {
-    Kernel(Context),
+    Kernel(AioContext),
     /// The ring is dropped first, which waits for all I/O.
     IoUring(Ring, Entries),
 }
 
 impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
-        let options = Options {
+        let options = AioOptions {
             rw_flags: rw_flags(spec),
             vectored: spec.engine_options.libaio_vectored,
             userspace_reap: spec.engine_options.userspace_reap,
             polling: spec.depth.complete_min == 0,
             priority: spec.priorities.own_bits(),
         };
-        Context::new(spec.depth.iodepth, options).map(Backend::Kernel)
+        AioContext::new(spec.depth.iodepth, options).map(Backend::Kernel)
     }
 
     fn io_uring(spec: &JobSpec) -> Result<Self, EngineError> {

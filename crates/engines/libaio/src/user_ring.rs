@@ -11,7 +11,7 @@ const MAGIC: u32 = 0xa10a_10a1;
 
 /// `struct aio_ring`
 #[repr(C)]
-struct Header {
+struct AioRingHeader {
     id: u32,
     /// Number of places.
     places: u32,
@@ -27,7 +27,7 @@ struct Header {
 
 /// The reader's side of the ring.
 pub(crate) struct UserRing {
-    header: *const Header,
+    header: *const AioRingHeader,
     events: *const IoEvent,
     places: u32,
 }
@@ -35,11 +35,11 @@ pub(crate) struct UserRing {
 impl UserRing {
     /// `None` when the kernel's ring has a layout not known here.
     pub(crate) fn new(context: ContextId) -> Option<Self> {
-        let header = context.0 as *const Header;
+        let header = context.0 as *const AioRingHeader;
         // SAFETY: a context's number is the address of its ring, mapped until io_destroy(2), which comes after the last use.
         let known = unsafe { &*header };
         let length = known.header_length as usize;
-        if known.magic != MAGIC || known.incompatible_features != 0 || length < size_of::<Header>() {
+        if known.magic != MAGIC || known.incompatible_features != 0 || length < size_of::<AioRingHeader>() {
             return None;
         }
         // SAFETY: the events follow the header inside the mapping.

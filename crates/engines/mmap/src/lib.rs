@@ -10,11 +10,11 @@ use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
-use mapping::{Advice, How, Mapping, PAGE};
+use mapping::{Advice, How, MappedFile, PAGE};
 
 /// `ioengine=mmap`
 pub struct Mmap {
-    mappings: Vec<Mapping>,
+    mappings: Vec<MappedFile>,
     fds: Vec<RawFd>,
     how: How,
     /// `direct=1`: what an I/O touched is written back before it completes.
@@ -23,7 +23,7 @@ pub struct Mmap {
 }
 
 impl Mmap {
-    fn sync_range(&self, mapping: &Mapping, request: &Request) -> i64 {
+    fn sync_range(&self, mapping: &MappedFile, request: &Request) -> i64 {
         match mapping.sync(request.offset, request.len as usize) {
             0 => i64::from(request.len),
             error => error,
@@ -59,14 +59,14 @@ impl Engine for Mmap {
         self.mappings.clear();
         self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
         for file in &files.files {
-            self.mappings.push(Mapping::new(file, &self.how)?);
+            self.mappings.push(MappedFile::new(file, &self.how)?);
         }
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         self.fds[index] = file.raw_fd();
-        self.mappings[index] = Mapping::new(file, &self.how)?;
+        self.mappings[index] = MappedFile::new(file, &self.how)?;
         Ok(())
     }
 

@@ -26,20 +26,20 @@ pub(crate) struct How {
 }
 
 /// A mapping; its memory stays valid and in place until it is dropped.
-pub(crate) struct Mapping {
+pub(crate) struct MappedFile {
     base: *mut u8,
     /// File offset of the first byte.
     offset: u64,
     length: usize,
 }
 
-impl Mapping {
+impl MappedFile {
     /// Maps the job's region of the file; an empty mapping for one that is not open.
     ///
     /// # Errors
     /// EIO when the file ends before the region does, EINVAL for a region that does not start at a page, else the kernel's.
     pub(crate) fn new(file: &OpenFile, how: &How) -> Result<Self, EngineError> {
-        let empty = Mapping { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
+        let empty = MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
         if file.size == 0 || file.fd.is_none() {
             return Ok(empty);
         }
@@ -65,7 +65,7 @@ impl Mapping {
         if base == libc::MAP_FAILED {
             return Err(EngineError::new("mmap", io::Error::last_os_error()));
         }
-        let mapping = Mapping { base: base.cast(), length, ..empty };
+        let mapping = MappedFile { base: base.cast(), length, ..empty };
         mapping.advise(how)?;
         Ok(mapping)
     }
@@ -117,7 +117,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for MappedFile {
     fn drop(&mut self) {
         if self.length > 0 {
             // SAFETY: base and length are those of the mapping made in `new`; requests on it end in the submitting call.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_stats::Usage;
-use member::{Answer, Command, Ended, Task};
+use member::{Answer, Ended, MemberCommand, Task};
 
 /// Engine `E` in as many threads as the job keeps I/Os in flight.
 pub struct Offload<E> {
@@ -37,12 +37,12 @@ pub struct Offload<E> {
 /// A thread and the way to it.
 struct Member {
     /// `None` once the thread must end.
-    commands: Option<SyncSender<Command>>,
+    commands: Option<SyncSender<MemberCommand>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<E> Offload<E> {
-    fn send(&self, member: usize, command: Command) -> io::Result<()> {
+    fn send(&self, member: usize, command: MemberCommand) -> io::Result<()> {
         let commands = self.members.get(member).and_then(|member| member.commands.as_ref());
         commands.and_then(|commands| commands.send(command).ok()).ok_or_else(gone)
     }
@@ -123,7 +123,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         for member in 0..self.members.len() {
             let files = files.files.iter().map(|file| self.own(file)).collect::<Result<_, _>>()?;
             let own = FileSet { files };
-            self.send(member, Command::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
+            self.send(member, MemberCommand::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }
         Ok(())
@@ -132,14 +132,15 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         for member in 0..self.members.len() {
             let own = self.own(file)?;
-            self.send(member, Command::AttachOne(index, own)).map_err(|e| EngineError::new("offload", e))?;
+            self.send(member, MemberCommand::AttachOne(index, own))
+                .map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }
         Ok(())
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        match self.send(request.unit as usize, Command::Run(Task::new(*request))) {
+        match self.send(request.unit as usize, MemberCommand::Run(Task::new(*request))) {
             Ok(()) => {
                 self.accepted += 1;
                 Submit::Queued
@@ -184,7 +185,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn usage(&mut self) -> Usage {
         let mut sum = Usage::default();
         let asked =
-            (0..self.members.len()).filter(|&member| self.send(member, Command::Usage).is_ok()).count();
+            (0..self.members.len()).filter(|&member| self.send(member, MemberCommand::Usage).is_ok()).count();
         for _ in 0..asked {
             if let Ok(Answer::Used(usage)) = self.answers.recv() {
                 sum.merge(&usage);

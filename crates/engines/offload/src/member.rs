@@ -9,7 +9,7 @@ use ferrio_job::{Depth, Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
 /// What a thread is asked for.
-pub(crate) enum Command {
+pub(crate) enum MemberCommand {
     /// These files from now on.
     Attach(FileSet),
     /// This file from now on, at this place.
@@ -60,7 +60,7 @@ pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
 /// Body of a thread: ends when nobody can ask any more.
 pub(crate) fn serve<E: Engine>(
     spec: &JobSpec,
-    commands: &Receiver<Command>,
+    commands: &Receiver<MemberCommand>,
     answers: &SyncSender<Answer>,
     ended: &SyncSender<Ended>,
 ) {
@@ -81,13 +81,13 @@ pub(crate) fn serve<E: Engine>(
     let mut attached_files = FileSet::default();
     while let Ok(command) = commands.recv() {
         let sent = match command {
-            Command::Run(Task(request)) => {
+            MemberCommand::Run(Task(request)) => {
                 let began = Instant::now();
                 let result = run(&mut engine, &request, &mut done);
                 let completion = Completion { unit: request.unit, result };
                 ended.send(Ended { completion, began, at: Instant::now() }).is_ok()
             }
-            Command::Attach(files) => {
+            MemberCommand::Attach(files) => {
                 let attached = engine.attach(&files);
                 attached_files = files;
                 let answer = match attached {
@@ -96,7 +96,7 @@ pub(crate) fn serve<E: Engine>(
                 };
                 answers.send(answer).is_ok()
             }
-            Command::AttachOne(index, file) => {
+            MemberCommand::AttachOne(index, file) => {
                 let answer = match engine.attach_one(index, &file) {
                     Ok(()) => Answer::Ready(Vec::new()),
                     Err(error) => Answer::Failed(error),
@@ -106,7 +106,7 @@ pub(crate) fn serve<E: Engine>(
                 }
                 answers.send(answer).is_ok()
             }
-            Command::Usage => answers.send(Answer::Used(Usage::of_this_thread())).is_ok(),
+            MemberCommand::Usage => answers.send(Answer::Used(Usage::of_this_thread())).is_ok(),
         };
         if !sent {
             return;

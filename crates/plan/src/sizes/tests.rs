@@ -8,8 +8,8 @@ const SIZING: Sizing = Sizing {
     size: None,
     io_size: None,
     filesize: None,
-    offset: Extent::Bytes(0),
-    offset_increment: Extent::Bytes(0),
+    offset: BytesOrPercent::Bytes(0),
+    offset_increment: BytesOrPercent::Bytes(0),
     offset_align: 0,
     min_block: 4 * K,
     file_append: false,
@@ -48,7 +48,7 @@ fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, Strin
 
 #[test]
 fn size_is_split_evenly_without_rounding_to_blocks() {
-    let sizing = Sizing { size: Some(Extent::Bytes(18 * K)), ..SIZING };
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(18 * K)), ..SIZING };
     let (found, size) = sized(sizing, 0, &[None; 4]);
     assert_eq!(found, [(0, 4608, 4608, true); 4]);
     assert_eq!(size, 18 * K);
@@ -56,7 +56,7 @@ fn size_is_split_evenly_without_rounding_to_blocks() {
 
 #[test]
 fn a_remainder_larger_than_a_block_goes_to_the_first_files() {
-    let sizing = Sizing { size: Some(Extent::Bytes(10)), min_block: 2, ..SIZING };
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(10)), min_block: 2, ..SIZING };
     let (found, size) = sized(sizing, 0, &[None; 4]);
     assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), [4, 2, 2, 2]);
     assert_eq!(size, 10);
@@ -64,7 +64,8 @@ fn a_remainder_larger_than_a_block_goes_to_the_first_files() {
 
 #[test]
 fn filesize_sets_each_file_and_size_caps_the_job() {
-    let sizing = Sizing { size: Some(Extent::Bytes(12 * K)), filesize: Some((8 * K, 8 * K)), ..SIZING };
+    let sizing =
+        Sizing { size: Some(BytesOrPercent::Bytes(12 * K)), filesize: Some((8 * K, 8 * K)), ..SIZING };
     let (found, size) = sized(sizing, 0, &[None, Some(8 * K), Some(64 * K)]);
     assert_eq!(found, [(0, 8192, 8192, true), (0, 8192, 8192, false), (0, 8192, 65536, false)]);
     assert_eq!(size, 12 * K);
@@ -72,51 +73,62 @@ fn filesize_sets_each_file_and_size_caps_the_job() {
 
 #[test]
 fn filesize_counts_from_the_start_of_the_file() {
-    let sizing = Sizing { filesize: Some((16 * K, 16 * K)), offset: Extent::Bytes(4 * K), ..SIZING };
+    let sizing = Sizing { filesize: Some((16 * K, 16 * K)), offset: BytesOrPercent::Bytes(4 * K), ..SIZING };
     assert_eq!(sized(sizing, 0, &[Some(8 * K)]), (vec![(4096, 12288, 16384, true)], 12288));
-    let far = Sizing { offset: Extent::Bytes(20 * K), ..sizing };
+    let far = Sizing { offset: BytesOrPercent::Bytes(20 * K), ..sizing };
     let want = (0, "a: you need to specify valid offset=".to_owned());
     assert_eq!(refused(far, FileKind::Regular, &[None]), want);
 }
 
 #[test]
 fn without_a_size_the_existing_file_is_used_from_the_offset_on() {
-    let sizing = Sizing { offset: Extent::Bytes(16 * K), ..SIZING };
+    let sizing = Sizing { offset: BytesOrPercent::Bytes(16 * K), ..SIZING };
     assert_eq!(sized(sizing, 0, &[Some(64 * K)]), (vec![(16384, 49152, 65536, false)], 49152));
-    assert_eq!(sized(Sizing { size: Some(Extent::Percent(100)), ..sizing }, 0, &[Some(64 * K)]).1, 49152);
+    assert_eq!(
+        sized(Sizing { size: Some(BytesOrPercent::Percent(100)), ..sizing }, 0, &[Some(64 * K)]).1,
+        49152
+    );
 }
 
 #[test]
 fn a_share_of_the_file_is_cut_at_its_end_and_rounded_down_to_blocks() {
-    let half = Sizing { size: Some(Extent::Percent(50)), ..SIZING };
+    let half = Sizing { size: Some(BytesOrPercent::Percent(50)), ..SIZING };
     assert_eq!(sized(half, 0, &[Some(64 * K)]).1, 32 * K);
-    assert_eq!(sized(Sizing { size: Some(Extent::Percent(33)), ..SIZING }, 0, &[Some(64 * K)]).1, 20 * K);
-    let late = Sizing { offset: Extent::Bytes(48 * K), ..half };
+    assert_eq!(
+        sized(Sizing { size: Some(BytesOrPercent::Percent(33)), ..SIZING }, 0, &[Some(64 * K)]).1,
+        20 * K
+    );
+    let late = Sizing { offset: BytesOrPercent::Bytes(48 * K), ..half };
     assert_eq!(sized(late, 0, &[Some(64 * K)]).1, 16 * K);
 }
 
 #[test]
 fn a_share_of_a_given_file_size_does_not_look_at_the_file() {
-    let half = Sizing { size: Some(Extent::Percent(50)), filesize: Some((30 * K, 30 * K)), ..SIZING };
+    let half = Sizing { size: Some(BytesOrPercent::Percent(50)), filesize: Some((30 * K, 30 * K)), ..SIZING };
     assert_eq!(sized(half, 0, &[None]), (vec![(0, 12288, 12288, true)], 12288));
     assert_eq!(sized(half, 0, &[Some(64 * K)]).1, 12288);
-    let late = Sizing { offset: Extent::Bytes(20 * K), ..half };
+    let late = Sizing { offset: BytesOrPercent::Bytes(20 * K), ..half };
     assert_eq!(sized(late, 0, &[None]), (vec![(20480, 8192, 28672, true)], 8192));
 }
 
 #[test]
 fn offsets_in_percent_are_rounded_up_and_plain_ones_never_aligned() {
-    let third = Sizing { offset: Extent::Percent(33), min_block: 16 * K, ..SIZING };
+    let third = Sizing { offset: BytesOrPercent::Percent(33), min_block: 16 * K, ..SIZING };
     assert_eq!(sized(third, 0, &[Some(64 * K)]), (vec![(32 * K, 32 * K, 64 * K, false)], 32 * K));
     let aligned = Sizing { offset_align: 1000, ..third };
     assert_eq!(sized(aligned, 0, &[Some(64 * K)]).0[0].0, 22000);
-    let plain = Sizing { offset: Extent::Bytes(10 * K), size: Some(Extent::Bytes(20 * K)), ..third };
+    let plain =
+        Sizing { offset: BytesOrPercent::Bytes(10 * K), size: Some(BytesOrPercent::Bytes(20 * K)), ..third };
     assert_eq!(sized(plain, 0, &[None]), (vec![(10240, 20480, 30720, true)], 20480));
 }
 
 #[test]
 fn each_clone_starts_further_in_by_the_increment() {
-    let sizing = Sizing { offset_increment: Extent::Percent(25), size: Some(Extent::Bytes(8 * K)), ..SIZING };
+    let sizing = Sizing {
+        offset_increment: BytesOrPercent::Percent(25),
+        size: Some(BytesOrPercent::Bytes(8 * K)),
+        ..SIZING
+    };
     let starts = [0, 1, 2].map(|clone| sized(sizing, clone, &[Some(64 * K)]).0[0].0);
     assert_eq!(starts, [0, 16 * K, 32 * K]);
 }
@@ -127,7 +139,7 @@ fn nothing_known_means_a_size_is_needed() {
     assert_eq!(refused(SIZING, FileKind::Regular, &[None]), want);
     assert_eq!(refused(SIZING, FileKind::Regular, &[Some(0)]), want);
     assert_eq!(refused(SIZING, FileKind::Char, &[None]), want);
-    let half = Sizing { size: Some(Extent::Percent(50)), ..SIZING };
+    let half = Sizing { size: Some(BytesOrPercent::Percent(50)), ..SIZING };
     assert_eq!(refused(half, FileKind::Pretend, &[None]), want);
 }
 
@@ -135,46 +147,51 @@ fn nothing_known_means_a_size_is_needed() {
 fn a_region_below_one_block_fails_without_an_error_number() {
     let want = (0, "fio: blocksize is larger than data set range".to_owned());
     assert_eq!(refused(SIZING, FileKind::Regular, &[Some(2 * K)]), want);
-    let scaled = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(Extent::Percent(10)), ..SIZING };
+    let scaled = Sizing {
+        size: Some(BytesOrPercent::Bytes(8 * K)),
+        io_size: Some(BytesOrPercent::Percent(10)),
+        ..SIZING
+    };
     assert_eq!(refused(scaled, FileKind::Regular, &[None]), want);
 }
 
 #[test]
 fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
-    let sizing = Sizing { offset: Extent::Bytes(8 * K), filesize: Some((8 * K, 8 * K)), ..SIZING };
+    let sizing = Sizing { offset: BytesOrPercent::Bytes(8 * K), filesize: Some((8 * K, 8 * K)), ..SIZING };
     let want = "fio: blocksize is larger than data set range";
     assert_eq!(refused(sizing, FileKind::Regular, &[None]).1, want);
-    let capped = Sizing { size: Some(Extent::Bytes(8 * K)), ..sizing };
+    let capped = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), ..sizing };
     assert_eq!(sized(capped, 0, &[None]), (vec![(8192, 0, 8192, true)], 0));
 }
 
 #[test]
 fn io_size_is_bytes_or_a_share_of_the_region() {
     let io_size = |io_size| {
-        let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
+        let sizing = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
         regions(0, &sizing, files(FileKind::Regular, &[None]), &mut stream()).unwrap().io_size
     };
-    assert_eq!(io_size(Extent::Bytes(100 * K)), Some(100 * K));
-    assert_eq!(io_size(Extent::Bytes(K)), Some(K));
-    assert_eq!(io_size(Extent::Percent(50)), Some(4 * K));
-    assert_eq!(io_size(Extent::Percent(0)), None);
+    assert_eq!(io_size(BytesOrPercent::Bytes(100 * K)), Some(100 * K));
+    assert_eq!(io_size(BytesOrPercent::Bytes(K)), Some(K));
+    assert_eq!(io_size(BytesOrPercent::Percent(50)), Some(4 * K));
+    assert_eq!(io_size(BytesOrPercent::Percent(0)), None);
 }
 
 #[test]
 fn a_block_device_does_not_grow() {
-    let sizing = Sizing { size: Some(Extent::Bytes(64 * K)), offset: Extent::Bytes(16 * K), ..SIZING };
+    let sizing =
+        Sizing { size: Some(BytesOrPercent::Bytes(64 * K)), offset: BytesOrPercent::Bytes(16 * K), ..SIZING };
     let found = regions(0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &mut stream()).unwrap();
     assert_eq!(
         (found.files[0].size, found.files[0].real_size, found.files[0].extend),
         (16 * K, 32 * K, false)
     );
-    let far = Sizing { offset: Extent::Bytes(48 * K), ..sizing };
+    let far = Sizing { offset: BytesOrPercent::Bytes(48 * K), ..sizing };
     assert_eq!(refused(far, FileKind::Block, &[Some(32 * K)]).1, "a: offset extends end (49152 > 32768)");
 }
 
 #[test]
 fn engines_without_files_take_their_size_from_the_job() {
-    let sizing = Sizing { size: Some(Extent::Bytes(K * K)), lays_out: false, ..SIZING };
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(K * K)), lays_out: false, ..SIZING };
     let found = regions(0, &sizing, files(FileKind::Pretend, &[None]), &mut stream()).unwrap();
     assert_eq!((found.files[0].size, found.files[0].real_size, found.files[0].extend), (K * K, K * K, false));
 }
@@ -189,13 +206,13 @@ fn a_file_with_an_empty_region_is_told_about() {
 
 #[test]
 fn no_files_at_all_means_nothing_to_do() {
-    let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), ..SIZING };
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), ..SIZING };
     assert_eq!(regions(0, &sizing, Vec::new(), &mut stream()).unwrap(), Regions::default());
 }
 
 /// Sizes of files in blocks of 4 KiB that a job of clone 0 gives them.
 fn drawn(range: (u64, u64), offset: u64, there: &[Option<u64>]) -> Vec<u64> {
-    let sizing = Sizing { filesize: Some(range), offset: Extent::Bytes(offset), ..SIZING };
+    let sizing = Sizing { filesize: Some(range), offset: BytesOrPercent::Bytes(offset), ..SIZING };
     sized(sizing, 0, there).0.iter().map(|f| f.1 / (4 * K)).collect()
 }
 
@@ -217,13 +234,13 @@ fn a_file_between_the_bounds_keeps_its_size_and_draws_nothing() {
 
 #[test]
 fn size_is_a_share_of_what_was_drawn() {
-    let half = Sizing { filesize: Some((8 * K, 64 * K)), size: Some(Extent::Percent(50)), ..SIZING };
+    let half = Sizing { filesize: Some((8 * K, 64 * K)), size: Some(BytesOrPercent::Percent(50)), ..SIZING };
     assert_eq!(sized(half, 0, &[None; 4]).0.iter().map(|f| f.1 / (4 * K)).collect::<Vec<_>>(), [2, 3, 3, 7]);
 }
 
 #[test]
 fn appending_begins_at_the_end_of_what_is_there() {
-    let sizing = Sizing { size: Some(Extent::Bytes(8 * K)), file_append: true, ..SIZING };
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), file_append: true, ..SIZING };
     let (found, _) = sized(sizing, 0, &[None]);
     assert_eq!(found, [(0, 8192, 8192, true)]);
     let (found, _) = sized(sizing, 0, &[Some(5000)]);
@@ -238,8 +255,8 @@ fn appending_begins_at_the_end_of_what_is_there() {
 #[test]
 fn appending_is_for_regular_files_and_leaves_offsets_aside() {
     let sizing = Sizing {
-        size: Some(Extent::Bytes(8 * K)),
-        offset: Extent::Bytes(4 * K),
+        size: Some(BytesOrPercent::Bytes(8 * K)),
+        offset: BytesOrPercent::Bytes(4 * K),
         file_append: true,
         ..SIZING
     };

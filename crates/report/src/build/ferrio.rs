@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use ferrio_job::Plan;
 use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
-use ferrio_stats::{ClockSource, quantile_error};
+use ferrio_stats::{TickSource, quantile_error};
 
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
@@ -34,8 +34,8 @@ pub(super) fn ferrio_report(
         targets: (0..setting.places.len()).map(|place| target(plan, options, place)).collect(),
         clock: ClockReport {
             source: match result.clock {
-                ClockSource::Tsc => ClockName::Tsc,
-                ClockSource::Monotonic => ClockName::Monotonic,
+                TickSource::Tsc => ClockName::Tsc,
+                TickSource::Monotonic => ClockName::Monotonic,
             },
             invariant: setting.counter_is_invariant,
         },

@@ -1,8 +1,8 @@
 //! Processors that had no time to wait for a device.
 
-use ferrio_job::ClockSource as Wanted;
+use ferrio_job::ClockSource;
 use ferrio_job::JobSpec;
-use ferrio_stats::ClockSource;
+use ferrio_stats::TickSource;
 
 use super::cache::{buffered_writes, cached_reads, sparse_reads};
 use super::run_view::{Finding, RunView};
@@ -65,7 +65,7 @@ pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
 
 /// The time stamp counter cannot be used although nobody asked for another clock.
 pub(super) fn clock_not_invariant(run: &RunView<'_>) -> Vec<Finding> {
-    let fallback = run.plan.clock != Wanted::Kernel && run.result.clock == ClockSource::Monotonic;
+    let fallback = run.plan.clock != ClockSource::Kernel && run.result.clock == TickSource::Monotonic;
     let measured = run.jobs().any(|(_, _, job)| job.stats.total_ios() > 0);
     if !fallback || !measured {
         return Vec::new();
@@ -134,9 +134,9 @@ mod tests {
             (case.plan.clock, case.result.clock) = (wanted, used);
             case.warnings("clock-not-invariant").len()
         };
-        assert_eq!(case(Wanted::Best, ClockSource::Monotonic), 1);
-        assert_eq!(case(Wanted::Cpu, ClockSource::Monotonic), 1);
-        assert_eq!(case(Wanted::Kernel, ClockSource::Monotonic), 0);
-        assert_eq!(case(Wanted::Best, ClockSource::Tsc), 0);
+        assert_eq!(case(ClockSource::Best, TickSource::Monotonic), 1);
+        assert_eq!(case(ClockSource::Cpu, TickSource::Monotonic), 1);
+        assert_eq!(case(ClockSource::Kernel, TickSource::Monotonic), 0);
+        assert_eq!(case(ClockSource::Best, TickSource::Tsc), 0);
     }
 }

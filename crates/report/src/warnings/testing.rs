@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_job::{FileKind, FileSpec, JobSpec, Plan, testing};
 use ferrio_machine::{BlockDevice, CpuUse, Place};
 use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
-use ferrio_stats::{ClockSource, DirectionRecorder, JobStats};
+use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::model::Warning;
@@ -36,7 +36,7 @@ impl TestRun {
             plan: Plan::default(),
             result: RunResult {
                 elapsed: Duration::from_secs(10),
-                clock: ClockSource::Tsc,
+                clock: TickSource::Tsc,
                 ..RunResult::default()
             },
             setting,
