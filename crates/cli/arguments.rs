@@ -1,7 +1,7 @@
-//! Takes the command line apart from left to right, by the rules of `getopt_long_only(3)`.
+//! Splits the command line into options and job files, from left to right, by the rules of `getopt_long_only(3)`.
 //!
-//! Options may be abbreviated, begin with one dash or two, and stand in any order among job files. What a word means may depend
-//! on the engine chosen to its left. Values are not looked at here: job options go to the job file reader, the others to clap.
+//! Options may be abbreviated, begin with one dash or two, and mix with job files. The meaning of a name may depend on the engine
+//! chosen to its left. Values are read elsewhere: those of job options by the job file reader, the others by clap.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use ferrio_jobfile::{Opt, OptionScope, ValueKind, canonical_engine, nearest, poo
 
 use crate::options::{ProgramOption, Takes};
 
-/// One thing on the command line.
+/// An option or a job file on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// An option of the program itself, by its long name.
@@ -19,16 +19,16 @@ pub enum Item {
         name: String,
         /// Its value.
         value: Option<String>,
-        /// Where it stands.
+        /// Its place.
         origin: ArgOrigin,
     },
-    /// An option of a job; `name` begins a new one.
+    /// An option of a job; `name` begins a new job.
     Job {
         /// Name or alias, in full.
         name: String,
         /// Its value.
         value: Option<String>,
-        /// Where it stands.
+        /// Its place.
         origin: ArgOrigin,
     },
     /// A job file; `-` is standard input.
@@ -43,15 +43,15 @@ pub enum ArgumentError {
     Unknown {
         /// As typed.
         text: String,
-        /// The option that was probably meant.
+        /// The known option that is most similar.
         near: Option<String>,
     },
-    /// An option of engines other than the one in force.
+    /// An option of other engines than the current one.
     #[error("unrecognized option '{text}'")]
     OtherEngine {
         /// As typed.
         text: String,
-        /// The engine in force.
+        /// The current engine.
         engine: String,
         /// Those that have the option.
         owners: Vec<&'static str>,
@@ -61,7 +61,7 @@ pub enum ArgumentError {
     Ambiguous {
         /// As typed.
         text: String,
-        /// Names it may mean.
+        /// The names that begin with it.
         possible: Vec<String>,
     },
     /// A value is missing.
@@ -76,23 +76,23 @@ pub enum ArgumentError {
         /// As typed.
         text: String,
     },
-    /// Nothing behind `=`.
+    /// Nothing follows the `=`.
     #[error("option {name} requires an argument")]
     Empty {
         /// Name of the option.
         name: String,
     },
-    /// Not text.
+    /// The argument is not UTF-8.
     #[error("argument {index} is not valid UTF-8: {text}")]
     NotUtf8 {
         /// Its number.
         index: u32,
-        /// As far as it is text.
+        /// The argument, lossily converted.
         text: String,
     },
 }
 
-/// An argument that cannot be used, and where it stands.
+/// An argument that cannot be used, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Why.
@@ -106,42 +106,42 @@ pub struct Mistake {
 pub struct InvalidCommandLine {
     /// All of them, from left to right.
     pub mistakes: Vec<Mistake>,
-    /// What could be read in spite of them.
+    /// The options and job files that could be read.
     pub items: Vec<Item>,
 }
 
-/// Takes the program's `arguments` (without its name) apart; the first of them is argument number `first`, which is above 1 behind
-/// the name of a sub-command.
+/// Splits the program's `arguments` (without its name). The first has the number `first`, which is above 1 after the name of a
+/// sub-command.
 ///
 /// # Errors
-/// All arguments that make no sense.
+/// All mistakes.
 pub fn read(
     arguments: &[OsString],
     first: u32,
     program: &[ProgramOption],
 ) -> Result<Vec<Item>, InvalidCommandLine> {
-    let mut garbled = Vec::new();
+    let mut not_utf8 = Vec::new();
     let text = |(index, argument): (u32, &OsString)| {
         let text = argument.to_string_lossy().into_owned();
         if argument.to_str().is_none() {
             let error = ArgumentError::NotUtf8 { index, text: text.clone() };
-            garbled.push(Mistake { error, origin: ArgOrigin { index, text: text.clone() } });
+            not_utf8.push(Mistake { error, origin: ArgOrigin { index, text: text.clone() } });
         }
         text
     };
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
     match scan(&texts, first, program) {
-        outcome if garbled.is_empty() => outcome,
-        Ok(items) => Err(InvalidCommandLine { mistakes: garbled, items }),
-        // What was scanned is not what was typed: the rest may be due to that.
-        Err(invalid) => Err(InvalidCommandLine { mistakes: garbled, ..invalid }),
+        outcome if not_utf8.is_empty() => outcome,
+        Ok(items) => Err(InvalidCommandLine { mistakes: not_utf8, items }),
+        // Other mistakes may be due to the conversion.
+        Err(invalid) => Err(InvalidCommandLine { mistakes: not_utf8, ..invalid }),
     }
 }
 
-/// Takes `arguments` apart, of which the first has the number `first`.
+/// Splits `arguments`, the first of which has the number `first`.
 ///
 /// # Errors
-/// All arguments that make no sense.
+/// All mistakes.
 pub fn scan(
     arguments: &[String],
     first: u32,
@@ -209,7 +209,7 @@ impl Engines {
         self.job.as_deref().unwrap_or(&self.global)
     }
 
-    fn learn(&mut self, name: &str, value: Option<&str>) {
+    fn update(&mut self, name: &str, value: Option<&str>) {
         match (name, value) {
             ("name", Some(job)) if job.starts_with("global") => self.job = None,
             ("name", Some(_)) => self.job = Some(self.global.clone()),
@@ -225,13 +225,13 @@ impl Engines {
     }
 }
 
-/// What a name stands for.
+/// The option that a name means.
 enum Meaning<'a> {
     Program(&'a ProgramOption),
     Job(&'static str, Opt),
 }
 
-/// What became of looking a name up.
+/// The result of looking up a name.
 enum Lookup<'a> {
     Found(Meaning<'a>),
     Ambiguous(Vec<String>),
@@ -245,12 +245,12 @@ impl<'a> Scanner<'a> {
         Some(argument)
     }
 
-    /// Number of the argument looked at last.
+    /// Number of the current argument.
     fn index(&self) -> u32 {
         u32::try_from(self.at.saturating_sub(1)).unwrap_or(u32::MAX).saturating_add(self.first)
     }
 
-    /// `--opt`, `--opt=value`. True when the rest of the line does not count.
+    /// `--opt`, `--opt=value`. True if the rest of the line is ignored.
     fn long(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
         match self.look_up(body) {
             Lookup::Found(meaning) => self.option(argument, body, &meaning),
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `-opt` is a long option with one dash, else a row of letters; a single letter that means something is that.
+    /// `-opt` is a long option with one dash or else several letters; a single known letter is always a letter.
     fn dashed(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
         let is_letter = |letter: char| self.program.iter().any(|option| option.letter == Some(letter));
         let first = body.chars().next().unwrap_or('-');
@@ -274,24 +274,24 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `-Px name` is `-P -x name`; a value may be glued to its letter.
+    /// `-Px name` is `-P -x name`; a value may follow its letter directly.
     fn letters(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
         for (at, letter) in body.char_indices() {
             let Some(option) = self.program.iter().find(|option| option.letter == Some(letter)) else {
                 return Err(ArgumentError::Unknown { text: argument.to_owned(), near: None });
             };
             let index = self.index();
-            let glued = Some(&body[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
+            let attached = Some(&body[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
             let value = match option.takes {
                 Takes::Nothing => None,
-                Takes::Optional => glued.map(str::to_owned),
-                Takes::Value => Some(match glued {
+                Takes::Optional => attached.map(str::to_owned),
+                Takes::Value => Some(match attached {
                     Some(value) => value.to_owned(),
-                    None => self.following(&format!("-{letter}"))?,
+                    None => self.next_value(&format!("-{letter}"))?,
                 }),
             };
             let text = match &value {
-                Some(following) if glued.is_none() => format!("{argument} {following}"),
+                Some(following) if attached.is_none() => format!("{argument} {following}"),
                 _ => argument.to_owned(),
             };
             let origin = ArgOrigin { index, text };
@@ -321,7 +321,7 @@ impl<'a> Scanner<'a> {
                 return Err(ArgumentError::Unwanted { text: name.to_owned() });
             }
             (None, Takes::Value) => {
-                let value = self.following(argument)?;
+                let value = self.next_value(argument)?;
                 text = format!("{argument} {value}");
                 Some(value)
             }
@@ -337,19 +337,20 @@ impl<'a> Scanner<'a> {
                 if takes == Takes::Value && value.as_deref() == Some("") {
                     return Err(ArgumentError::Empty { name: (*name).to_owned() });
                 }
-                self.engines.learn(name, value.as_deref());
+                self.engines.update(name, value.as_deref());
                 self.items.push(Item::Job { name: (*name).to_owned(), value, origin });
                 Ok(false)
             }
         }
     }
 
-    fn following(&mut self, text: &str) -> Result<String, ArgumentError> {
+    /// The next argument, as the value of `text`.
+    fn next_value(&mut self, text: &str) -> Result<String, ArgumentError> {
         let missing = || ArgumentError::Missing { text: text.to_owned() };
         self.next().map(str::to_owned).ok_or_else(missing)
     }
 
-    /// A full name, else the one option that begins so.
+    /// The option with that full name, or else the only one whose name begins so.
     fn look_up(&self, body: &str) -> Lookup<'a> {
         let name = body.split_once('=').map_or(body, |(name, _)| name);
         if name.is_empty() {
@@ -367,7 +368,7 @@ impl<'a> Scanner<'a> {
             if full == name {
                 return Lookup::Found(Meaning::Job(full, opt));
             }
-            // Two names of one option are no ambiguity.
+            // Two names of the same option are not ambiguous.
             if !found.iter().any(|other| matches!(other, Meaning::Job(_, known) if *known == opt)) {
                 found.push(Meaning::Job(full, opt));
             }
@@ -383,7 +384,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An unknown option with the likeliest reason.
+    /// The error for an unknown option, with the most likely reason.
     fn unknown(&mut self, argument: &str, body: &str) -> ArgumentError {
         let (name, value) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
         let text = argument.to_owned();
@@ -399,9 +400,9 @@ impl<'a> Scanner<'a> {
         let known = self.program.iter().map(|option| option.name);
         let near = nearest(name, known.chain(pool(self.engines.current()).map(|name| -> &str { name })));
         let near = near.map(str::to_owned);
-        // Options to the right may be right once this one is.
+        // Later options may depend on the engine that this one was meant to choose.
         if let Some(near) = &near {
-            self.engines.learn(near, value);
+            self.engines.update(near, value);
         }
         ArgumentError::Unknown { text, near }
     }

@@ -1,9 +1,9 @@
-//! The name that the program is called by.
+//! Whether the program is called `ferrio` or `fio`.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Who calls the program `fio`, as scripts do, expects fio's answers.
+/// The name that the program is called by. Scripts that call it `fio` expect fio's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CalledAs {
     /// Any other name.
@@ -13,7 +13,7 @@ pub enum CalledAs {
 }
 
 impl CalledAs {
-    /// From the first argument of the process.
+    /// Takes the name from the first argument of the process.
     pub fn of(program: Option<&OsStr>) -> Self {
         let name = program.and_then(|path| Path::new(path).file_name());
         if name.is_some_and(|name| name == "fio") { CalledAs::Fio } else { CalledAs::Ferrio }

@@ -1,4 +1,4 @@
-//! Mistakes on a command line as diagnostics, with the place and what to write instead, like mistakes in job files.
+//! Diagnostics for mistakes on a command line, with their place and what to write instead.
 
 use std::error::Error as _;
 
@@ -10,24 +10,24 @@ use crate::arguments::{ArgumentError, InvalidCommandLine, Item, Mistake};
 use crate::error::Error;
 use crate::settings::{ProgramSettings, SettingsError};
 
-/// Arguments that make no sense.
+/// The mistakes of a command line that cannot be read.
 #[must_use]
 pub fn command_line(invalid: &InvalidCommandLine) -> Error {
     problems(invalid.mistakes.iter().map(argument).collect())
 }
 
-/// Everything wrong with the program options among `items`, of which `error` was met first.
+/// All mistakes in the program options among `items`; `error` is the first.
 #[must_use]
 pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     if let SettingsError::Help = error {
         return Error::Help;
     }
-    // By themselves the options show which of them are wrong, and all of those that are.
+    // Reading each option by itself finds every wrong one.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { name, value, origin } => {
             let error = ProgramSettings::read_each(std::slice::from_ref(item)).err()?;
             let place = match value.as_deref() {
-                // No value would make it better.
+                // The option is refused with any value.
                 _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
                 Some(value) if !value.is_empty() => origin.value_origin(value),
                 _ => origin.origin(),
@@ -38,20 +38,20 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     });
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
-        // Each for itself is right.
-        let blamed = error.blames().unwrap_or_default();
+        // Each is right by itself, so they exclude each other.
+        let at_fault = error.option_at_fault().unwrap_or_default();
         let place = items.iter().rev().find_map(|item| match item {
-            Item::Program { name, value: Some(value), origin } if name == blamed => {
+            Item::Program { name, value: Some(value), origin } if name == at_fault => {
                 Some(origin.value_origin(value))
             }
             _ => None,
         });
-        diagnostics.push(option(&error, blamed, place.unwrap_or(Origin::Builtin)));
+        diagnostics.push(option(&error, at_fault, place.unwrap_or(Origin::Builtin)));
     }
     problems(diagnostics)
 }
 
-/// No job file is to blame.
+/// An error without a job file.
 fn problems(diagnostics: Vec<Diagnostic>) -> Error {
     Error::Problems(Problems { diagnostics, sources: Sources::default() })
 }
@@ -69,7 +69,7 @@ fn argument(mistake: &Mistake) -> Diagnostic {
         ArgumentError::OtherEngine { engine, owners, .. } => name()
             .code("option-of-other-engine")
             .label(format!("an option of {}; the engine here is {engine}", owners.join(", ")))
-            .help(format!("write it behind --ioengine={}", owners.first().unwrap_or(&""))),
+            .help(format!("write it after --ioengine={}", owners.first().unwrap_or(&""))),
         ArgumentError::Ambiguous { possible, .. } => {
             let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
             name()
@@ -77,8 +77,8 @@ fn argument(mistake: &Mistake) -> Diagnostic {
                 .label("begins several options")
                 .help(format!("possibilities are {}", names.join(", ")))
         }
-        ArgumentError::Missing { .. } => name().code("missing-value").label("a value is expected behind it"),
-        ArgumentError::Empty { .. } => name().code("empty-value").label("a value is expected behind the `=`"),
+        ArgumentError::Missing { .. } => name().code("missing-value").label("a value must follow"),
+        ArgumentError::Empty { .. } => name().code("empty-value").label("a value must follow the `=`"),
         ArgumentError::Unwanted { text } => {
             let value = origin.text.split_once('=').map_or("", |(_, value)| value);
             Diagnostic::error(message, origin.value_origin(value))
@@ -90,7 +90,7 @@ fn argument(mistake: &Mistake) -> Diagnostic {
     }
 }
 
-/// What is wrong with the program option `name`, or with its value at `place`.
+/// The mistake in the program option `name` or in its value, at `place`.
 fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
     match error {
         SettingsError::Value(error) => value(error, name, place),
@@ -101,7 +101,7 @@ fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
     }
 }
 
-/// clap's own errors.
+/// An error of clap about the value of an option.
 fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
     let given = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(text)) => text.as_str(),
@@ -156,7 +156,7 @@ mod tests {
         let reported: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
         let want = [
             ("not-a-choice", "did you mean `never`?"),
-            ("invalid-value", "too short, the least is 250ms"),
+            ("invalid-value", "too short: the minimum is 250ms"),
             ("unimplemented-program-option", ""),
         ];
         assert_eq!(reported, want);

@@ -1,26 +1,26 @@
-//! Why the program ends without having done what it was asked to do.
+//! Errors that end the program.
 
 use std::io;
 
 use ferrio_job::reason;
 use ferrio_jobfile::Problems;
 
-/// Why nothing is run, or why the report is not where it should be.
+/// An error that ends the program: nothing is run, or a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Options, job files or jobs are wrong.
     #[error("{}", .0.render(false))]
     Problems(Problems),
-    /// Help is asked for.
+    /// `--help`, which is no error.
     #[error("help is asked for")]
     Help,
-    /// `completions` without a shell, or with one that is not known.
+    /// `completions` without a shell, or with an unknown one.
     #[error(
         "completions are for bash, zsh or fish: write `ferrio completions bash`{}",
-        or_file(word, "completions")
+        job_file_hint(word, "completions")
     )]
     UnknownShell {
-        /// What is given instead.
+        /// The word in place of a shell.
         word: Option<String>,
     },
     /// More arguments than the sub-command takes.
@@ -33,16 +33,18 @@ pub enum Error {
         /// The first argument too many.
         word: String,
     },
-    /// `check` with an option that asks for something else.
-    #[error("check does not go together with --parse-only, --showcmd and questions about the program")]
+    /// `check` with an option that runs nothing either.
+    #[error(
+        "`ferrio check` cannot be combined with --parse-only, --showcmd or options that only print information"
+    )]
     NothingToCheck,
-    /// `check` in formats that only a run's figures have.
-    #[error("check answers as text or as JSON: --output-format=normal or --output-format=json")]
+    /// `check` in formats that only runs have.
+    #[error("`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json")]
     NoAnswerFormat,
-    /// There is nothing to run, although files or sections were named.
+    /// The given files or sections have no jobs; the text says which.
     #[error("No job(s) defined")]
     NoJobsIn(String),
-    /// There is nothing to run.
+    /// No job is given.
     #[error("No job(s) defined")]
     NoJobs,
     /// The file for the report cannot be created.
@@ -80,7 +82,7 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// A compressed log is damaged or something else. What could be read was printed.
+    /// A file is damaged or is no compressed log. What could be read is printed.
     #[error("{error}: {name}")]
     Log {
         /// As given.
@@ -96,7 +98,7 @@ impl Error {
         Error::WriteOutput { name: "standard output".to_owned(), error }
     }
 
-    /// The kind of mistake, as in [`ferrio_job::Diagnostic`].
+    /// The code of its [`ferrio_job::Diagnostic`].
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",
@@ -112,7 +114,7 @@ impl Error {
         }
     }
 
-    /// What to do, where the message does not say it.
+    /// Advice, unless the message has it.
     pub(crate) fn help(&self) -> Option<String> {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
@@ -122,8 +124,8 @@ impl Error {
     }
 }
 
-/// Perhaps a job file was meant.
-fn or_file(unwanted: &Option<String>, command: &str) -> String {
+/// A hint that a job file may have been meant.
+fn job_file_hint(unwanted: &Option<String>, command: &str) -> String {
     let hint = |_| format!("; a job file named {command} is given as ./{command}");
     unwanted.as_ref().map(hint).unwrap_or_default()
 }
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_sub_command_is_reported_with_what_to_write() {
+    fn a_wrong_sub_command_is_reported_with_advice() {
         let shell = |word: Option<&str>| Error::UnknownShell { word: word.map(str::to_owned) }.to_string();
         assert_eq!(shell(None), "completions are for bash, zsh or fish: write `ferrio completions bash`");
         assert!(shell(Some("tcsh")).contains("given as ./completions"));

@@ -10,19 +10,19 @@ use crate::messages::Messages;
 use crate::output::{self, Output};
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
-/// What a run leaves behind.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
-    /// What was measured.
+    /// Its figures.
     pub result: RunResult,
-    /// The interval report ends early.
+    /// The interval report is incomplete.
     pub intervals_lost: bool,
 }
 
-/// Runs the plan and writes the report. Places of the plan's diagnostics are in `sources`.
+/// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into.
 ///
 /// # Errors
-/// A report has no place to go to: nothing is run. Or it cannot be written.
+/// A report cannot be opened, in which case nothing is run, or it cannot be written.
 pub fn execute(
     plan: &Plan,
     sources: &Sources,
@@ -43,7 +43,7 @@ pub fn execute(
         status_file: Some(output::status_file()),
     };
     let mut result = ferrio_runner::run(plan, &options, &mut |event| output.event(plan, &event));
-    // The log writer ends when nobody can send to it any more.
+    // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);
     if let Some(logs) = logs {
@@ -55,7 +55,7 @@ pub fn execute(
     Ok(RunOutcome { result, intervals_lost })
 }
 
-/// Does what [`execute`] does before the run, and ends there.
+/// Does only what [`execute`] does before the run.
 ///
 /// # Errors
 /// As [`execute`].
@@ -68,14 +68,14 @@ pub fn announce(
     begin(plan, sources, settings, messages)?.close()
 }
 
-/// Opens the reports, writes what is to be known about the plan and the lines before the run.
+/// Opens the reports and writes the plan's diagnostics and the lines before the run.
 fn begin(
     plan: &Plan,
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<Output, Error> {
-    // Before the file of the report is emptied.
+    // Checked before the file of the report is truncated.
     settings.check_interval_path()?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;

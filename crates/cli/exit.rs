@@ -1,4 +1,4 @@
-//! How the program ends: its exit status, and the message when it could not do what it was asked to do.
+//! How the program ends: its exit status, and the message about an error that ends it.
 
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ use crate::execute::RunOutcome;
 use crate::messages::Messages;
 use crate::{help, stdout};
 
-/// More failed jobs than this do not fit an exit status beside the signal's 128.
+/// Largest number of failed jobs in an exit status, which has 128 added for a signal.
 const MAX_FAILED: usize = 127;
 
-/// Status of a run: the number of failed jobs; 128 more when a signal ended it. At least 1 when the interval report ends early.
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, intervals_lost } = outcome;
@@ -26,7 +26,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(*intervals_lost))
 }
 
-/// Prints why the program ends early, if it does, and turns the outcome into an exit status.
+/// Turns the outcome into an exit status, and prints the error if there is one.
 #[must_use]
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_report_that_ends_early_is_a_failure() {
+    fn an_incomplete_interval_report_is_a_failure() {
         let (plan, outcome) = run(&[None], None);
         assert_eq!(status(&plan, &RunOutcome { intervals_lost: true, ..outcome }), 1);
     }

@@ -15,10 +15,10 @@ use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, exit, job_files, queries};
 
-/// Does what the arguments ask for; returns the exit status. `messages` takes the format that they ask for.
+/// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
-/// Nothing is run, or the report cannot be written.
+/// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> Result<u8, Error> {
     let scanned = arguments::read(words, 1, OPTIONS);
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
@@ -49,7 +49,7 @@ pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> 
     execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
 }
 
-/// `--showcmd` and `--parse-only`: jobs as text, once their engines are known to exist.
+/// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
     ferrio_plan::check_engines(set).map_err(Error::Problems)?;
     let mut output = Output::open(settings, messages)?;
@@ -57,11 +57,10 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
     output.close().map(|()| 0)
 }
 
-/// The jobs that a command line (without the program's name) describes, read as the program reads them. Job files and variables come from
-/// `environment`.
+/// Reads the jobs of a command line (without the program's name) as the program does. Job files and variables come from `environment`.
 ///
 /// # Errors
-/// Everything wrong with arguments and job files, or a request for help.
+/// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
     let items: Vec<Item> =
         arguments::read(words, 1, OPTIONS).map_err(|invalid| diagnose::command_line(&invalid))?;

@@ -5,13 +5,13 @@ use std::io;
 use crate::commands::COMMANDS;
 use crate::settings;
 
-/// Between the options and the sub-commands.
+/// The text between the options and the sub-commands.
 const ABOUT_ARGUMENTS: &str = "\
-Job options are written --option=value; those before the first --name hold for
-all jobs. --cmdhelp lists them. Options may be cut short while they stay
-unambiguous, and written with one dash. A job file named - is standard input.
+Job options are written --option=value; those before the first --name apply to
+all jobs. --cmdhelp lists them. Options may be abbreviated as long as they stay
+unambiguous, and written with one dash. The job file - is standard input.
 
-Commands, where they are the first word:
+Commands (first argument only):
 ";
 
 /// Prints the help text, with colours on a terminal.
@@ -22,7 +22,7 @@ pub fn print() -> io::Result<()> {
     command().print_help()
 }
 
-/// The help text for those who gave no job.
+/// The help text without colours.
 #[must_use]
 pub fn text() -> String {
     command().render_help().to_string()
@@ -33,6 +33,7 @@ fn command() -> clap::Command {
     let width = commands().map(|command| command.synopsis().len()).max().unwrap_or_default();
     let list: String =
         commands().map(|command| format!("  {:width$}  {}\n", command.synopsis(), command.help)).collect();
-    settings::command()
-        .after_help(format!("{ABOUT_ARGUMENTS}{list}A job file of such a name is given as ./man."))
+    settings::command().after_help(format!(
+        "{ABOUT_ARGUMENTS}{list}To run a job file with the name of a command, write ./man."
+    ))
 }

@@ -1,6 +1,6 @@
-//! The stream that the lines of `--interval-report` are written to while the jobs run.
+//! The stream of `--interval-report`, written while the jobs run.
 //!
-//! All lines of an interval are one write, so that whoever follows the file or the pipe sees whole lines.
+//! All lines of an interval are one write, so that readers of the file or pipe see whole lines only.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -23,11 +23,11 @@ pub struct IntervalStream {
     report: IntervalReport,
     /// File name, `standard output` or `standard error`.
     name: String,
-    /// Until a write fails.
+    /// `None` once a write has failed.
     stream: Option<Box<dyn Write>>,
 }
 
-/// The lines cannot be written any more.
+/// A failed write, which ends the interval report.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the interval report to {name}: {}; the run goes on without it", reason(.error))]
 pub struct LostIntervals {
@@ -36,7 +36,7 @@ pub struct LostIntervals {
 }
 
 impl ProgramSettings {
-    /// [`Intervals::check_path`] beside the report, if they are wanted.
+    /// [`Intervals::check_path`] against the path of the report, if there is an interval report.
     ///
     /// # Errors
     /// As there.
@@ -47,11 +47,10 @@ impl ProgramSettings {
 }
 
 impl Intervals {
-    /// Checks that the lines have a place of their own, before anything is created or emptied. `report` is the path of what the report
-    /// goes to.
+    /// Checks that the lines can go where they are meant to, before any file is created or truncated. `report` is the path of the report.
     ///
     /// # Errors
-    /// They would go where the report goes, there is no directory for their file, or it is a directory.
+    /// They would go where the report goes, the directory of their file is missing, or the file is a directory.
     pub fn check_path(&self, report: &str) -> Result<(), Error> {
         let name = match &self.to {
             IntervalsTo::StandardOutput if are_the_same_file("/dev/stdout", report) => {
@@ -76,7 +75,7 @@ impl Intervals {
 }
 
 impl IntervalStream {
-    /// Opens the stream, for which there is [a place](Intervals::check_path); a file is emptied.
+    /// Opens the stream after [`Intervals::check_path`]; a file is truncated.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -93,7 +92,7 @@ impl IntervalStream {
         Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })
     }
 
-    /// Writes the lines of the interval that ends with `result`; nothing once a write has failed.
+    /// Writes the lines of the interval that ends with `result`. Does nothing once a write has failed.
     ///
     /// # Errors
     /// This write failed.
@@ -112,7 +111,7 @@ impl IntervalStream {
     }
 }
 
-/// True if both paths lead to one file or pipe, or will once it is made. A terminal or /dev/null takes what comes.
+/// True if both paths are the same file or pipe, or would be once created. Terminals and /dev/null may be shared.
 fn are_the_same_file(one: &str, other: &str) -> bool {
     let identity = |path: &str| {
         let path = Path::new(path);
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_run_could_not_create_is_known_without_creating_one() {
+    fn a_file_that_cannot_be_created_is_detected_without_creating_one() {
         let dir = tempfile::tempdir().unwrap();
         let name = |name: &str| to(&dir.path().join(name).display().to_string());
         fs::write(dir.path().join("plain"), "").unwrap();
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_what_was_written_at_once_and_nothing_of_earlier_runs() {
+    fn a_file_has_the_lines_at_once_and_nothing_of_earlier_runs() {
         let (plan, result) = run();
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x").display().to_string();
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_the_report_is_known_by_any_name_also_before_it_is_there() {
+    fn the_file_of_the_report_is_recognised_by_any_name_even_before_it_exists() {
         let dir = tempfile::tempdir().unwrap();
         let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
         fs::create_dir(dir.path().join("d")).unwrap();
@@ -202,7 +201,7 @@ mod tests {
         let new =
             [dir.path().join("new"), dir.path().join("d/../new")].map(|path| path.display().to_string());
         assert!(to(&new[0]).check_path(&new[1]).is_err() && to(&new[0]).check_path(&file).is_ok());
-        assert!(to("/dev/null").check_path("/dev/null").is_ok(), "it takes what comes");
+        assert!(to("/dev/null").check_path("/dev/null").is_ok(), "it may be shared");
     }
 
     #[test]

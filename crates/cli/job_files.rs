@@ -1,4 +1,4 @@
-//! The jobs of a command line: job options and job files go to the job file reader.
+//! The jobs of a command line: passes job options and job files to the job file reader.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::options::OPTIONS;
 use crate::settings::ProgramSettings;
 
-/// The jobs of a command line and the files it names, as far as the settings choose them. Files are read by `environment`.
+/// Reads the jobs of a command line and of its job files that the settings select. `environment` reads the files.
 ///
 /// # Errors
-/// Files that cannot be read, and everything wrong in those that were.
+/// Files that cannot be read, and all mistakes in the others.
 pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment) -> Result<JobSet, Error> {
     let files: Vec<(&String, io::Result<Vec<u8>>)> = items
         .iter()
@@ -56,7 +56,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     }
 }
 
-/// There is nothing to run in the job files among `items`, or nothing in the wanted `sections`.
+/// The error for job files among `items` without jobs, or without the wanted `sections`.
 #[must_use]
 pub fn no_jobs(items: &[Item], sections: &[String]) -> Error {
     let files = items.iter().filter_map(|item| match item {
@@ -80,19 +80,19 @@ pub fn no_jobs(items: &[Item], sections: &[String]) -> Error {
 fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let message = format!("unable to open '{name}' job file: {}", reason(error));
     let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
-    // Nobody's job file is called `rw=read`.
+    // `rw=read` is hardly the name of a job file.
     let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
     let help = option.then(|| format!("options begin with dashes: --{name}"));
     Diagnostic { help, ..diagnostic }
 }
 
-/// Says of unknown options of job files that they are options of the program, where they are.
+/// Adds advice to unknown options in job files that are options of the program.
 fn with_program_options(mut problems: Problems) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
         let Origin::File { source, line, column, length } = wrong.origin else { continue };
         let line = problems.sources.line(source, line).chars();
         let name: String = line.skip(column.saturating_sub(1) as usize).take(length as usize).collect();
-        // Options of jobs have underscores, and a name with dashes is easily written like them.
+        // Job options are written with underscores, so users may write them here, too.
         let name = name.replace('_', "-");
         if OPTIONS.iter().any(|option| option.name == name) {
             wrong.label = "an option of the command line".to_owned();
@@ -106,7 +106,7 @@ fn with_program_options(mut problems: Problems) -> Problems {
 /// The name of standard input.
 const STDIN: &str = "-";
 
-/// Refuses a job whose iolog would come from standard input, as its job file did.
+/// The error for a job that reads its iolog from standard input after a job file was read from it.
 fn stdin_again(job: &Job) -> Option<Diagnostic> {
     let given = job.options.given(Opt::ReadIolog)?;
     let first = given.text.split(':').next().unwrap_or_default();
@@ -125,7 +125,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(File::open(path)?)
 }
 
-/// All of a text, unless it has no end.
+/// Reads all of a file of at most [`MAX_BYTES`].
 fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
@@ -138,10 +138,10 @@ fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Bytes of the largest job file: what is larger is no job file.
+/// Size of the largest job file, which also stops endless ones such as /dev/zero.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// What job files may ask of this machine.
+/// The variables, files and figures of this machine that job files can use.
 pub fn environment() -> Environment {
     let machine = Machine::ask();
     Environment {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_of_the_program_in_a_job_file_is_reported_as_such() {
+    fn a_program_option_in_a_job_file_is_reported_as_such() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("j.fio");
         for name in ["status-interval", "status_interval"] {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_value_means_what_fio_makes_of_it_if_asked() {
+    fn an_odd_value_is_read_as_fio_does_on_request() {
         let refused = jobs(&["--name=a", "--runtime=10sec"]).unwrap_err().to_string();
         assert!(refused.contains("fio reads this as 10 us; write `10s`, or use --strict=fio"), "{refused}");
         let set = jobs(&["--name=a", "--runtime=10sec", "--strict=fio"]).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_end_is_no_job_file() {
+    fn an_endless_file_is_refused() {
         let message = jobs(&["/dev/zero"]).unwrap_err().to_string();
         assert!(message.contains("unable to open '/dev/zero' job file: more than 256 MiB"), "{message}");
     }

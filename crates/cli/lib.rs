@@ -1,12 +1,12 @@
 //! The program `ferrio` as a library: a command line in, a report out.
 //!
-//! [`main`] is the whole program. The first argument decides who continues:
+//! [`main`] is the whole program. The first argument decides what runs:
 //!
-//! - a word of the table in `commands`: that sub-command, one file each;
+//! - a word in the table of `commands`: that sub-command, one file each;
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
-//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, `diagnose` words what is wrong with it;
+//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, and `diagnose` describes its mistakes;
 //! `messages` writes to standard error; `exit` turns the outcome into a status.
 #![forbid(unsafe_code)]
 
@@ -39,9 +39,9 @@ pub use fio::read_jobs;
 use called_as::CalledAs;
 use messages::Messages;
 
-/// Runs the program with these arguments, of which the first is its own name. Returns the exit status.
+/// Runs the program with these arguments, the first of which is its own name. Returns the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // A SIGUSR1 that comes before the run can answer it waits instead of ending the program.
+    // A SIGUSR1 that arrives before the run can handle it waits instead of ending the program.
     ferrio_runner::hold_report_signal();
     let mut arguments = arguments.into_iter();
     let called_as = CalledAs::of(arguments.next().as_deref());

@@ -1,4 +1,4 @@
-//! The program `ferrio`. Everything it does is in the library of the same name.
+//! The program `ferrio`, which is a call of the library of the same name.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Errors, warnings and notes on standard error: text for people or, with `--message-format=json`, one JSON object per line for programs.
+//! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -17,7 +17,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The format and the amount of messages that a command line asks for. The last format counts.
+    /// The settings in a command line; of several formats the last one counts.
     #[must_use]
     pub fn of(items: &[Item]) -> Self {
         let mut formats = items.iter().filter_map(|item| match item {
@@ -44,7 +44,7 @@ impl Messages {
         self.print(&self.line_text(diagnostic, sources));
     }
 
-    /// The same for a diagnostic without a place in a job file.
+    /// Prints a diagnostic without a place in a job file as one line.
     pub fn note(self, diagnostic: &Diagnostic) {
         self.line(diagnostic, &Sources::default());
     }
@@ -56,12 +56,12 @@ impl Messages {
         }
     }
 
-    /// Reports that something asked for by name does not exist.
+    /// Reports that a name on the command line does not exist.
     pub fn not_found(self, message: impl Into<String>) {
         self.note(&Diagnostic::error(message, Origin::Builtin).code("not-found"));
     }
 
-    /// Turns a line of `--debug` into this format.
+    /// The function that turns a line of `--debug` into this format.
     #[must_use]
     pub fn debug_format(self) -> fn(String) -> String {
         if self.json {
@@ -74,7 +74,7 @@ impl Messages {
         }
     }
 
-    /// Prints text that only helps people.
+    /// Prints text that is no diagnostic; JSON leaves it out.
     pub fn text(self, text: &str) {
         if !self.json {
             self.print(text);
@@ -102,7 +102,7 @@ impl Messages {
             let diagnostics: Vec<Diagnostic> = warnings.iter().map(diagnostic).collect();
             return diagnostics_json(&diagnostics, &Sources::default());
         }
-        // Names of jobs may hold anything.
+        // Job names may contain control characters.
         let clean = |text: &str| text.replace(char::is_control, " ");
         let block = |warning: &Warning| {
             format!("warning: {} [{}]\n  = {}\n", clean(&warning.message), warning.code, warning.help)
@@ -114,7 +114,7 @@ impl Messages {
         if !self.json {
             return format!("{}\n", diagnostic.line());
         }
-        // Spaces that line one message up with another mean nothing to programs.
+        // Leading spaces only align the text with other messages.
         let message = diagnostic.message.trim().to_owned();
         diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources)
     }
@@ -124,7 +124,7 @@ impl Messages {
     }
 }
 
-/// True when text for `stream` may be coloured.
+/// True if text for `stream` may be coloured.
 #[must_use]
 pub fn colour(stream: &impl IsTerminal) -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_given_unless_it_is_not_wanted() {
+    fn quiet_leaves_out_warnings() {
         assert!(Messages::of(&items(&["--name=a"])).shows_warnings());
         let quiet = Messages::of(&items(&["--quiet", "--message-format=json"]));
         assert_eq!(quiet, Messages { quiet: true, ..JSON });
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn figure_warnings_are_one_block_for_people_and_an_object_each_for_programs() {
+    fn figure_warnings_are_one_block_of_text_and_one_object_each_in_json() {
         let warning = |message: &str, code: &'static str| Warning {
             code: code.into(),
             jobs: vec!["a".to_owned()],
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_people_stays_as_it_is_and_becomes_an_object_for_programs() {
+    fn a_line_of_text_is_unchanged_and_becomes_an_object_in_json() {
         let note = || Diagnostic::note("--max-jobs has no effect").code("no-effect").job("a");
         assert_eq!(
             Messages::default().line_text(&note(), &Sources::default()),

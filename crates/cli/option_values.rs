@@ -1,4 +1,4 @@
-//! Values of the program's options: formats, times, words.
+//! The values of the program's options: formats, times, words.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::options::MESSAGE_FORMAT;
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eta {
-    /// Also when nobody looks.
+    /// Even if standard output is no terminal.
     Always,
     /// Never.
     Never,
@@ -19,30 +19,30 @@ pub enum Eta {
     Auto,
 }
 
-/// The words of `--idle-prof`.
+/// The value of `--idle-prof`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleProf {
     /// All CPUs together.
     System,
     /// Each CPU as well.
     EachCpu,
-    /// Only what a unit of work takes, without a run.
+    /// Measure only the time of a unit of work, without a run.
     Calibrate,
 }
 
-/// `--interval-report`.
+/// The value of `--interval-report`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intervals {
     /// Length of an interval.
     pub every: Duration,
-    /// Where the lines go.
+    /// Where its lines go.
     pub to: IntervalsTo,
 }
 
 /// Where the lines of the interval report go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IntervalsTo {
-    /// Standard output; the report is somewhere else then.
+    /// Standard output; the report goes elsewhere.
     StandardOutput,
     /// Standard error.
     StandardError,
@@ -50,7 +50,7 @@ pub enum IntervalsTo {
     File(String),
 }
 
-/// How the value of the option called `name` is read; text as it stands for most.
+/// The parser for the value of the option `name`; for most, the text itself.
 pub fn parser(name: &str) -> ValueParser {
     match name {
         "output-format" => ValueParser::new(formats),
@@ -91,10 +91,10 @@ pub fn parser(name: &str) -> ValueParser {
     }
 }
 
-/// Shortest interval of `--interval-report`: in shorter ones the work for the lines would show in the figures.
+/// Shortest interval of `--interval-report`: in shorter ones, writing the lines would affect the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// `normal,json`: all formats wanted, none of them empty.
+/// Reads a list of formats, `normal,json`, without empty words.
 pub fn formats(text: &str) -> Result<Formats, String> {
     let mut formats = Formats::NONE;
     for word in text.split(',') {
@@ -105,14 +105,14 @@ pub fn formats(text: &str) -> Result<Formats, String> {
             let words = Format::WORDS.join(", ");
             let meant = nearest(word, Format::WORDS.into_iter());
             let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            return Err(format!("invalid output format {word}: there are {words}{meant}"));
+            return Err(format!("invalid output format {word}: the formats are {words}{meant}"));
         };
         formats = formats.with(format);
     }
     Ok(formats)
 }
 
-/// `1s`, `500ms:FILE`, `1s:-`: how long intervals are and where their lines go. A file name may have colons of its own.
+/// Reads the length of intervals and where their lines go: `1s`, `500ms:FILE`, `1s:-`. File names may contain colons.
 fn intervals(text: &str) -> Result<Intervals, String> {
     let (time, to) = text.split_once(':').map_or((text, None), |(time, to)| (time, Some(to)));
     let every = time_of_at_least(time, SHORTEST_INTERVAL)?;
@@ -120,7 +120,7 @@ fn intervals(text: &str) -> Result<Intervals, String> {
         None => IntervalsTo::StandardError,
         Some("-") => IntervalsTo::StandardOutput,
         Some("") => {
-            return Err("behind the colon a file name is expected, or - for standard output".to_owned());
+            return Err("a file name is expected after the colon, or - for standard output".to_owned());
         }
         Some(name) => IntervalsTo::File(name.to_owned()),
     };
@@ -130,13 +130,13 @@ fn intervals(text: &str) -> Result<Intervals, String> {
 fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
     match time(text) {
         Some(time) if time >= least => Ok(time),
-        Some(_) => Err(format!("too short, the least is {}ms", least.as_millis())),
-        None if too_long(text) => Err("too long: no run lasts for that time".to_owned()),
-        None => Err("a number with d, h, m, s, ms or us is expected".to_owned()),
+        Some(_) => Err(format!("too short: the minimum is {}ms", least.as_millis())),
+        None if too_long(text) => Err("too long: no run lasts that long".to_owned()),
+        None => Err("a number is expected, optionally with d, h, m, s, ms or us".to_owned()),
     }
 }
 
-/// A whole number of seconds or of the unit behind it.
+/// A whole number with a unit; without one, seconds.
 fn time(text: &str) -> Option<Duration> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..end].parse().ok()?;
@@ -152,7 +152,7 @@ fn time(text: &str) -> Option<Duration> {
     number.checked_mul(us).map(Duration::from_micros)
 }
 
-/// True of a time that is none only for its size.
+/// True if `text` is a time except that its number is too large.
 fn too_long(text: &str) -> bool {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     unit.len() < text.len() && time(&format!("1{unit}")).is_some()
@@ -180,19 +180,19 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_has_a_time_and_perhaps_a_place_for_its_lines() {
+    fn an_interval_has_a_time_and_optionally_a_destination() {
         let of = |ms, to| Ok(Intervals { every: Duration::from_millis(ms), to });
         assert_eq!(intervals("1s"), of(1000, IntervalsTo::StandardError));
         assert_eq!(intervals("2"), of(2000, IntervalsTo::StandardError));
         assert_eq!(intervals("10ms:-"), of(10, IntervalsTo::StandardOutput));
         assert_eq!(intervals("1m:C:/a b:-"), of(60_000, IntervalsTo::File("C:/a b:-".to_owned())));
-        assert_eq!(intervals("9ms").unwrap_err(), "too short, the least is 10ms");
-        assert_eq!(intervals("0:f").unwrap_err(), "too short, the least is 10ms");
-        assert!(intervals("1s:").unwrap_err().starts_with("behind the colon a file name is expected"));
+        assert_eq!(intervals("9ms").unwrap_err(), "too short: the minimum is 10ms");
+        assert_eq!(intervals("0:f").unwrap_err(), "too short: the minimum is 10ms");
+        assert!(intervals("1s:").unwrap_err().starts_with("a file name is expected after the colon"));
         for text in ["", ":f", "f", "-", "1.5s:f"] {
             assert_eq!(
                 intervals(text).unwrap_err(),
-                "a number with d, h, m, s, ms or us is expected",
+                "a number is expected, optionally with d, h, m, s, ms or us",
                 "{text}"
             );
         }
@@ -213,13 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_time_is_its_form_or_its_size() {
+    fn an_error_about_a_time_names_its_form_or_its_size() {
         let error = |text| time_of_at_least(text, Duration::from_millis(1)).unwrap_err();
-        assert_eq!(error("99999999999999999999"), "too long: no run lasts for that time");
-        assert_eq!(error("99999999999999999d"), "too long: no run lasts for that time");
-        assert_eq!(error("1us"), "too short, the least is 1ms");
+        assert_eq!(error("99999999999999999999"), "too long: no run lasts that long");
+        assert_eq!(error("99999999999999999d"), "too long: no run lasts that long");
+        assert_eq!(error("1us"), "too short: the minimum is 1ms");
         for text in ["", "s", "-1", "1y", "1s2", "99999999999999999999y"] {
-            assert_eq!(error(text), "a number with d, h, m, s, ms or us is expected", "{text}");
+            assert_eq!(error(text), "a number is expected, optionally with d, h, m, s, ms or us", "{text}");
         }
     }
 

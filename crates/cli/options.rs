@@ -1,11 +1,12 @@
-//! The program's own options as one table: names, letters, values, help, and what has become of each.
+//! The table of the program's own options: names, letters, values, help, and whether each is supported.
 //!
-//! The scanner, clap, `--help`, the manual page and the shell completions read it. What the options mean is in `settings.rs`, how their values are read in `option_values.rs`.
+//! The scanner, clap, `--help`, the manual page and the shell completions read it. `settings.rs` gives the options their meaning,
+//! `option_values.rs` reads their values.
 
-/// The option for how messages are written; read before all others, see `messages.rs`.
+/// The option for the format of messages. `messages.rs` reads it before all others.
 pub const MESSAGE_FORMAT: &str = "message-format";
 
-/// The option that leaves out warnings and notes; read together with the format.
+/// The option that leaves out warnings and notes. `messages.rs` reads it together with the format.
 pub const QUIET: &str = "quiet";
 
 /// One option of the program.
@@ -17,13 +18,13 @@ pub struct ProgramOption {
     pub letter: Option<char>,
     /// Whether it takes a value.
     pub takes: Takes,
-    /// What the value is called in help.
+    /// Name of the value in help.
     pub value: &'static str,
     /// Heading it is listed under.
     pub heading: Heading,
     /// One line of help.
     pub help: &'static str,
-    /// What this program makes of it.
+    /// Whether it is supported.
     pub support: Support,
 }
 
@@ -41,11 +42,11 @@ pub enum Takes {
 /// A heading of `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
-    /// What is reported, where and how.
+    /// What to report, where and how.
     Report,
-    /// Which jobs run, and how far.
+    /// Which jobs to run, and how.
     Jobs,
-    /// Questions answered without running jobs.
+    /// Information printed without running jobs.
     Help,
     /// Tests of the machine.
     Tests,
@@ -53,12 +54,12 @@ pub enum Heading {
     Network,
 }
 
-/// What this program makes of an option.
+/// Whether an option is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
     /// It does what its help says.
     Works,
-    /// It is taken and changes nothing, for this reason.
+    /// It is accepted and changes nothing, for this reason.
     NoEffect(&'static str),
     /// It is refused: the rest of a sentence that begins with its name and `is`.
     Refused(&'static str),
@@ -84,13 +85,13 @@ impl Heading {
 }
 
 impl ProgramOption {
-    /// True if what follows it on the command line does not count.
+    /// True if the rest of the command line is ignored.
     #[must_use]
     pub fn ends_scan(&self) -> bool {
         matches!(self.name, "help" | "version" | "cmdhelp" | "enghelp")
     }
 
-    /// Help with what else there is to know in brackets.
+    /// The help, with the lack of support in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
         match self.support {
@@ -101,8 +102,8 @@ impl ProgramOption {
     }
 }
 
-const POOL: &str = "memory is taken as it is needed";
-const ALONE: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
+const MEMORY: &str = "memory is allocated as needed";
+const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
 
 const fn flag(name: &'static str, letter: char, heading: Heading, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
@@ -151,50 +152,44 @@ pub const OPTIONS: &[ProgramOption] = &[
         'F',
         "FORMATS",
         Heading::Report,
-        "Formats of the report, joined by commas: normal, json, json+, terse; or openmetrics alone",
+        "Formats of the report, separated by commas: normal, json, json+, terse; or openmetrics alone",
     ),
     flag("minimal", 'm', Heading::Report, "Report in the terse format only"),
-    value("append-terse", 'f', "X", Heading::Report, "Add the terse format to those chosen").optional(),
+    value("append-terse", 'f', "X", Heading::Report, "Add the terse format to the chosen ones").optional(),
     value("terse-version", 'V', "VERSION", Heading::Report, "Version of the terse format, 2 to 5"),
-    own_flag("fio-bins", Heading::Report, "Read percentiles from fio's histogram, as json+ does"),
-    value("eta", 'e', "WHEN", Heading::Report, "When to show the line of progress: auto, always, never"),
+    own_flag("fio-bins", Heading::Report, "Compute percentiles from fio's histogram buckets, as json+ does"),
+    value("eta", 'e', "WHEN", Heading::Report, "When to show the progress line: auto, always, never"),
     value(
         "eta-newline",
         'E',
         "TIME",
         Heading::Report,
-        "Keep a line of progress on the screen each time TIME has passed",
+        "Start a new progress line every TIME and keep the old one",
     ),
-    value("eta-interval", 'O', "TIME", Heading::Report, "Time between two lines of progress, at least 250ms"),
     value(
-        "status-interval",
-        'L',
+        "eta-interval",
+        'O',
         "TIME",
         Heading::Report,
-        "Report what was measured so far each time TIME has passed",
+        "Time between updates of the progress line, at least 250ms",
     ),
+    value("status-interval", 'L', "TIME", Heading::Report, "Report the results so far every TIME"),
     value("bandwidth-log", 'b', "PREFIX", Heading::Report, "Log the bandwidth of all jobs together")
         .optional(),
     value("latency-log", 'l', "PREFIX", Heading::Report, "Log the latency of all jobs together")
         .refused("deprecated; use write_lat_log in the jobs"),
-    value(
-        "idle-prof",
-        'I',
-        "HOW",
-        Heading::Report,
-        "Report how idle the CPUs were: system, percpu, calibrate",
-    ),
+    value("idle-prof", 'I', "HOW", Heading::Report, "Report CPU idleness: system, percpu, calibrate"),
     own(
         "interval-report",
         "TIME[:FILE|-]",
         Heading::Report,
-        "Report what each job did in each TIME as lines of JSON, on standard error or into FILE; - is standard output",
+        "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output",
     ),
     own(
         MESSAGE_FORMAT,
         "FORMAT",
         Heading::Report,
-        "How errors, warnings and notes are written on standard error: human or json",
+        "Format of errors, warnings and notes on standard error: human or json",
     ),
     own_flag(
         QUIET,
@@ -208,16 +203,11 @@ pub const OPTIONS: &[ProgramOption] = &[
         "strict",
         "PROGRAM",
         Heading::Jobs,
-        "How odd values of job options are read: ferrio refuses them, fio reads them as fio does",
+        "How to read odd values of job options: ferrio refuses them, fio reads them as fio does",
     ),
-    flag("parse-only", 'P', Heading::Jobs, "Check job files and options, run nothing"),
-    flag("showcmd", 's', Heading::Jobs, "Print job files as command lines, run nothing"),
-    flag(
-        "merge-blktrace-only",
-        'A',
-        Heading::Jobs,
-        "Plan the jobs, merge traces if they ask for it, and run none",
-    ),
+    flag("parse-only", 'P', Heading::Jobs, "Check job files and options; run nothing"),
+    flag("showcmd", 's', Heading::Jobs, "Print job files as command lines; run nothing"),
+    flag("merge-blktrace-only", 'A', Heading::Jobs, "Plan the jobs and merge their traces; run nothing"),
     value("profile", 'p', "NAME", Heading::Jobs, "Run a built-in set of jobs: act or tiobench")
         .refused("not implemented yet; write the jobs of the profile into a job file"),
     value(
@@ -225,14 +215,14 @@ pub const OPTIONS: &[ProgramOption] = &[
         'W',
         "FILE",
         Heading::Jobs,
-        "End the jobs and run the trigger once FILE exists; FILE is removed",
+        "When FILE exists, remove it, end the jobs and run the trigger",
     ),
     value(
         "trigger-timeout",
         'B',
         "TIME",
         Heading::Jobs,
-        "End the jobs and run the trigger after TIME; 0 is never",
+        "End the jobs and run the trigger after TIME; 0 means never",
     ),
     value(
         "trigger",
@@ -243,14 +233,14 @@ pub const OPTIONS: &[ProgramOption] = &[
     ),
     value("aux-path", 'K', "DIRECTORY", Heading::Jobs, "Keep state files in DIRECTORY")
         .refused("not implemented yet: no state files are written"),
-    value("max-jobs", 'j', "COUNT", Heading::Jobs, "Room for this many jobs").without_effect(POOL),
-    value("alloc-size", 'a', "KIB", Heading::Jobs, "Memory for the jobs' descriptions").without_effect(POOL),
+    value("max-jobs", 'j', "COUNT", Heading::Jobs, "Maximum number of jobs").without_effect(MEMORY),
+    value("alloc-size", 'a', "KIB", Heading::Jobs, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(
         "debug",
         'd',
         "CLASSES",
         Heading::Jobs,
-        "Print what happens to standard error, by classes; `help` lists them",
+        "Print debug messages of these classes to standard error; `help` lists them",
     ),
     flag("help", 'h', Heading::Help, "Print this text"),
     flag("version", 'v', Heading::Help, "Print the version"),
@@ -264,22 +254,37 @@ pub const OPTIONS: &[ProgramOption] = &[
     )
     .optional(),
     value("inflate-log", 'X', "FILE", Heading::Help, "Print a compressed log as text"),
-    value("crctest", 'G', "NAMES", Heading::Tests, "Measure checksum functions; `help` lists them")
-        .optional(),
-    value("memcpytest", 'M', "NAMES", Heading::Tests, "Measure ways to copy memory; `help` lists them")
-        .optional(),
-    flag("cpuclock-test", 'T', Heading::Tests, "Test the CPUs' clocks"),
-    value("server", 'S', "ADDRESS", Heading::Network, "Wait for jobs from clients").optional().refused(ALONE),
-    value("daemonize", 'D', "PIDFILE", Heading::Network, "Be a server in the background").refused(ALONE),
-    value("client", 'C', "ADDRESS", Heading::Network, "Run the jobs on a server").refused(ALONE),
+    value(
+        "crctest",
+        'G',
+        "NAMES",
+        Heading::Tests,
+        "Measure the speed of checksum functions; `help` lists them",
+    )
+    .optional(),
+    value(
+        "memcpytest",
+        'M',
+        "NAMES",
+        Heading::Tests,
+        "Measure the speed of copying memory; `help` lists the methods",
+    )
+    .optional(),
+    flag("cpuclock-test", 'T', Heading::Tests, "Test whether the CPUs' clocks agree"),
+    value("server", 'S', "ADDRESS", Heading::Network, "Wait for jobs from clients")
+        .optional()
+        .refused(NO_NETWORK),
+    value("daemonize", 'D', "PIDFILE", Heading::Network, "Run as a server in the background")
+        .refused(NO_NETWORK),
+    value("client", 'C', "ADDRESS", Heading::Network, "Run the jobs on a server").refused(NO_NETWORK),
     value("remote-config", 'R', "FILE", Heading::Network, "Have the server read a job file of its own")
-        .refused(ALONE),
+        .refused(NO_NETWORK),
     value(
         "trigger-remote",
         'J',
         "COMMAND",
         Heading::Network,
-        "The shell command that servers run as trigger",
+        "The shell command that servers run as the trigger",
     )
     .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];

@@ -1,4 +1,4 @@
-//! Where things are printed: the report on standard output or into a file, everything else on standard error.
+//! The report on standard output or in a file, the live line, and messages during a run.
 
 use std::env;
 use std::fs::File;
@@ -19,18 +19,18 @@ use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
 use crate::settings::ProgramSettings;
 
-/// The stream of the report, the live line, and the first error in writing to them.
+/// The streams of a run and the first error in writing the report.
 pub struct Output {
     messages: Messages,
     name: String,
     stream: Box<dyn Write>,
     /// The report goes to standard output, where the live line is.
     writes_to_stdout: bool,
-    /// How reports are made, but for their time.
+    /// How reports are made, apart from their time.
     options: ReportOptions,
-    /// Where the jobs run.
+    /// The machine that the jobs run on.
     setting: Setting,
-    /// Only the text report is announced by lines before it.
+    /// Lines before the run are written, which only the text report has.
     announces: bool,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
@@ -40,7 +40,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the stream; a file is emptied.
+    /// Opens the stream of the report; a file is truncated.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -61,7 +61,7 @@ impl Output {
         };
         let intervals = settings.interval_report.as_ref();
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
-        // A document on standard output must not be torn by a live line.
+        // A live line would corrupt a document on standard output.
         let live = wanted && (settings.formats.has(Format::Normal) || !to_stdout) && !intervals_to_stdout;
         Ok(Output {
             messages,
@@ -87,31 +87,31 @@ impl Output {
         Ok(())
     }
 
-    /// True when a live line is wanted.
+    /// True if there is a live line.
     pub fn is_live(&self) -> bool {
         self.live.is_some()
     }
 
-    /// Lines before the run that only the text report has.
+    /// Writes lines before the run, which only the text report has.
     pub fn announce(&mut self, text: &str) {
         if self.announces {
             self.write(text);
         }
     }
 
-    /// Text of the report itself. The empty line that a text report begins with leaves the live line standing, as in fio.
+    /// Writes a part of the report. The empty line at the start of a text report keeps the live line, as in fio.
     pub fn write(&mut self, text: &str) {
         self.end_live_line(text);
         let written = self.stream.write_all(text.as_bytes());
         self.keep_first_error(written);
     }
 
-    /// Sets where the jobs run, for all reports.
+    /// Sets the machine that the jobs run on, for all reports.
     pub fn set_machine(&mut self, setting: Setting) {
         self.setting = setting;
     }
 
-    /// Writes the lines of an interval to the interval report, if one is wanted. A failed write is reported once.
+    /// Writes the lines of an interval to the interval report, if there is one. A failed write is reported once.
     pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
         if self.intervals.is_none() {
             return;
@@ -122,19 +122,19 @@ impl Output {
         }
     }
 
-    /// True when an interval report was wanted and could not be written to its end.
+    /// True if there is an interval report and it is incomplete.
     pub fn lost_intervals(&self) -> bool {
         self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
-    /// Writes the report of the whole run, and after it warnings about its figures to standard error.
+    /// Writes the final report, and then warnings about its figures to standard error.
     pub fn report(&mut self, plan: &Plan, result: &RunResult) {
         let report = self.report_so_far(plan, result);
         self.clear_live_line();
         self.messages.figure_warnings(report.warnings());
     }
 
-    /// The report in all formats. Nothing of it waits in a buffer.
+    /// Writes and flushes a report of the run so far in all formats.
     fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> RunReport {
         let options = self.options.clone().now().within(&self.setting);
         let report = RunReport::new(plan, result, &options);
@@ -155,17 +155,17 @@ impl Output {
         self.message_at(diagnostic, &Sources::default());
     }
 
-    /// Prints what happens while the jobs run.
+    /// Prints an event of the run.
     pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
-            // Without a number there is only the message, and that was a note.
+            // Without an error number there is only a message, which came as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
             Event::JobFailed { job, pid, error } => self.message(&job_failed(job, *pid, error)),
             Event::Terminating { signal } => {
-                // The live line stays, and what follows begins on a line of its own.
+                // The live line stays, and the message begins on a new line.
                 if self.writes_to_stdout {
                     self.live_width = 0;
                 }
@@ -176,7 +176,8 @@ impl Output {
                 drop(self.report_so_far(plan, result));
             }
             Event::Interim(_) => {
-                let message = "no report of the run so far: one OpenMetrics text is written at its end";
+                let message =
+                    "no report of the run so far: the OpenMetrics format allows only one, at the end";
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
             Event::Interval(result) => self.write_interval(plan, result),
@@ -204,14 +205,14 @@ impl Output {
 
     fn show_live_line(&mut self, line: &str) {
         let mut stdout = io::stdout();
-        // A terminal that went away does not concern the run.
+        // A closed terminal does not stop the run.
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
         if written.is_ok() && stdout.is_terminal() {
             self.live_width = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
         }
     }
 
-    /// Makes way for `text`. Where it begins with an empty line, as a report does, the live line stays above it, as in fio.
+    /// Makes room for `text`. If it begins with an empty line, as a report does, the live line stays above it, as in fio.
     fn end_live_line(&mut self, text: &str) {
         if text.starts_with('\n') && self.writes_to_stdout {
             self.live_width = 0;
@@ -235,7 +236,7 @@ impl Output {
     }
 }
 
-/// The file that asks for a report of the run so far when it appears.
+/// The file whose creation requests a report of the run so far.
 pub fn status_file() -> PathBuf {
     let dir = ["TMPDIR", "TEMP"].into_iter().filter_map(env::var_os).find(|dir| !dir.is_empty());
     Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_report_is_announced_and_a_document_stands_alone() {
+    fn only_a_text_report_has_lines_before_it() {
         let text = "header\nStarting 1 thread\na: Laying out IO file (1 file / 1MiB)\nreport\n";
         assert_eq!(printed("normal"), text);
         assert_eq!(printed("json"), "report\n");
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_line_never_tears_a_document_on_standard_output() {
+    fn a_live_line_never_corrupts_a_document_on_standard_output() {
         let live = |words: &[&str]| opened(words).unwrap().live.is_some();
         assert!(live(&["--eta=always"]));
         assert!(!live(&["--eta=always", "--output-format=json"]));

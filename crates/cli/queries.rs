@@ -1,4 +1,4 @@
-//! Questions that are answered without running a job: versions, help on options and engines, compressed logs, tests of the machine.
+//! Information printed without running a job: versions, help on options and engines, compressed logs, tests of the machine.
 
 use std::fs::File;
 use std::io;
@@ -15,14 +15,14 @@ use crate::messages::Messages;
 use crate::settings::{FIO_VERSION, Query};
 use crate::{selftest, stdout};
 
-/// Answers a question about the program.
+/// Prints the requested information and returns the exit status.
 ///
 /// # Errors
 /// Standard output cannot be written to.
 pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<u8, Error> {
     let help = match query {
         Query::Version => Help::found(format!("{}\n", version(called_as))),
-        // As with fio, not finding an option is no failure; not finding an engine is.
+        // As in fio, an unknown option is no failure, but an unknown engine is one.
         Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref()) },
         Query::Engines(what) => {
             let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
@@ -59,7 +59,7 @@ fn inflate(path: &Path) -> Result<u8, Error> {
     let file = File::open(path).map_err(|error| Error::OpenLog { name: name(), error })?;
     match inflate_log(file, &mut io::stdout().lock()) {
         Ok(()) => Ok(0),
-        // Whoever reads, `head` say, has seen enough.
+        // The reader, for example `head`, has seen enough.
         Err(InflateError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(InflateError::Write(error)) => Err(Error::stdout(error)),
         Err(InflateError::Read(error)) => Err(Error::OpenLog { name: name(), error }),
@@ -67,7 +67,7 @@ fn inflate(path: &Path) -> Result<u8, Error> {
     }
 }
 
-/// Scripts that call the program `fio` read fio's version line.
+/// The version line; scripts that call the program `fio` expect fio's.
 fn version(called_as: CalledAs) -> String {
     match called_as {
         CalledAs::Fio => FIO_VERSION.to_owned(),

@@ -1,5 +1,4 @@
-//! What a command line says besides jobs: the program's own options, read. Their table is `options.rs`, their values are read in
-//! `option_values.rs`.
+//! The settings that the program's own options make. Their table is in `options.rs`; `option_values.rs` reads their values.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,54 +15,54 @@ use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{OPTIONS, ProgramOption, Support, Takes};
 
-/// The fio version whose behaviour and formats are followed.
+/// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
 
-/// Options that may be given several times, each adding to the others; of all others the last counts.
+/// Options whose repeated values add up; of all others the last value counts.
 const REPEATED: [&str; 2] = ["debug", "section"];
 
-/// Columns of the help text where no terminal says how many there are.
+/// Columns of the help text.
 const COLUMNS: usize = 80;
 
 /// fio's built-in profiles.
 const PROFILES: [&str; 2] = ["act", "tiobench"];
 
-/// What a command line says besides jobs.
+/// The settings on a command line: everything but its jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramSettings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
     /// Formats of the report.
     pub formats: Formats,
-    /// Percentiles are those of fio's histogram.
+    /// Compute percentiles from fio's histogram buckets.
     pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
     /// When to show the live line.
     pub eta: Eta,
-    /// Leave a live line standing each time this has passed.
+    /// Start a new live line, and keep the old one, after this time.
     pub eta_newline: Option<Duration>,
-    /// Time between two live lines.
+    /// Time between updates of the live line.
     pub eta_interval: Duration,
-    /// Measure how idle the CPUs are, and how that is reported.
+    /// Measure CPU idleness, and how to report it.
     pub idle_prof: Option<IdleProf>,
-    /// Prefix of the logs of the bandwidth of all jobs together, if they are wanted.
+    /// Log the bandwidth of all jobs together, in files with this prefix.
     pub bandwidth_log: Option<String>,
-    /// What each job did in each interval.
+    /// Report each job's I/O in intervals.
     pub interval_report: Option<Intervals>,
-    /// Time between two reports of the run so far, if there are any.
+    /// Report the results so far each time this has passed.
     pub status_interval: Option<Duration>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Sections to run; all if empty.
     pub sections: Vec<String>,
-    /// Warnings about jobs are errors.
+    /// Treat warnings about jobs as errors.
     pub warnings_fatal: bool,
-    /// How values of job options are read.
+    /// How to read odd values of job options.
     pub strict: Reading,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
-    /// Which classes of `--debug` are printed.
+    /// Classes of `--debug` to print.
     pub debug: DebugOptions,
     /// Notes about the options themselves.
     pub notes: Vec<Diagnostic>,
@@ -82,26 +81,26 @@ pub enum Action {
     ShowCommands,
     /// Plan them, merging traces, and run none.
     MergeTraces,
-    /// Answer a question about the program; there are no jobs.
+    /// Print information; there are no jobs.
     Answer(Query),
 }
 
-/// A question about the program.
+/// Information that is printed without running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
     /// `--version`
     Version,
-    /// `--cmdhelp`, perhaps of one option.
+    /// `--cmdhelp`: all job options or one.
     Options(Option<String>),
-    /// `--enghelp`, perhaps of one engine, perhaps of one of its options.
+    /// `--enghelp`: all engines, one (`libaio`), or an option of one (`libaio,nowait`).
     Engines(Option<String>),
     /// `--debug=help`
     DebugClasses,
-    /// `--inflate-log`: what is in a file.
+    /// `--inflate-log`: the contents of this file.
     Log(PathBuf),
-    /// `--crctest`, perhaps of some functions.
+    /// `--crctest`: all functions or those in a list.
     Checksums(Option<String>),
-    /// `--memcpytest`, perhaps of some ways.
+    /// `--memcpytest`: all methods and lengths or those in a list.
     Copies(Option<String>),
     /// `--cpuclock-test`
     Clocks,
@@ -118,27 +117,27 @@ pub enum SettingsError {
     /// A value is wrong.
     #[error("{0}")]
     Value(Box<clap::Error>),
-    /// Known and refused.
+    /// An option that is not supported, and why.
     #[error("option --{0} is {1}")]
     Refused(&'static str, &'static str),
-    /// `--profile` of something that is no profile.
-    #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
+    /// `--profile` with a name that fio does not know either.
+    #[error("profile '{0}' not found: fio's profiles are act and tiobench, which are not implemented yet")]
     NoProfile(String),
-    /// Lines of `--interval-report` on standard output, and the report there too.
+    /// `--interval-report` and the report would both write to standard output.
     #[error(
-        "--interval-report writes to standard output, where the report goes; give the report a file with --output=FILE, \
-         or the intervals one with --interval-report=TIME:FILE"
+        "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
+         or the intervals with --interval-report=TIME:FILE"
     )]
     IntervalsInReport,
-    /// Formats that one stream cannot hold.
+    /// Formats that cannot share a stream.
     #[error(
-        "the format openmetrics stands alone, as nothing may follow its last line, `# EOF`: ask for it or for other formats"
+        "the format openmetrics cannot be combined with others, because nothing may follow its last line, `# EOF`: choose one"
     )]
     OneFormatOnly,
-    /// Several reports on a stream that can hold one.
+    /// Several reports in a format of which a stream can have only one.
     #[error(
-        "option --status-interval does not go together with the format openmetrics, as nothing may follow its last line, `# EOF`: \
-         ask for another format, or for one report"
+        "option --status-interval cannot be combined with the format openmetrics, because nothing may follow its last line, `# EOF`: \
+         choose another format, or leave out --status-interval"
     )]
     OneReportOnly,
     /// `--section=global`.
@@ -147,8 +146,8 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// Of options that exclude each other, the one to point at.
-    pub fn blames(&self) -> Option<&'static str> {
+    /// The option to point at, of those that exclude each other.
+    pub fn option_at_fault(&self) -> Option<&'static str> {
         match self {
             Self::IntervalsInReport => Some("interval-report"),
             Self::OneFormatOnly => Some("output-format"),
@@ -165,11 +164,11 @@ impl ProgramSettings {
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item]) -> Result<Self, SettingsError> {
         let program = Self::read_each(items)?;
-        program.agrees().map(|()| program)
+        program.check_conflicts().map(|()| program)
     }
 
-    /// The options may exclude each other.
-    fn agrees(&self) -> Result<(), SettingsError> {
+    /// Refuses options that exclude each other.
+    fn check_conflicts(&self) -> Result<(), SettingsError> {
         if self.action == Action::Answer(Query::Version) {
             return Ok(());
         }
@@ -186,7 +185,7 @@ impl ProgramSettings {
         Ok(())
     }
 
-    /// Reads the program options among `items`, each for itself.
+    /// Reads the program options among `items` without checking them against each other.
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
@@ -203,7 +202,7 @@ impl ProgramSettings {
         })?;
         let action = action(&matches);
         if action != Action::Answer(Query::Version) {
-            refuse(&matches)?;
+            refuse_unsupported(&matches)?;
         }
         let sections = words(&matches, "section");
         if sections.iter().any(|name| name == "global") {
@@ -211,7 +210,7 @@ impl ProgramSettings {
         }
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.said().is_empty();
-        // Lines of both would mix on a terminal.
+        // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
         let (trigger, idle_trigger) = trigger(&matches);
         let mut notes: Vec<Diagnostic> = idle_trigger.into_iter().collect();
@@ -249,7 +248,7 @@ impl ProgramSettings {
         PlanOptions { readonly: self.readonly, warnings_fatal: self.warnings_fatal }
     }
 
-    /// What a report made now is to look like.
+    /// How reports are made.
     #[must_use]
     pub fn report_options(&self) -> ReportOptions {
         ReportOptions {
@@ -260,8 +259,8 @@ impl ProgramSettings {
     }
 }
 
-/// The formats wanted: `--output-format` and `--minimal` replace those chosen before, `--append-terse` adds to them. Values were
-/// checked before.
+/// The formats of the report: `--output-format` and `--minimal` replace earlier ones, `--append-terse` adds to them. The values are
+/// already checked.
 fn formats(items: &[Item]) -> Formats {
     items.iter().fold(Formats::default(), |chosen, item| match item {
         Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
@@ -273,7 +272,7 @@ fn formats(items: &[Item]) -> Formats {
     })
 }
 
-/// The program as clap sees it: its own options, nothing about jobs.
+/// The command line for clap: the program's own options without those of jobs.
 #[must_use]
 pub fn command() -> Command {
     Command::new("ferrio")
@@ -321,8 +320,8 @@ fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
     matches.get_many(name).unwrap_or_default().cloned().collect()
 }
 
-/// Refuses what is not there. Values were read before, so that a wrong one has been told as such.
-fn refuse(matches: &ArgMatches) -> Result<(), SettingsError> {
+/// Refuses unsupported options. It runs after their values are read, so that a wrong value is reported first.
+fn refuse_unsupported(matches: &ArgMatches) -> Result<(), SettingsError> {
     for option in OPTIONS.iter().filter(|option| given(matches, option.name)) {
         if let Support::Refused(why) = option.support {
             let word = matches.try_get_one::<String>("profile").ok().flatten();
@@ -337,6 +336,7 @@ fn refuse(matches: &ArgMatches) -> Result<(), SettingsError> {
     Ok(())
 }
 
+/// Notes on options that have no effect.
 fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
     OPTIONS.iter().filter(|option| given(matches, option.name)).filter_map(|option| match option.support {
         Support::NoEffect(why) => {

@@ -283,7 +283,7 @@ fn a_file_named_check_is_named_with_its_directory() {
 fn other_questions_do_not_go_together_with_a_check() {
     let place = Place::new();
     let run = place.ferrio(&["check", "--showcmd", "--name=a"]).run().ended_with(1);
-    assert!(run.stderr.starts_with("error: check does not go together"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: `ferrio check` cannot be combined"), "{}", run.stderr);
     let help = place.ferrio(&["check", "--help"]).run().succeeded();
     assert!(help.stdout.contains("ferrio check [OPTIONS]"), "{}", help.stdout);
 }

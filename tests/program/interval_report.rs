@@ -258,10 +258,10 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
         }
         assert_eq!(place.files(), []);
     };
-    refused("--interval-report=1s:-", "writes to standard output, where the report goes");
-    refused("--interval-report=5ms", "too short, the least is 10ms");
-    refused("--interval-report=often:f", "a number with d, h, m, s, ms or us is expected");
-    refused("--interval-report=1s:", "behind the colon a file name is expected");
+    refused("--interval-report=1s:-", "writes to standard output, as does the report");
+    refused("--interval-report=5ms", "too short: the minimum is 10ms");
+    refused("--interval-report=often:f", "a number is expected, optionally with d, h, m, s, ms or us");
+    refused("--interval-report=1s:", "a file name is expected after the colon");
     for words in [
         &["--interval-report=1s:./f", "--output=f"][..],
         &["--interval-report=1s:/dev/stdout"],

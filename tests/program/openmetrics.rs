@@ -43,7 +43,7 @@ fn other_formats_beside_it_are_refused() {
         &[FORMAT, "--append-terse"],
     ] {
         let run = place.ferrio(&[words, &NULL].concat()).run().ended_with(1);
-        assert!(run.stderr.contains("openmetrics stands alone"), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains("openmetrics cannot be combined"), "{words:?}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{words:?}");
     }
     // A later choice replaces an earlier one.
@@ -63,7 +63,7 @@ fn a_check_has_no_figures_for_it() {
     let place = Place::new();
     for format in [FORMAT, "--minimal"] {
         let run = place.ferrio(&[&["check", format][..], &NULL].concat()).run().ended_with(1);
-        assert!(run.stderr.contains("check answers as text or as JSON"), "{}", run.stderr);
+        assert!(run.stderr.contains("`ferrio check` prints text or JSON"), "{}", run.stderr);
     }
 }
 

@@ -28,7 +28,7 @@ fn refusal(words: &[&str]) -> String {
 }
 
 #[test]
-fn nothing_behind_a_question_counts() {
+fn nothing_after_a_query_counts() {
     for question in ["--help", "--version", "--cmdhelp=rw", "-crw", "--enghelp=libaio", "--enghelp"] {
         assert_eq!(items(&["--bs=1k", question, "--foo", "a.fio"]).len(), 2, "{question}");
     }
@@ -36,14 +36,14 @@ fn nothing_behind_a_question_counts() {
 }
 
 #[test]
-fn one_dash_or_two_and_a_value_glued_or_apart_mean_the_same() {
+fn one_dash_or_two_and_a_value_after_an_equals_sign_or_a_space_mean_the_same() {
     for words in [&["--rw=read"][..], &["--rw", "read"], &["-rw=read"], &["-rw", "read"]] {
         assert_eq!(items(words), ["rw=read"], "{words:?}");
     }
 }
 
 #[test]
-fn job_files_stand_anywhere_and_dashes_end_options() {
+fn job_files_may_be_anywhere_and_dashes_end_options() {
     assert_eq!(items(&["a.fio", "--bs=1k", "-", "b.fio"]), ["<a.fio>", "bs=1k", "<->", "<b.fio>"]);
     assert_eq!(items(&["--", "--bs=1k", "-x"]), ["<--bs=1k>", "<-x>"]);
 }
@@ -56,7 +56,7 @@ fn an_unambiguous_prefix_is_enough() {
 }
 
 #[test]
-fn a_flag_takes_its_value_only_behind_an_equals_sign() {
+fn a_flag_takes_its_value_only_after_an_equals_sign() {
     assert_eq!(items(&["--norandommap", "0"]), ["norandommap", "<0>"]);
     assert_eq!(items(&["--thread=0"]), ["thread=0"]);
     assert_eq!(items(&["--direct", "1"]), ["direct=1"]);
@@ -64,7 +64,7 @@ fn a_flag_takes_its_value_only_behind_an_equals_sign() {
 }
 
 #[test]
-fn letters_may_be_joined_and_their_value_glued() {
+fn letters_may_be_joined_and_their_value_attached() {
     assert_eq!(items(&["-Ps"]), ["--parse-only", "--showcmd"]);
     assert_eq!(items(&["-oX", "-o", "Y"]), ["--output=X", "--output=Y"]);
     assert_eq!(items(&["-cbs"]), ["--cmdhelp=bs"]);
@@ -87,7 +87,7 @@ fn private_options_follow_their_engine_in_the_same_job_or_the_globals() {
 }
 
 #[test]
-fn nothing_behind_help_counts() {
+fn nothing_after_help_counts() {
     assert_eq!(items(&["--help", "--nonsense"]), ["--help"]);
     assert_eq!(items(&["-v", "--nonsense"]), ["--version"]);
 }
@@ -141,7 +141,7 @@ fn a_misspelt_engine_option_does_not_make_the_next_ones_wrong() {
 }
 
 #[test]
-fn arguments_that_are_no_text_are_reported_by_number() {
+fn arguments_that_are_not_utf_8_are_reported_by_number() {
     use std::os::unix::ffi::OsStringExt;
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
     let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Words that look like options more often than chance would make them.
+/// Words that often look like options.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

@@ -1,4 +1,4 @@
-//! `ferrio check`: what a run of the same arguments would do, and what speaks against it. Nothing is run.
+//! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
 use std::io;
 
@@ -14,37 +14,37 @@ use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files, stdout};
 
-/// Status when there are warnings and `--deny-warnings` was given.
+/// Status if there are warnings and `--deny-warnings` is given.
 const DENIED: u8 = 2;
-/// Status when a run would refuse to start, or a job of it would fail at once.
+/// Status if the run would not start, or a job would fail at once.
 const WRONG: u8 = 1;
-/// The number of the argument after the word `check`.
-const FIRST: u32 = 2;
+/// The number of the first argument after `check`.
+const FIRST_ARGUMENT: u32 = 2;
 /// The option that only `check` has.
 const DENY: &str = "deny-warnings";
 
 const HELP: &str = "\
-Says what a run would do, and what speaks against it; runs nothing
+Describes the run that the arguments would start and its risks; runs nothing
 
 Usage: ferrio check [OPTIONS] [JOB OPTIONS] [JOB FILES]...
 
-Takes the arguments of a run. Those that concern the check:
+Takes the arguments of a run. These affect the check:
       --output-format FORMATS  normal (text) or json
-      --output FILE            Write the answer to FILE instead of standard output
+      --output FILE            Write the result to FILE instead of standard output
       --section NAME           Check only the jobs of this section; may be repeated
       --readonly               Refuse jobs that write or trim
-      --warnings-fatal         What a run would refuse with this option is an error
-      --deny-warnings          End with status 2 when there are warnings
+      --warnings-fatal         Treat warnings about jobs as errors
+      --deny-warnings          Exit with status 2 if there are warnings
 
-Status: 0 nothing or warnings, 1 errors, 2 warnings with --deny-warnings
+Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 ";
 
 /// Checks the jobs of the arguments.
 ///
 /// # Errors
-/// Everything that would stop a run before its first job.
+/// All errors that would stop a run before its first job.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let scanned = arguments::read(invocation.arguments, FIRST, &all_options());
+    let scanned = arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options());
     *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *invocation.messages;
     let mut items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
@@ -98,7 +98,7 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
     }
 }
 
-/// The answer in the formats asked for; diagnostics of refused jobs stand on standard error instead of the text.
+/// Writes the result in the chosen formats. For refused jobs, diagnostics on standard error replace the text.
 fn write(
     messages: Messages,
     settings: &ProgramSettings,
@@ -116,7 +116,7 @@ fn write(
 }
 
 fn all_options() -> Vec<ProgramOption> {
-    let deny = own_flag(DENY, Heading::Jobs, "End with status 2 when there are warnings");
+    let deny = own_flag(DENY, Heading::Jobs, "Exit with status 2 if there are warnings");
     OPTIONS.iter().copied().chain([deny]).collect()
 }
 

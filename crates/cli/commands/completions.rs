@@ -1,4 +1,4 @@
-//! `ferrio completions SHELL`: scripts made from the tables of options and sub-commands.
+//! `ferrio completions SHELL`: completion scripts, generated from the tables of options and sub-commands.
 
 use clap_complete::Shell;
 
@@ -7,26 +7,27 @@ use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::stdout;
 
-/// The shells that there are scripts for.
+/// The supported shells.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 
-/// Where the script for bash learns what stands before the word to complete.
+/// The line of the bash script that sets the word before the one to complete.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
 
-/// Where the script for bash offers all options, and the commands, for the first word.
-const FIRST: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then\n";
+/// The line of the bash script that offers all options and commands for the first word.
+const OFFER_OPTIONS: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then\n";
 
-/// With nothing typed yet it is files that are wanted, not hundreds of options.
-const BEGUN: &str = "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
+/// Its replacement, which offers files instead of hundreds of options as long as nothing is typed.
+const OFFER_FILES_FIRST: &str =
+    "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
 
-/// Where the script for bash comes to know that it is `check` whose arguments are typed. They are those of a run, so it better does not.
-const CHECK: &str = "            ferrio,check)
+/// The lines of the bash script that select the arguments of `check`. Without them it offers those of a run, which `check` takes.
+const SELECT_CHECK: &str = "            ferrio,check)
                 cmd=\"ferrio__subcmd__check\"
                 ;;
 ";
 
-/// For bash the `=` of `--rw=read` is a word of its own.
-const BEHIND_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
+/// Added to the bash script, because bash treats the `=` of `--rw=read` as a separate word.
+const SKIP_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
         cur=\"\"
     elif [[ \"${prev}\" == \"=\" && ${COMP_CWORD} -ge 2 ]]; then
         prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
@@ -39,7 +40,7 @@ const BEHIND_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
 /// Prints the script for the shell that the argument names.
 ///
 /// # Errors
-/// No shell is named, one without a script, or standard output cannot be written to.
+/// The shell is missing or unknown, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let (word, rest) = invocation.arguments.split_first().ok_or(Error::UnknownShell { word: None })?;
     let word = word.to_string_lossy();
@@ -50,23 +51,23 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     stdout::print(|out| out.write_all(script.as_bytes()).map(|()| true))
 }
 
-/// The script that teaches `shell` the options and sub-commands of this program.
+/// The script for `shell`.
 fn script(shell: Shell, commands: &[Subcommand]) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut full_command(commands), "ferrio", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
         Shell::Bash => script
-            .replacen(PREVIOUS, &format!("{PREVIOUS}{BEHIND_EQUALS}"), 1)
-            .replacen(FIRST, BEGUN, 1)
-            .replacen(CHECK, "", 1),
+            .replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1)
+            .replacen(OFFER_OPTIONS, OFFER_FILES_FIRST, 1)
+            .replacen(SELECT_CHECK, "", 1),
         Shell::Fish => fish(&script, commands),
         _ => script,
     }
 }
 
-/// For fish options are offered only while there is no command, and an option still without its value makes the test for that
-/// fail. Commands come first or not at all here, so options need no such test; and the words behind commands are missing.
+/// The script for fish with two corrections. clap offers options only while there is no command, but its test for that fails after an
+/// option without its value; as commands come first here, the test is dropped. And the words after commands are added.
 fn fish(script: &str, commands: &[Subcommand]) -> String {
     let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
         option
@@ -95,13 +96,17 @@ mod tests {
     use crate::commands::COMMANDS;
 
     #[test]
-    fn the_script_for_bash_looks_behind_equals_signs_and_offers_files_first() {
+    fn the_script_for_bash_skips_equals_signs_and_offers_files_first() {
         let script = script(Shell::Bash, COMMANDS);
-        assert!(script.contains(BEHIND_EQUALS) && script.contains(BEGUN) && !script.contains(CHECK));
+        assert!(
+            script.contains(SKIP_EQUALS)
+                && script.contains(OFFER_FILES_FIRST)
+                && !script.contains(SELECT_CHECK)
+        );
     }
 
     #[test]
-    fn the_script_for_fish_offers_values_behind_blanks_and_shells() {
+    fn the_script_for_fish_offers_values_after_blanks_and_shells() {
         let script = script(Shell::Fish, COMMANDS);
         assert!(script.contains("complete -c ferrio -l rw -l readwrite "));
         assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));

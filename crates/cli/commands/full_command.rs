@@ -1,4 +1,4 @@
-//! The whole command line as clap sees it, with job options and sub-commands, for shell completions. Nothing is ever read with it.
+//! The whole command line as a clap command, with job options and sub-commands, for shell completions only. It parses nothing.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use ferrio_report::DEBUG_CLASSES;
 use super::subcommand::{Operand, Subcommand};
 use crate::settings;
 
-/// Options of the program, job options as long options, sub-commands.
+/// The program's options, job options as long options, and sub-commands.
 pub fn full_command(commands: &[Subcommand]) -> Command {
     let command = settings::command()
-        .mut_args(offered)
+        .mut_args(with_completions)
         .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
     let mut taken: HashSet<String> =
         command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
-    // A name that several engines have stands for one option here.
+    // A name that several engines have is one option here.
     let rows = rows().iter().filter(|row| is_listed(row));
     let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
     let commands = commands.iter().filter(|command| !command.hidden).map(subcommand);
@@ -35,8 +35,8 @@ fn subcommand(command: &Subcommand) -> Command {
     }
 }
 
-/// An option of the program with the words its value may have.
-fn offered(argument: Arg) -> Arg {
+/// An option of the program with the words that complete its value.
+fn with_completions(argument: Arg) -> Arg {
     let argument = argument.hide_possible_values(false);
     match argument.get_id().as_str() {
         "output-format" => argument.value_parser(ferrio_report::Format::WORDS),
@@ -83,7 +83,7 @@ fn names() -> Vec<PossibleValue> {
     common.map(|row| PossibleValue::new(row.name)).collect()
 }
 
-/// Words to choose from; none if other values are as good.
+/// The words that complete a value; none if any value is valid.
 fn words(row: &'static OptionRow) -> Vec<PossibleValue> {
     let word = |choice: &Word| {
         let value = PossibleValue::new(choice.word);
@@ -98,7 +98,7 @@ fn words(row: &'static OptionRow) -> Vec<PossibleValue> {
     }
 }
 
-/// What a value is called where it stands for itself.
+/// The placeholder of a value in help texts.
 pub fn value_name(row: &OptionRow) -> &'static str {
     match row.kind {
         ValueKind::Flag | ValueKind::Bool => "0|1",

@@ -1,4 +1,4 @@
-//! `ferrio man`: the manual page, made from the tables of options and the chapters below.
+//! `ferrio man`: the manual page, generated from the tables of options and the chapters in `chapters.rs`.
 
 mod chapters;
 
@@ -70,10 +70,10 @@ fn write_commands(commands: &[&Subcommand], page: &mut Roff) {
         page.text([roman(format!("{}.", command.help))]);
     }
     page.control("PP", []);
-    page.text([roman("A job file with the name of a command is given with its directory: ./man.")]);
+    page.text([roman("A command is recognised as the first argument only. To run a job file with the name of a command, write its directory: ./man.")]);
 }
 
-/// Lines as they are typed.
+/// Writes lines literally.
 fn write_example(lines: impl Iterator<Item = impl Into<String>>, page: &mut Roff) {
     page.control("PP", []);
     page.control("nf", []);
@@ -103,7 +103,7 @@ fn write_chapter(chapter: &Chapter, page: &mut Roff) {
     }
 }
 
-/// Headings of the catalogue's categories, in the order of the page.
+/// The categories of the catalogue and their headings, in the order of the page.
 const CATEGORIES: [(&str, &str); 7] = [
     ("general", "General"),
     ("io", "I/O"),
@@ -127,7 +127,7 @@ fn write_job_options(page: &mut Roff) {
 fn write_engine_options(page: &mut Roff) {
     page.control("SH", ["OPTIONS OF ENGINES"]);
     page.control("PP", []);
-    page.text([roman("A job has these if it uses one of the engines named with them.")]);
+    page.text([roman("These options are available to jobs that use one of the engines in parentheses.")]);
     for row in rows().iter().filter(|row| is_listed(row)) {
         if let OptionScope::Engines(engines) = row.scope {
             write_option(row, engines, page);
@@ -135,7 +135,7 @@ fn write_engine_options(page: &mut Roff) {
     }
 }
 
-/// One option: name, aliases and value; then help, type, default, choices.
+/// Writes an option: name, aliases and value; then help, type, default, choices.
 fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     let mut head: Vec<Inline> = vec![bold(row.name)];
     for alias in row.aliases {
@@ -163,11 +163,11 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     }
 }
 
-/// Help, type, range, unit, default and what does not work, in one paragraph.
+/// Help, type, range, unit, default and lack of support, in one paragraph.
 fn facts(row: &OptionRow) -> String {
     let mut facts =
         vec![format!("{}.", row.help), format!("Type: {}.", type_text(row).replace(" (opt=bla)", ""))];
-    // The help's -1 is an open end.
+    // A maximum of -1 means no limit.
     let range = range_text(row).map(|range| range.replace(", max=-1", ""));
     facts.extend(range.map(|range| format!("Range: {range}.")));
     facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
@@ -176,8 +176,8 @@ fn facts(row: &OptionRow) -> String {
     }
     match row.status {
         OptionStatus::Works => {}
-        OptionStatus::NotYet => facts.push("Not implemented yet: refused when given.".to_owned()),
-        OptionStatus::Unavailable(why) => facts.push(format!("Refused when given: {why}.")),
+        OptionStatus::NotYet => facts.push("Refused: not implemented yet.".to_owned()),
+        OptionStatus::Unavailable(why) => facts.push(format!("Refused: {why}.")),
         OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
         OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn every_option_has_its_place() {
+    fn every_option_is_on_the_page() {
         let page = page().replace("\\-", "-");
         for row in rows().iter().filter(|row| is_listed(row) && !matches!(row.scope, OptionScope::Profile(_)))
         {

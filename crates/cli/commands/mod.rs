@@ -1,6 +1,6 @@
-//! Sub-commands: what the program does when its first argument is one of a few words instead of an option or a job file.
+//! The sub-commands: words that select something else than a run when they are the first argument.
 //!
-//! A sub-command is one file and one row of [`COMMANDS`]. Help, manual page and completions read the table.
+//! A sub-command is a file and a row of [`COMMANDS`]. Help, manual page and completions read the table.
 
 mod check;
 mod completions;
@@ -15,12 +15,12 @@ use crate::messages::Messages;
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
 
-/// All sub-commands, in the order of help.
+/// All sub-commands, in the order of the help text.
 pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
         operand: Operand::Jobs,
-        help: "Say what a run of the same arguments would do, and run nothing",
+        help: "Describe what a run would do and its risks; run nothing",
         hidden: false,
         run: check::run,
     },
@@ -40,7 +40,7 @@ pub const COMMANDS: &[Subcommand] = &[
     },
 ];
 
-/// Runs the sub-command that `words` begin with; `None` if they begin with none.
+/// Runs the sub-command that `words` begin with, if any.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
     let command = find(name)?;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_bare_word_is_a_sub_command() {
+    fn only_the_exact_word_is_a_sub_command() {
         for command in COMMANDS {
             assert!(find(&command.name.into()).is_some_and(|found| found.name == command.name));
         }

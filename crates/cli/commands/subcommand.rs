@@ -1,22 +1,22 @@
-//! What a sub-command is.
+//! The row of a sub-command in the table, and its call.
 
 use std::ffi::OsString;
 
 use crate::error::Error;
 use crate::messages::Messages;
 
-/// A sub-command: what the program does when its first argument is this word.
+/// A sub-command.
 #[derive(Debug)]
 pub struct Subcommand {
-    /// The word.
+    /// The first argument that selects it.
     pub name: &'static str,
     /// What follows it.
     pub operand: Operand,
     /// One line of help.
     pub help: &'static str,
-    /// Left out of help, manual page and completions.
+    /// True if help, manual page and completions leave it out.
     pub hidden: bool,
-    /// Runs it; returns the exit status.
+    /// Runs it and returns the exit status.
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }
 
@@ -27,27 +27,27 @@ pub enum Operand {
     None,
     /// Options and job files, as for a run.
     Jobs,
-    /// One of these words.
+    /// One word of a list.
     OneOf {
-        /// What the word is, in capitals.
+        /// Name of the word in help, in capitals.
         name: &'static str,
         /// The words.
         words: &'static [&'static str],
     },
 }
 
-/// A sub-command that was called.
+/// A call of a sub-command.
 pub struct Invocation<'a> {
     /// The arguments after its name.
     pub arguments: &'a [OsString],
-    /// Takes the format that the arguments ask for, if the sub-command has options for it.
+    /// Messages as text. A sub-command with options for their format sets it here.
     pub messages: &'a mut Messages,
     /// All sub-commands.
     pub commands: &'static [Subcommand],
 }
 
 impl Subcommand {
-    /// The name, and the word that must follow it.
+    /// The name and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
             Operand::None | Operand::Jobs => self.name.to_owned(),
@@ -56,10 +56,10 @@ impl Subcommand {
     }
 }
 
-/// Refuses what follows a complete command.
+/// Refuses arguments after a complete command.
 ///
 /// # Errors
-/// Something follows.
+/// There are arguments.
 pub fn nothing_follows(command: &'static str, arguments: &[OsString]) -> Result<(), Error> {
     match arguments.first() {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! `--cpuclock-test`: whether the clock that latencies are measured with runs alike on all CPUs and agrees with the kernel's.
+//! `--cpuclock-test`: whether the clock used for latencies agrees between all CPUs and with the kernel's clock.
 
 use std::io::{self, Write};
 use std::sync::Barrier;
@@ -11,31 +11,31 @@ use ferrio_machine::allowed_cpus;
 use ferrio_runner::run_on;
 use ferrio_stats::{Clock, TickSource};
 
-/// How long all CPUs read their clocks against each other.
-const SPAN: Duration = Duration::from_millis(200);
+/// How long the clocks of the CPUs are compared.
+const TEST_TIME: Duration = Duration::from_millis(200);
 
-/// A reading behind one of another CPU by up to this is no fault: a processor may read its counter somewhat early.
-const EARLY_NS: u64 = 1_000;
+/// How far a reading may be behind another CPU's, because processors may read their counter slightly early.
+const MAX_BEHIND_NS: u64 = 1_000;
 
-/// Difference to CLOCK_MONOTONIC that is tolerated, in millionths: the short calibration alone is good to some hundred.
-const TOLERATED_PPM: f64 = 5_000.0;
+/// Largest accepted difference from CLOCK_MONOTONIC, in millionths. The short calibration alone is off by some hundred.
+const MAX_OFF_PPM: f64 = 5_000.0;
 
-/// What one CPU saw.
+/// The readings of one CPU.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    /// Readings taken.
+struct CpuReadings {
+    /// Their number.
     readings: u64,
     /// The first one, in ticks.
     first: u64,
-    /// Largest step back against any CPU, in ns.
+    /// Largest amount by which a reading was behind another CPU's, in ns.
     back_ns: u64,
-    /// Difference to CLOCK_MONOTONIC, in millionths.
+    /// Difference from CLOCK_MONOTONIC, in millionths.
     off_ppm: f64,
     /// The thread ran on this CPU.
     pinned: bool,
 }
 
-/// Tests the clocks of all CPUs that this process may use. False if they cannot be relied on.
+/// Tests the clocks of all CPUs that this process may use. False if they are unreliable.
 ///
 /// # Errors
 /// `out` cannot be written to.
@@ -50,23 +50,22 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
     writeln!(out, "cs: Testing {} CPUs", cpus.len())?;
     let mut faults = Vec::new();
     for (cpu, seen) in cpus.iter().zip(compare(clock, &cpus)) {
-        let Seen { readings, first, back_ns, off_ppm, pinned } = seen;
+        let CpuReadings { readings, first, back_ns, off_ppm, pinned } = seen;
         writeln!(
             out,
             "cs: cpu{cpu:3}: {readings} clocks seen, first {first}, {off_ppm:+.0} ppm off, {back_ns} ns back at most"
         )?;
         faults.extend((!pinned).then(|| format!("cpu {cpu} could not be used")));
-        faults.extend((back_ns > EARLY_NS).then(|| format!("cpu {cpu} is {back_ns} ns behind another")));
-        faults
-            .extend((off_ppm.abs() > TOLERATED_PPM).then(|| format!("cpu {cpu} runs {off_ppm:+.0} ppm off")));
+        faults.extend((back_ns > MAX_BEHIND_NS).then(|| format!("cpu {cpu} is {back_ns} ns behind another")));
+        faults.extend((off_ppm.abs() > MAX_OFF_PPM).then(|| format!("cpu {cpu} runs {off_ppm:+.0} ppm off")));
     }
     faults.iter().try_for_each(|fault| writeln!(out, "cs: {fault}"))?;
     writeln!(out, "cs: {}", if faults.is_empty() { "Pass!" } else { "Fail" })?;
     Ok(faults.is_empty())
 }
 
-/// One thread per CPU, all reading at the same time and telling each other their latest reading.
-fn compare(clock: Clock, cpus: &[usize]) -> Vec<Seen> {
+/// Reads the clock in one thread per CPU at the same time; the threads share their latest reading.
+fn compare(clock: Clock, cpus: &[usize]) -> Vec<CpuReadings> {
     let latest = AtomicU64::new(0);
     let start = Barrier::new(cpus.len());
     thread::scope(|scope| {
@@ -76,19 +75,19 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<Seen> {
                 move || {
                     let pinned = run_on([cpu]).is_ok();
                     start.wait();
-                    Seen { pinned, ..read_for(SPAN, clock, latest) }
+                    CpuReadings { pinned, ..read_for(TEST_TIME, clock, latest) }
                 }
             })
         };
         let threads: Vec<_> = cpus.iter().copied().map(read).collect();
-        // A thread that panicked has seen nothing, and was not pinned.
+        // A thread that panicked counts as not pinned.
         threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
     })
 }
 
-fn read_for(span: Duration, clock: Clock, latest: &AtomicU64) -> Seen {
-    let (ticks, kernel) = both(clock);
-    let mut seen = Seen { first: ticks, ..Seen::default() };
+fn read_for(span: Duration, clock: Clock, latest: &AtomicU64) -> CpuReadings {
+    let (ticks, kernel) = read_both(clock);
+    let mut seen = CpuReadings { first: ticks, ..CpuReadings::default() };
     while kernel.elapsed() < span {
         for _ in 0..1000 {
             let others = latest.load(Acquire);
@@ -98,14 +97,14 @@ fn read_for(span: Duration, clock: Clock, latest: &AtomicU64) -> Seen {
             seen.readings += 1;
         }
     }
-    let (ticks_end, kernel_end) = both(clock);
+    let (ticks_end, kernel_end) = read_both(clock);
     let real = (kernel_end - kernel).as_nanos() as f64;
     seen.off_ppm = (clock.between(ticks, ticks_end) as f64 - real) / real * 1e6;
     seen
 }
 
-/// Both clocks at the same moment: the closest of a few readings.
-fn both(clock: Clock) -> (u64, Instant) {
+/// A reading of each clock at nearly the same moment: the closest pair of several.
+fn read_both(clock: Clock) -> (u64, Instant) {
     let mut best = (u64::MAX, clock.now(), Instant::now());
     for _ in 0..16 {
         let before = clock.now();
@@ -135,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_another_cpu_is_ahead_of_is_noticed() {
+    fn a_clock_behind_another_cpus_is_detected() {
         let clock = Clock::monotonic();
         let ahead = AtomicU64::new(clock.now() + 3_600_000_000_000);
         let seen = read_for(Duration::from_millis(1), clock, &ahead);
         assert!(seen.back_ns > 3_000_000_000_000 && seen.readings >= 1000, "{seen:?}");
-        assert!(seen.off_ppm.abs() < TOLERATED_PPM, "CLOCK_MONOTONIC against itself: {seen:?}");
+        assert!(seen.off_ppm.abs() < MAX_OFF_PPM, "CLOCK_MONOTONIC against itself: {seen:?}");
     }
 }

@@ -15,7 +15,7 @@ fn clap_agrees_with_the_table() {
 }
 
 #[test]
-fn nothing_given_is_fios_default() {
+fn defaults_are_those_of_fio() {
     let program = read(&[]).unwrap();
     assert_eq!(program.formats, Formats::default());
     assert_eq!((program.eta, program.eta_newline, program.output), (Eta::Auto, None, None));
@@ -42,7 +42,7 @@ fn formats_replace_each_other_and_terse_lines_are_added() {
 }
 
 #[test]
-fn options_of_the_report_reach_it() {
+fn report_options_follow_the_settings() {
     use ferrio_stats::Buckets::{Fio, Hdr};
     let options = |words: &[&str]| read(words).unwrap().report_options();
     let buckets =
@@ -52,40 +52,43 @@ fn options_of_the_report_reach_it() {
 }
 
 #[test]
-fn nothing_goes_together_with_openmetrics() {
+fn no_format_can_be_combined_with_openmetrics() {
     for words in
         [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
     {
         let Err(error @ SettingsError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
-        assert!(error.to_string().contains("openmetrics stands alone"), "{error}");
+        assert!(error.to_string().contains("openmetrics cannot be combined"), "{error}");
     }
     let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
     assert!(matches!(interim, Err(SettingsError::OneReportOnly)), "{interim:?}");
 }
 
 #[test]
-fn times_have_units_and_least_values() {
+fn times_have_units_and_minimum_values() {
     let program = read(&["--eta-newline=500ms", "--eta-interval=2"]).unwrap();
     assert_eq!(program.eta_newline, Some(Duration::from_millis(500)));
     assert_eq!(program.eta_interval, Duration::from_secs(2));
     let interval = |word: &str| read(&[word]).unwrap().status_interval;
     assert_eq!(interval("--status-interval=5"), Some(Duration::from_secs(5)));
     assert_eq!(interval("--status-interval=1ms"), Some(Duration::from_millis(1)));
-    assert!(refusal(&["--eta-interval=100ms"]).contains("too short, the least is 250ms"));
-    assert!(refusal(&["--eta-newline=soon"]).contains("a number with d, h, m, s, ms or us is expected"));
+    assert!(refusal(&["--eta-interval=100ms"]).contains("too short: the minimum is 250ms"));
+    assert!(
+        refusal(&["--eta-newline=soon"])
+            .contains("a number is expected, optionally with d, h, m, s, ms or us")
+    );
 }
 
 #[test]
-fn lines_of_intervals_never_stand_among_those_of_the_report() {
+fn the_interval_report_and_the_report_never_share_a_stream() {
     let to = |words: &[&str]| read(words).unwrap().interval_report.unwrap().to;
     assert_eq!(to(&["--interval-report=1s"]), IntervalsTo::StandardError);
     assert_eq!(to(&["--interval-report=1s:-", "--output=f"]), IntervalsTo::StandardOutput);
     assert_eq!(to(&["--interval-report=1s:g", "--output=f"]), IntervalsTo::File("g".to_owned()));
-    assert!(refusal(&["--interval-report=1s:-"]).contains("give the report a file with --output=FILE"));
+    assert!(refusal(&["--interval-report=1s:-"]).contains("send the report to a file with --output=FILE"));
 }
 
 #[test]
-fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
+fn unsupported_options_are_refused_with_a_reason_and_an_alternative() {
     for entry in OPTIONS {
         let Support::Refused(why) = entry.support else { continue };
         let value = match entry.name {
@@ -104,7 +107,7 @@ fn what_is_not_there_is_refused_with_a_reason_and_a_way_out() {
 #[test]
 fn a_wrong_value_is_reported_before_the_option_is_refused() {
     assert!(refusal(&["--terse-version=9"]).contains("possible values: 2, 3, 4, 5"));
-    assert!(refusal(&["--status-interval=0"]).contains("too short, the least is 1ms"));
+    assert!(refusal(&["--status-interval=0"]).contains("too short: the minimum is 1ms"));
     assert!(refusal(&["--idle-prof=foo"]).contains("possible values: system, percpu, calibrate"));
     assert!(refusal(&["--profile=nosuch"]).contains("profile 'nosuch' not found"));
 }
@@ -113,12 +116,12 @@ fn a_wrong_value_is_reported_before_the_option_is_refused() {
 fn options_without_effect_are_reported_only_when_debugging() {
     assert_eq!(read(&["--max-jobs=4", "--alloc-size=x"]).unwrap().notes, []);
     let notes = read(&["--max-jobs=4", "--alloc-size=1024", "--debug=mem"]).unwrap().notes;
-    assert_eq!(notes[1].message, "--alloc-size has no effect: memory is taken as it is needed");
+    assert_eq!(notes[1].message, "--alloc-size has no effect: memory is allocated as needed");
     assert_eq!(notes.len(), 2);
 }
 
 #[test]
-fn a_trigger_needs_an_occasion() {
+fn a_trigger_needs_a_file_or_a_time() {
     let trigger = |words: &[&str]| read(words).unwrap().trigger;
     let full = trigger(&["--trigger-file=f", "--trigger-timeout=2", "--trigger=echo x"]).unwrap();
     assert_eq!(full.file, Some(PathBuf::from("f")));
@@ -140,7 +143,7 @@ fn debug_lists_add_up_and_silence_the_live_line() {
 }
 
 #[test]
-fn questions_are_recognised() {
+fn queries_are_recognised() {
     let question = |words: &[&str]| match read(words).unwrap().action {
         Action::Answer(query) => Some(query),
         _ => None,
@@ -160,7 +163,7 @@ fn questions_are_recognised() {
 }
 
 #[test]
-fn help_wins_over_whatever_stands_behind_it() {
+fn help_wins_over_whatever_follows_it() {
     assert!(matches!(read(&["--help", "--nonsense"]), Err(SettingsError::Help)));
 }
 

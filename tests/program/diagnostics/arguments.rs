@@ -36,7 +36,7 @@ fn an_argument_of_another_engine() {
     2 | --userspace_reap
       | ^^^^^^^^^^^^^^^^ an option of libaio; the engine here is psync
       |
-      = help: write it behind --ioengine=libaio
+      = help: write it after --ioengine=libaio
     "#);
 }
 
@@ -62,7 +62,7 @@ fn an_argument_without_its_value() {
      --> argument 2: --rw
       |
     2 | --rw
-      | ^^^^ a value is expected behind it
+      | ^^^^ a value must follow
     "#);
 }
 
@@ -74,7 +74,7 @@ fn an_argument_with_an_empty_value() {
      --> argument 2: --rw=
       |
     2 | --rw=
-      | ^^^^ a value is expected behind the `=`
+      | ^^^^ a value must follow the `=`
     "#);
 }
 
@@ -126,7 +126,7 @@ fn a_program_option_that_is_too_small() {
      --> argument 1: --eta-interval=10ms
       |
     1 | --eta-interval=10ms
-      |                ^^^^ too short, the least is 250ms
+      |                ^^^^ too short: the minimum is 250ms
     "#);
 }
 
@@ -194,7 +194,7 @@ fn everything_wrong_in_a_command_line_is_said_in_one_go() {
      --> argument 3: --name=
       |
     3 | --name=
-      | ^^^^^^ a value is expected behind the `=`
+      | ^^^^^^ a value must follow the `=`
 
     error: option '--out=x' is ambiguous
      --> argument 4: --out=x
@@ -208,6 +208,6 @@ fn everything_wrong_in_a_command_line_is_said_in_one_go() {
      --> argument 5: --rw
       |
     5 | --rw
-      | ^^^^ a value is expected behind it
+      | ^^^^ a value must follow
     "#);
 }

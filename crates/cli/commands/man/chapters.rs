@@ -1,4 +1,4 @@
-//! The chapters of the manual page that no table knows.
+//! The chapters of the manual page that do not come from a table.
 
 /// A section of the page.
 pub struct Chapter {
@@ -14,7 +14,7 @@ pub enum Paragraph {
     Text(&'static str),
     /// A term and what it means.
     Item(&'static str, &'static str),
-    /// Lines as they are typed.
+    /// Literal lines.
     Example(&'static str),
 }
 
@@ -31,68 +31,72 @@ pub const DESCRIPTION: Chapter = Chapter {
     heading: "DESCRIPTION",
     paragraphs: &[
         Text(
-            "ferrio reads fio's job files and command line, does the same I/O and prints the same reports. What it does not \
-                 understand completely it refuses, with the place and a suggestion; no option is ignored.",
+            "ferrio reads fio's job files and command line, does the same I/O and prints the same reports. It \
+                 refuses unknown or unsupported options and values, with their place and a suggestion, and never ignores them.",
         ),
         Text(
-            "Jobs stand in job files, or on the command line: --name=NAME begins a job, the options behind it are its own. \
-                 Options before the first --name hold for all jobs of the command line and of the first job file. Command-line \
-                 options count strictly from left to right.",
+            "Jobs are described in job files or on the command line, where --name=NAME begins a job and the options after it belong to \
+                 that job. Options before the first --name apply to all jobs of the command line and of the first job file. \
+                 Command-line options are read strictly from left to right.",
         ),
         Text(
-            "Options begin with one dash or two and may be cut short while they stay unambiguous. A value follows behind an \
-                 equals sign or as the next argument; options whose value is optional take it behind an equals sign only. -- ends \
-                 the options. A job file named - is standard input.",
+            "Options begin with one dash or two and may be abbreviated as long as they stay unambiguous. A value follows an equals sign \
+                 or is the next argument; an optional value must follow an equals sign. -- ends the options. The job file - is \
+                 standard input.",
         ),
     ],
 };
 
-/// Between the program's options and those of jobs.
+/// The chapter between the program's options and those of jobs.
 pub const JOB_FILES: &[Chapter] = &[Chapter {
     heading: "JOB FILES",
     paragraphs: &[
         Text(
-            "A job file has sections. A line [name] begins one; each is a job of that name, but sections whose name begins with \
-             global set defaults for the jobs below them. The lines of a section are options, key=value, or the key alone for \
-             options that switch something on.",
+            "A job file consists of sections, each of which begins with a line [name]. A section is a job of that name; a section whose \
+             name begins with global sets defaults for the jobs below it. The lines of a section are options: key=value, or the \
+             key alone for flags.",
         ),
         Text(
-            "Everything behind ; or # is a comment. Blanks around lines and equals signs do not count. include FILE \
-             inserts the lines of another file.",
+            "A semicolon or # begins a comment. Blanks around lines and equals signs are ignored. include FILE inserts the lines of \
+             another file.",
         ),
         Text(
-            "${NAME} stands for the environment variable NAME. $pagesize, $mb_memory and $ncpus stand for the machine's figures, \
-             and a number with one of them may be an expression: size=$mb_memory*2.",
+            "${NAME} is replaced by the environment variable NAME. $pagesize, $mb_memory and $ncpus are the machine's page size, \
+             memory in MiB and number of CPUs, and may be used in expressions: size=$mb_memory*2.",
         ),
         Item(
             "Sizes",
-            "Bytes; k, m, g, t and p multiply by powers of 1024, kib, mib and so on by powers of 1000. kb_base=1000 turns \
-             that round.",
+            "Bytes. The suffixes k, m, g, t and p multiply by powers of 1024; kib, mib and so on multiply by powers of 1000. \
+             kb_base=1000 swaps the two.",
         ),
         Item(
             "Times",
-            "A number with d, h, m, s, ms or us behind it; without one the option's own unit counts.",
+            "A number with the suffix d, h, m, s, ms or us; without a suffix, the option's own unit applies.",
         ),
-        Item("Lists", "Up to three values, joined by commas, are for reads, writes and trims: bs=4k,64k."),
-        Item("Sums", "Arithmetic stands in parentheses: size=(4*16m)."),
+        Item(
+            "Lists",
+            "Up to three values, separated by commas, apply to reads, writes and trims: bs=4k,64k.",
+        ),
+        Item("Expressions", "Arithmetic is written in parentheses: size=(4*16m)."),
         Text(
-            "Jobs run at the same time. stonewall makes a job wait until all before it have ended; the first job of the second and \
-             every later file waits so, too. numjobs=N runs N copies of a job.",
+            "Jobs run concurrently. stonewall makes a job wait for the end of all jobs before it, and so does the start of every job \
+             file but the first. numjobs=N runs N copies of a job.",
         ),
     ],
 }];
 
-/// Behind all options.
+/// The chapters after all options.
 pub const BACK: &[Chapter] = &[
     Chapter {
         heading: "EXIT STATUS",
         paragraphs: &[
-            Item("0", "All jobs ended well, or a question was answered."),
+            Item("0", "All jobs succeeded, or the requested information was printed."),
             Item(
                 "1",
-                "The command line or a job file is wrong; nothing was run. Or one job failed, or a report could not be written.",
+                "An error in the command line or a job file, in which case nothing was run; or one job failed; or a report could not be \
+                 written.",
             ),
-            Item("N", "N jobs failed, up to 127."),
+            Item("N", "N jobs failed; at most 127."),
             Item("128 + N", "A signal ended the run early; N jobs failed."),
         ],
     },
@@ -100,15 +104,18 @@ pub const BACK: &[Chapter] = &[
         heading: "SIGNALS",
         paragraphs: &[
             Item("INT, TERM", "All jobs end, and the report is written."),
-            Item("USR1", "A report of the run so far is written, as by --status-interval."),
+            Item("USR1", "A report of the run so far is written, as with --status-interval."),
         ],
     },
     Chapter {
         heading: "ENVIRONMENT",
         paragraphs: &[
-            Item("TMPDIR, TEMP", "The directory of fio-dump-status, the first one that is set; else /tmp."),
-            Item("NO_COLOR", "If it is set to anything, text on a terminal has no colours."),
-            Item("TERM", "Colours are not used on a terminal that is called dumb."),
+            Item(
+                "TMPDIR, TEMP",
+                "The directory of fio-dump-status: the first of the two that is set, or else /tmp.",
+            ),
+            Item("NO_COLOR", "If set and not empty, text on a terminal has no colours."),
+            Item("TERM", "If it is dumb, text on a terminal has no colours."),
         ],
     },
     Chapter {
@@ -116,21 +123,21 @@ pub const BACK: &[Chapter] = &[
         paragraphs: &[
             Item(
                 "NAME.CLONE.FILE",
-                "The files of a job that names none, in the current directory or the job's directory.",
+                "Files of a job without filename, in the job's directory or else in the current one.",
             ),
             Item(
                 "PREFIX_bw.N.log",
-                "Logs of job N: bw, iops, lat, clat, slat and clat_hist; compressed ones, for --inflate-log, end in .fz.",
+                "Logs of job N: bw, iops, lat, clat, slat and clat_hist. Compressed logs, which --inflate-log reads, end in .fz.",
             ),
             Item(
                 "PREFIX-read_bw.log",
-                "Bandwidth of all jobs together, of --bandwidth-log; also write and trim.",
+                "Read bandwidth of all jobs together, from --bandwidth-log; also for write and trim.",
             ),
             Item(
                 "fio-dump-status",
-                "Asks for a report of the run so far when it appears in the directory for temporary files, and is removed.",
+                "When this file appears in the directory for temporary files, ferrio removes it and reports the run so far.",
             ),
-            Item("/proc/diskstats, /sys/block", "Where the report's lines on disk utilisation come from."),
+            Item("/proc/diskstats, /sys/block", "The source of the disk utilisation in reports."),
         ],
     },
     Chapter {
@@ -145,11 +152,11 @@ pub const BACK: &[Chapter] = &[
             Example(
                 "[global]\ndirect=1\nioengine=io_uring\ntime_based\nruntime=10s\n\n[reads]\nrw=randread\nbs=4k\nsize=1g\niodepth=32",
             ),
-            Text("Check a job file, and see it as a command line:"),
+            Text("Check a job file; print it as a command line:"),
             Example("ferrio --parse-only jobs.fio\nferrio --showcmd jobs.fio"),
             Text("The report as JSON in a file:"),
             Example("ferrio --output-format=json --output=report.json jobs.fio"),
-            Text("Completions for the running bash:"),
+            Text("Enable completions in the current bash:"),
             Example("source <(ferrio completions bash)"),
         ],
     },
