@@ -1,11 +1,11 @@
-//! Figures that are those of memory and not of a device.
+//! Figures that measure memory instead of a device.
 
 use ferrio_job::Direction;
 
 use super::disk_traffic::{DiskTraffic, DiskUser, disk_traffic, uncounted};
 use super::run_view::{Finding, RunView, bytes};
 
-/// Less data says nothing: a file system's own reads are as much.
+/// Less data is not judged: a file system's own reads are as much.
 const LEAST_BYTES: u64 = 1 << 20;
 /// A device that moved less of the data than this is not what was measured, percent. With a quarter from memory the figures are a third
 /// too good.
@@ -20,22 +20,28 @@ const BACKGROUND: u64 = 10;
 /// or when it has waited for so long (vm.dirty_expire_centisecs), s.
 const EXPIRE: u64 = 30;
 
-/// Buffered reads of which the device knows little.
+/// Buffered reads that mostly did not reach the device.
 pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
-    let help = "the page cache is measured: use direct=1, or read more data than there is memory";
+    let help = "the page cache is measured: use direct=1, or read more data than memory holds";
     let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = disk_traffic(run);
-    let told = watched.iter().filter_map(|disk| {
+    let found = watched.iter().filter_map(|disk| {
         let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
-        let message = format!("{} read {moved} through the page cache, of which {seen}", run.who(&jobs));
+        let message = format!("{} read {moved} through the page cache, but only {seen}", run.who(&jobs));
         Some(Finding { jobs, message, help })
     });
-    told.chain(read_again(run).map(|(job, moved, data)| {
-        let jobs = vec![job];
-        let message = format!("{} read {} from files of {}", run.who(&jobs), bytes(moved), bytes(data));
-        Finding { jobs, message, help }
-    }))
-    .collect()
+    found
+        .chain(read_again(run).map(|(job, moved, data)| {
+            let jobs = vec![job];
+            let message = format!(
+                "{} read {} from {} of files, which fit into memory",
+                run.who(&jobs),
+                bytes(moved),
+                bytes(data)
+            );
+            Finding { jobs, message, help }
+        }))
+        .collect()
 }
 
 /// Buffered writes that were still in memory when the run ended.
@@ -43,14 +49,14 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    let help = "memory is measured: use end_fsync=1, fsync, sync or direct=1";
+    let help = "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1";
     let writes = |user: &DiskUser<'_>| {
         user.is_cached(Direction::Write) && user.is_measured(Direction::Write) && !user.is_durable()
     };
     let watched = disk_traffic(run);
-    let told = watched.iter().filter_map(|disk| {
+    let found = watched.iter().filter_map(|disk| {
         let Unseen { jobs, moved, seen } = unseen(disk, Direction::Write, writes)?;
-        let message = format!("{} wrote {moved}, of which {seen} at the end", run.who(&jobs));
+        let message = format!("{} wrote {moved}, but only {seen} at the end", run.who(&jobs));
         Some(Finding { jobs, message, help })
     });
     let limit = run.setting.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
@@ -62,27 +68,27 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
         let jobs = vec![user.index];
         let moved = bytes(user.bytes(Direction::Write));
         let message = format!(
-            "{} wrote {moved} to memory: nothing had to reach a device before the end",
+            "{} wrote {moved}, which may still be in memory: nothing forced it to a device before the end",
             run.who(&jobs)
         );
         Finding { jobs, message, help }
     });
-    told.chain(unwatched).collect()
+    found.chain(unwatched).collect()
 }
 
-/// Direct reads of which the device knows little: file systems make up the zeroes of blocks that nobody wrote.
+/// Direct reads that mostly did not reach the device: file systems return zeroes for blocks that were never written.
 pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
-    let help = "holes and blocks that were never written are read from no device: remove the file, and it will be made full of data";
+    let help = "reads of holes and of blocks never written do not reach a device: remove the file, and ferrio creates one full of data";
     let reads = |user: &DiskUser<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = disk_traffic(run);
     // Of a device that is used directly everything is read.
     let stored = watched.iter().filter(|disk| !disk.file_systems.is_empty());
-    let told = stored.filter_map(|disk| {
+    let found = stored.filter_map(|disk| {
         let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
-        let message = format!("{} read {moved} past the page cache, of which {seen}", run.who(&jobs));
+        let message = format!("{} read {moved} with direct I/O, but only {seen}", run.who(&jobs));
         Some(Finding { jobs, message, help })
     });
-    told.collect()
+    found.collect()
 }
 
 /// What a disk saw too little of.
@@ -91,7 +97,7 @@ struct Unseen {
     jobs: Vec<usize>,
     /// How much that was.
     moved: String,
-    /// How much of it the disk moved: `1024KiB came from vda`.
+    /// How much of it the disk moved: `1024KiB of it came from vda`.
     seen: String,
 }
 
@@ -110,7 +116,7 @@ fn unseen(
     if moved < LEAST_BYTES || on_disk >= moved / 100 * PART {
         return None;
     }
-    let to = if direction == Direction::Read { "came from" } else { "had reached" };
+    let to = if direction == Direction::Read { "of it came from" } else { "of it had reached" };
     Some(Unseen {
         jobs: disk.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
         moved: bytes(moved),
@@ -165,11 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn buffered_reads_that_the_disk_knows_nothing_of_are_told() {
+    fn buffered_reads_that_do_not_reach_the_disk_have_a_warning() {
         let case =
             |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), buffered);
-        let told = case(MIB).warnings("cached-reads");
-        assert_eq!(told[0].message, "a read 64.0MiB through the page cache, of which 1024KiB came from vda");
+        let found = case(MIB).warnings("cached-reads");
+        assert_eq!(
+            found[0].message,
+            "a read 64.0MiB through the page cache, but only 1024KiB of it came from vda"
+        );
         assert_eq!(case(47 * MIB).warnings("cached-reads").len(), 1);
         assert!(case(48 * MIB).warnings("cached-reads").is_empty());
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
@@ -178,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn disks_that_are_not_counted_tell_nothing() {
+    fn disks_without_counters_cause_no_warning() {
         let once = |spec: &mut JobSpec| {
             buffered(spec);
             spec.files = vec![crate::warnings::testing::file(64 * MIB)];
@@ -200,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn direct_reads_that_no_device_sees_are_told() {
+    fn direct_reads_that_no_device_sees_have_a_warning() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
         let case =
             |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), direct);
-        let told = case(MIB).warnings("sparse-reads");
-        assert_eq!(told[0].message, "a read 64.0MiB past the page cache, of which 1024KiB came from vda");
+        let found = case(MIB).warnings("sparse-reads");
+        assert_eq!(found[0].message, "a read 64.0MiB with direct I/O, but only 1024KiB of it came from vda");
         assert!(case(64 * MIB).warnings("sparse-reads").is_empty());
         let mut device = case(0);
         device.setting.places[0].file_system = None;
@@ -214,7 +223,7 @@ mod tests {
 
     #[test]
     fn syncs_that_never_came_made_nothing_durable() {
-        let told = |syncs| {
+        let found = |syncs| {
             let mut stats = moving(0, 64 * MIB);
             stats.sync.ios = syncs;
             let rarely = |spec: &mut JobSpec| {
@@ -223,16 +232,17 @@ mod tests {
             };
             TestRun::new().disk(disk(0, MIB)).on_disk("a", stats, rarely).warnings("buffered-writes").len()
         };
-        assert_eq!((told(0), told(1)), (1, 0));
+        assert_eq!((found(0), found(1)), (1, 0));
     }
 
     #[test]
-    fn where_no_disk_is_watched_writes_that_fit_into_memory_are_told() {
-        let told =
+    fn where_no_disk_is_watched_writes_that_fit_into_memory_have_a_warning() {
+        let found =
             |written| TestRun::new().on_disk("a", moving(0, written), writing).warnings("buffered-writes");
-        let want = "a wrote 64.0MiB to memory: nothing had to reach a device before the end";
-        assert_eq!(told(64 * MIB)[0].message, want);
-        assert!(told(1024 * MIB).is_empty(), "that is more than the kernel keeps of 8 GiB");
+        let want =
+            "a wrote 64.0MiB, which may still be in memory: nothing forced it to a device before the end";
+        assert_eq!(found(64 * MIB)[0].message, want);
+        assert!(found(1024 * MIB).is_empty(), "that is more than the kernel keeps of 8 GiB");
         let running = TestRun::new().on_disk("a", moving(0, 64 * MIB), writing).running();
         assert!(running.warnings("buffered-writes").is_empty(), "it may yet be written");
     }
@@ -241,15 +251,15 @@ mod tests {
     fn what_direct_jobs_read_does_not_speak_for_buffered_ones() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
         let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
-        let told = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
-        assert_eq!(told[0].jobs, ["cached"]);
+        let found = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
+        assert_eq!(found[0].jobs, ["cached"]);
     }
 
     #[test]
-    fn buffered_writes_that_are_in_memory_at_the_end_are_told_unless_they_are_made_durable() {
-        let told = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), writing);
-        let told = told.warnings("buffered-writes");
-        assert_eq!(told[0].message, "a wrote 64.0MiB, of which 1024KiB had reached vda at the end");
+    fn buffered_writes_that_are_in_memory_at_the_end_have_a_warning_unless_they_are_made_durable() {
+        let found = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), writing);
+        let found = found.warnings("buffered-writes");
+        assert_eq!(found[0].message, "a wrote 64.0MiB, but only 1024KiB of it had reached vda at the end");
         let durable = |spec: &mut JobSpec| {
             writing(spec);
             spec.durability.end_fsync = true;
@@ -259,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_disk_is_watched_reading_again_and_again_is_told() {
+    fn where_no_disk_is_watched_reading_again_and_again_has_a_warning() {
         let case = |moved| {
             let small = |spec: &mut JobSpec| {
                 buffered(spec);
@@ -267,7 +277,7 @@ mod tests {
             };
             TestRun::new().on_disk("a", moving(moved, 0), small).warnings("cached-reads")
         };
-        assert_eq!(case(64 * MIB)[0].message, "a read 64.0MiB from files of 16.0MiB");
+        assert_eq!(case(64 * MIB)[0].message, "a read 64.0MiB from 16.0MiB of files, which fit into memory");
         assert!(case(16 * MIB).is_empty());
     }
 }

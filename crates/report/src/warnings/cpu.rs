@@ -1,4 +1,4 @@
-//! Processors that had no time to wait for a device.
+//! CPUs that were too busy to wait for a device.
 
 use ferrio_job::ClockSource;
 use ferrio_job::JobSpec;
@@ -7,9 +7,9 @@ use ferrio_stats::TickSource;
 use super::cache::{buffered_writes, cached_reads, sparse_reads};
 use super::run_view::{Finding, RunView};
 
-/// A worker that works so much of its time waits for no device, percent. What is missing to 100 is the start and the clock's grain.
+/// A worker this busy does not wait for a device, percent. The rest to 100 is its start and the clock's granularity.
 const BUSY_WORKER: f64 = 95.0;
-/// All processors so busy have no time to spare, percent.
+/// CPUs this busy on average have no time to spare, percent.
 const BUSY_CPUS: f64 = 95.0;
 /// Other programs that use this much of the machine, percent, have a warning of their own.
 pub(super) const OTHERS: f64 = 50.0;
@@ -18,11 +18,11 @@ pub(super) const OTHERS: f64 = 50.0;
 pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     let mut most = 0.0_f64;
     let mut jobs = Vec::new();
-    // Where memory is measured the processor is all that can be the limit, and that is told already.
+    // Where memory is measured only the CPU can be the limit, and those jobs have a warning already.
     let explained: Vec<usize> = [cached_reads, buffered_writes, sparse_reads]
         .iter()
         .flat_map(|find| find(run))
-        .flat_map(|told| told.jobs)
+        .flat_map(|found| found.jobs)
         .collect();
     for (index, spec, result) in run.reported().filter(|(index, _, _)| !explained.contains(index)) {
         let stats = &result.stats;
@@ -37,19 +37,19 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     if jobs.is_empty() {
         return Vec::new();
     }
-    let (its, their) = if jobs.len() == 1 { ("its worker", "") } else { ("their workers", " each") };
-    let message = format!("{}: {its} used {:.0} % of a processor{their}", run.who(&jobs), most.min(100.0));
-    let help = "the processor is the limit, not the device: use more jobs, larger blocks, \
+    let (workers, each) = if jobs.len() == 1 { ("worker", "") } else { ("workers", " each") };
+    let message = format!("the {workers} of {} used {:.0} % of a CPU{each}", run.who(&jobs), most.min(100.0));
+    let help = "the CPU is the limit, not the device: use more jobs, larger blocks, \
          or an engine that costs less per I/O";
     vec![Finding { jobs, message, help }]
 }
 
-/// Engines that ask again and again whether an I/O is done use a processor whatever the device does.
+/// Engines that poll for completions keep a CPU busy whatever the device does.
 fn polls(spec: &JobSpec) -> bool {
     spec.engine_options.hipri || spec.depth.complete_min == 0 || !spec.think.spin.is_zero()
 }
 
-/// The run had all processors of the machine, and that was not enough.
+/// The run kept all CPUs of the machine busy.
 pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
     let cpu = run.cpu;
     let (busy, others) = (cpu.share(cpu.busy_us), cpu.share(cpu.others_us()));
@@ -57,8 +57,8 @@ pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() || !device || busy < BUSY_CPUS || others >= OTHERS {
         return Vec::new();
     }
-    let message = format!("the processors of the machine were busy for {busy:.0} % of the run");
-    let help = "jobs waited for processors and not for the device: use fewer jobs, larger blocks, \
+    let message = format!("the machine's CPUs were busy for {busy:.0} % of the run");
+    let help = "jobs waited for CPUs, not for the device: use fewer jobs, larger blocks, \
          or an engine that costs less per I/O";
     vec![Finding { jobs: Vec::new(), message, help }]
 }
@@ -70,10 +70,9 @@ pub(super) fn clock_not_invariant(run: &RunView<'_>) -> Vec<Finding> {
     if !fallback || !measured {
         return Vec::new();
     }
-    let message = "the processor's time stamp counter does not run evenly, or the kernel does not trust it: \
-         each time is a call of clock_gettime";
-    let help = "latencies below some microseconds hold the time of that call; \
-         /sys/devices/system/clocksource/clocksource0 says which clocks the kernel has";
+    let message = "the CPU has no reliable time stamp counter: each time stamp takes a call of clock_gettime";
+    let help = "latencies of a few microseconds include the time of that call; \
+         /sys/devices/system/clocksource/clocksource0 lists the kernel's clocks";
     vec![Finding { jobs: Vec::new(), message: message.to_owned(), help }]
 }
 
@@ -92,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_never_waits_for_its_device_is_told() {
+    fn a_worker_that_never_waits_for_its_device_has_a_warning() {
         let case = |percent| TestRun::new().disk(disk(40 << 20, 0)).on_disk("a", working(percent), |_| {});
-        let told = case(99).warnings("worker-saturated");
-        assert_eq!(told[0].message, "a: its worker used 99 % of a processor");
+        let found = case(99).warnings("worker-saturated");
+        assert_eq!(found[0].message, "the worker of a used 99 % of a CPU");
         assert!(case(90).warnings("worker-saturated").is_empty());
         let without_device = TestRun::new().job("a", working(100));
-        assert!(without_device.warnings("worker-saturated").is_empty(), "that engine measures processors");
+        assert!(without_device.warnings("worker-saturated").is_empty(), "that engine measures the CPU");
     }
 
     #[test]
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_that_the_run_kept_busy_are_told() {
+    fn cpus_that_the_run_kept_busy_have_a_warning() {
         let case = |busy_us, own_us| {
             let mut case = TestRun::new().on_disk("a", reading(10_000, 10_000), |_| {});
             case.cpu = CpuUse { all_us: 1000, busy_us, own_us, ..CpuUse::default() };
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_is_told_and_a_choice_is_not() {
+    fn a_fallback_has_a_warning_and_a_choice_has_none() {
         let case = |wanted, used| {
             let mut case = TestRun::new().job("a", reading(1000, 5000));
             (case.plan.clock, case.result.clock) = (wanted, used);

@@ -1,4 +1,4 @@
-//! What jobs moved against what the disks below them moved.
+//! Data moved by jobs compared with data moved by the disks below them.
 
 use ferrio_job::{Direction, JobSpec, OpenSync};
 use ferrio_machine::Place;
@@ -60,19 +60,19 @@ impl DiskTraffic<'_> {
         }
     }
 
-    /// Bytes that those jobs moved which `count`.
+    /// Bytes moved by the jobs that `count`.
     pub(super) fn job_bytes(&self, direction: Direction, count: impl Fn(&DiskUser<'_>) -> bool) -> u64 {
         self.users.iter().filter(|user| count(user)).map(|user| user.bytes(direction)).sum()
     }
 }
 
-/// Name of a disk whose figures tell nothing: the kernel does not count there, or the file system may pass by (DAX).
+/// Name of a disk without usable counters: the kernel does not count there, or the file system may bypass it (DAX).
 pub(super) fn uncounted(place: &Place) -> Option<&str> {
     let device = place.device.as_ref()?;
     (device.uncounted || device.disk_name.starts_with("pmem")).then_some(device.disk_name.as_str())
 }
 
-/// All disks whose jobs are on no other one: what a job moved cannot be told apart by disk.
+/// All disks whose jobs use no other disk: the data of a job is not known per disk.
 pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
     let disk_of = |place: usize| Some(run.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
     let mut all: Vec<DiskTraffic<'a>> = run

@@ -1,11 +1,11 @@
-//! Files and devices that are memory, whatever the I/O is like.
+//! Files and devices that are in memory, whether I/O is direct or not.
 
 use ferrio_job::JobSpec;
 use ferrio_machine::Place;
 
 use super::run_view::{Finding, RunView};
 
-/// A mount point that nobody takes for a disk.
+/// A mount point that is known to be in memory.
 const PLAIN: &str = "/dev/shm";
 
 /// A job works in memory although its file names do not say so, or although it asks for direct I/O.
@@ -17,11 +17,11 @@ pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     let Some((jobs, place)) = jobs_on(run, surprises) else { return Vec::new() };
     let point = place.mount_point.as_ref().map(|point| point.display().to_string()).unwrap_or_default();
     let what = match &place.device {
-        Some(device) => format!("{point} lies on {}", device.disk_name),
+        Some(device) => format!("{point} is on {}", device.disk_name),
         None => format!("{point} is a {}", place.file_system.as_deref().unwrap_or_default()),
     };
     let message = format!("{}: {what}, which is memory", run.who(&jobs));
-    vec![Finding { jobs, message, help: "use a file on a disk to measure a disk" }]
+    vec![Finding { jobs, message, help: "to measure a disk, use a file on a disk" }]
 }
 
 /// A job works on a loop device that goes through the page cache of another file.
@@ -32,11 +32,11 @@ pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
     let Some(device) = &place.device else { return Vec::new() };
     let file = device.cached_file.as_deref().unwrap_or_default();
     let message = format!(
-        "{}: {} reads and writes {file} through the page cache, also with direct=1",
+        "{}: {} reads and writes {file} through the page cache, even with direct=1",
         run.who(&jobs),
         device.disk_name
     );
-    vec![Finding { jobs, message, help: "set the loop device up with losetup --direct-io=on" }]
+    vec![Finding { jobs, message, help: "set up the loop device with losetup --direct-io=on" }]
 }
 
 /// Jobs with I/O on a place of a kind, and the first such place.
@@ -63,7 +63,7 @@ mod tests {
     use ferrio_job::EngineKind;
     use ferrio_machine::{BlockDevice, Place};
 
-    fn told(code: &str, direct: bool, place: Place) -> Vec<String> {
+    fn found(code: &str, direct: bool, place: Place) -> Vec<String> {
         let mut case = TestRun::new().on_disk("a", reading(1000, 5000), |spec| {
             (spec.engine, spec.direct) = (EngineKind::Psync, direct);
         });
@@ -82,23 +82,23 @@ mod tests {
     }
 
     #[test]
-    fn files_in_memory_are_told_unless_their_names_say_so() {
-        let told = |direct, place| told("memory-device", direct, place);
-        assert_eq!(told(false, on("/tmp", "tmpfs", None)), ["a: /tmp is a tmpfs, which is memory"]);
+    fn files_in_memory_have_a_warning_unless_their_names_say_so() {
+        let found = |direct, place| found("memory-device", direct, place);
+        assert_eq!(found(false, on("/tmp", "tmpfs", None)), ["a: /tmp is a tmpfs, which is memory"]);
         let zram = on("/data", "ext4", Some("zram0"));
-        assert_eq!(told(true, zram.clone()), ["a: /data lies on zram0, which is memory"]);
-        assert_eq!(told(false, on("/dev/shm", "tmpfs", None)), Vec::<String>::new());
-        assert_eq!(told(true, on("/dev/shm", "tmpfs", None)).len(), 1, "direct I/O to memory is none");
-        assert!(told(true, Place { mount_point: None, file_system: None, ..zram }).is_empty());
-        assert!(told(true, on("/data", "ext4", Some("vda"))).is_empty());
+        assert_eq!(found(true, zram.clone()), ["a: /data is on zram0, which is memory"]);
+        assert_eq!(found(false, on("/dev/shm", "tmpfs", None)), Vec::<String>::new());
+        assert_eq!(found(true, on("/dev/shm", "tmpfs", None)).len(), 1, "direct I/O to memory is none");
+        assert!(found(true, Place { mount_point: None, file_system: None, ..zram }).is_empty());
+        assert!(found(true, on("/data", "ext4", Some("vda"))).is_empty());
     }
 
     #[test]
-    fn loop_devices_that_go_through_the_page_cache_are_told() {
+    fn loop_devices_that_go_through_the_page_cache_have_a_warning() {
         let mut place = on("/data", "ext4", Some("loop0"));
-        assert!(told("cached-device", true, place.clone()).is_empty());
+        assert!(found("cached-device", true, place.clone()).is_empty());
         place.device.as_mut().unwrap().cached_file = Some("/srv/image".to_owned());
-        let want = "a: loop0 reads and writes /srv/image through the page cache, also with direct=1";
-        assert_eq!(told("cached-device", true, place), [want]);
+        let want = "a: loop0 reads and writes /srv/image through the page cache, even with direct=1";
+        assert_eq!(found("cached-device", true, place), [want]);
     }
 }

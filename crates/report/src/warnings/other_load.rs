@@ -1,4 +1,4 @@
-//! What others did while the jobs ran.
+//! Load from other programs and machines during the run.
 
 use ferrio_job::Direction;
 
@@ -8,12 +8,12 @@ use super::run_view::{Finding, RunView, bytes};
 
 /// Others move at least this part of what the jobs move, percent.
 const CLEARLY_MORE: u64 = 25;
-/// And at least so many bytes a second: an idle system writes its logs.
+/// And at least this many bytes per second: an idle system writes its logs.
 const LEAST_RATE: u64 = 512 << 10;
 
-/// Programs spend at least this part of their time outside the kernel, percent.
+/// Programs spend at least this part of their time in user space, percent.
 const OTHERS_USER: f64 = 10.0;
-/// A hypervisor that takes so much of the time away delays jobs that they notice, percent.
+/// A hypervisor that takes this much of the CPU time delays jobs noticeably, percent.
 const STOLEN: f64 = 10.0;
 
 /// The disk below the jobs moved clearly more than they did.
@@ -23,7 +23,7 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
     }
     let ms = run.result.elapsed.as_millis();
     let watched = disk_traffic(run);
-    let told = watched.iter().filter_map(|disk| {
+    let found = watched.iter().filter_map(|disk| {
         let moved: u64 = [Direction::Read, Direction::Write]
             .map(|direction| disk.job_bytes(direction, |_| true))
             .iter()
@@ -44,35 +44,35 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
             Finding {
                 jobs,
                 message,
-                help: "something else uses the disk, or writes of before are still under way: find it (iotop), sync, and measure again",
+                help: "something else uses the disk, or earlier writes are still in progress: find the program (iotop), run sync, and measure again",
             }
         })
     });
-    told.collect()
+    found.collect()
 }
 
-/// Bytes that the disk moved in this direction beyond the jobs'; 0 where that cannot be told.
+/// Bytes that the disk moved in this direction beyond the jobs'; 0 where that is unknown.
 fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
-    let told_apart = disk.users.iter().all(|user| {
+    let separable = disk.users.iter().all(|user| {
         let spec = user.spec;
-        // What is moved in a ramp counts for the disk alone.
+        // Data moved in a ramp counts for the disk only.
         if !spec.limits.ramp_time.is_zero() || spec.limits.ramp_size > 0 {
             return false;
         }
-        // Cached I/O moves what the kernel likes: it reads ahead, writes late, and reads what is written in part.
+        // With cached I/O the kernel decides what moves: it reads ahead, writes late, and reads blocks that are written in part.
         let cached = spec.is_buffered() && user.result.stats.total_ios() > 0;
-        // What is made durable brings the journal of the file system with it; so do files that are made meanwhile, and logs.
+        // Durable writes also write the file system's journal; so do files that are created meanwhile, and logs.
         let journal = spec.is_durable() && spec.rw.does(Direction::Write);
         let made = spec.files.iter().any(|file| file.extend) && !(spec.create_serialize && spec.create_fsync);
         !cached && (direction == Direction::Read || !(journal || made || spec.logs.any()))
     });
-    if !told_apart {
+    if !separable {
         return 0;
     }
     disk.disk_bytes(direction).saturating_sub(disk.job_bytes(direction, |_| true))
 }
 
-/// Others had so much of the processors that jobs may have waited for them.
+/// Others used so much CPU time that jobs may have waited.
 pub(super) fn other_cpu_load(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() || run.reported().all(|(_, _, job)| job.stats.total_ios() == 0) {
         return Vec::new();
@@ -80,20 +80,20 @@ pub(super) fn other_cpu_load(run: &RunView<'_>) -> Vec<Finding> {
     let cpu = run.cpu;
     let others = cpu.share(cpu.others_us());
     let stolen = cpu.share(cpu.stolen_us);
-    // The kernel's threads work for the jobs too: they write back, encrypt, compress. They have no time outside the kernel.
+    // Kernel threads work for the jobs too: they write back, encrypt, compress. They spend no time in user space.
     let programs = cpu.share(cpu.others_user_us()) >= others * OTHERS_USER / 100.0;
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     if others >= OTHERS && programs {
-        told.push(format!("other programs used {others:.0} % of the machine's processors"));
+        found.push(format!("other programs used {others:.0} % of the machine's CPUs"));
     }
     if stolen >= STOLEN {
-        told.push(format!("the hypervisor kept {stolen:.0} % of the processors' time for other machines"));
+        found.push(format!("the hypervisor kept {stolen:.0} % of the CPU time for other machines"));
     }
-    if told.is_empty() {
+    if found.is_empty() {
         return Vec::new();
     }
-    let message = format!("{} during the run", told.join(" and "));
-    let help = "jobs may have waited for them: measure on a machine that does nothing else";
+    let message = format!("{} during the run", found.join(" and "));
+    let help = "jobs may have waited for a CPU: measure on a machine that does nothing else";
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_moved_clearly_more_than_the_jobs_is_told() {
+    fn a_disk_that_moved_clearly_more_than_the_jobs_has_a_warning() {
         let case = |read, written| {
             let case = TestRun::new().disk(disk(read, written)).on_disk("a", moving(64 * MIB, 0), direct);
             case.warnings("other-disk-load")
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_not_told() {
+    fn load_that_cannot_be_attributed_has_no_warning() {
         let read_ahead = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, false);
         let case = TestRun::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), read_ahead);
         assert!(case.warnings("other-disk-load").is_empty());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_that_have_half_of_the_machine_are_told() {
+    fn other_programs_that_have_half_of_the_machine_have_a_warning() {
         let case = |own_us| {
             let mut case = TestRun::new().job("a", reading(10_000, 10_000));
             case.cpu = CpuUse { all_us: 1000, busy_us: 900, own_us, user_us: 400, ..CpuUse::default() };
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hypervisor_that_takes_a_tenth_is_told() {
+    fn a_hypervisor_that_takes_a_tenth_has_a_warning() {
         let case = |stolen_us| {
             let mut case = TestRun::new().job("a", reading(10_000, 10_000));
             case.cpu = CpuUse { all_us: 1000, stolen_us, ..CpuUse::default() };
             case.warnings("other-cpu-load")
         };
-        let want = "the hypervisor kept 15 % of the processors' time for other machines during the run";
+        let want = "the hypervisor kept 15 % of the CPU time for other machines during the run";
         assert_eq!(case(150)[0].message, want);
         assert!(case(90).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Rates that were asked for and not reached.
+//! Requested rates that were not reached.
 
 use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::DirectionStats;
@@ -9,7 +9,7 @@ use super::run_view::{Finding, RunView};
 const TOLERATED: f64 = 1.0;
 /// I/Os that may be missing whatever the rate: the first is due at once, the last may be under way.
 const EDGES: f64 = 2.0;
-/// Arrivals of a poisson process swing by the root of their number; a run is within so many of these all but never.
+/// The number of arrivals of a Poisson process has its square root as standard deviation; a run hardly ever misses by this many.
 const SWINGS: f64 = 4.0;
 
 /// A direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
@@ -30,11 +30,10 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
         }
     }
     let Some((reached, figures)) = worst else { return Vec::new() };
-    let at_least = if jobs.len() > 1 { "at the worst " } else { "" };
-    let message =
-        format!("{} did not hold the rate: {at_least}{figures}, {reached:.1} % of it", run.who(&jobs));
+    let at_worst = if jobs.len() > 1 { "at worst " } else { "" };
+    let message = format!("{} did not hold the rate: {at_worst}{figures} ({reached:.1} %)", run.who(&jobs));
     let help =
-        "the latencies are those of a job at its limit: use a lower rate, a larger iodepth or more jobs";
+        "the latencies are those of an overloaded job: use a lower rate, a larger iodepth or more jobs";
     vec![Finding { jobs, message, help }]
 }
 
@@ -57,9 +56,7 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
     let is_short = missing > due * TOLERATED / 100.0 && missing > (EDGES + swing) * of_one;
     let per_second = moved as f64 / seconds;
     let name = direction.name();
-    is_short.then(|| {
-        (100.0 * moved as f64 / due, format!("{name} at {per_second:.0} {unit}, {wanted} were asked for"))
-    })
+    is_short.then(|| (100.0 * moved as f64 / due, format!("{name} at {per_second:.0} of {wanted} {unit}")))
 }
 
 #[cfg(test)]
@@ -72,15 +69,15 @@ mod tests {
             spec.rates.iops.0[0] = iops;
             spec.rates.poisson = poisson;
         };
-        let told = TestRun::new().job_with("a", reading(ios, 10_000), rated).warnings("rate-not-held");
-        told.into_iter().map(|warning| warning.message).collect()
+        let found = TestRun::new().job_with("a", reading(ios, 10_000), rated).warnings("rate-not-held");
+        found.into_iter().map(|warning| warning.message).collect()
     }
 
     #[test]
-    fn a_rate_missed_by_more_than_a_percent_is_told_with_the_figures() {
-        let told = at(1000, 9000, false);
-        let want = "a did not hold the rate: read at 900 IOPS, 1000 were asked for, 90.0 % of it";
-        assert_eq!(told, [want]);
+    fn a_rate_missed_by_more_than_a_percent_has_a_warning_with_the_figures() {
+        let found = at(1000, 9000, false);
+        let want = "a did not hold the rate: read at 900 of 1000 IOPS (90.0 %)";
+        assert_eq!(found, [want]);
         assert!(at(1000, 9900, false).is_empty() && at(1000, 10_001, false).is_empty());
         assert!(at(0, 9000, false).is_empty());
     }
@@ -100,7 +97,7 @@ mod tests {
     #[test]
     fn bytes_are_judged_as_bytes() {
         let rated = |spec: &mut JobSpec| spec.rates.bytes.0[0] = 1 << 20;
-        let told = TestRun::new().job_with("a", reading(1280, 10_000), rated).warnings("rate-not-held");
-        assert!(told[0].message.contains("read at 524288 bytes/s, 1048576 were asked for"), "{told:?}");
+        let found = TestRun::new().job_with("a", reading(1280, 10_000), rated).warnings("rate-not-held");
+        assert!(found[0].message.contains("read at 524288 of 1048576 bytes/s"), "{found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What warnings are judged by, and what they have to say.
+//! What warnings are decided by, and what they report.
 
 use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::CpuUse;
@@ -27,7 +27,7 @@ pub(super) struct Finding {
     pub(super) help: &'static str,
 }
 
-/// Shorter runs say nothing about what happened beside them, ms.
+/// Load from others is not judged in shorter runs, ms.
 const LEAST_OBSERVED_MS: u128 = 1000;
 
 impl<'a> RunView<'a> {
@@ -42,7 +42,7 @@ impl<'a> RunView<'a> {
         self.jobs().filter(|(_, spec, _)| spec.measure.reported)
     }
 
-    /// The run is over: figures are no longer those of its beginning.
+    /// The run is over: its figures are final.
     pub(super) fn is_over(&self) -> bool {
         self.result.progress.is_none()
     }
@@ -54,7 +54,7 @@ impl<'a> RunView<'a> {
         self.setting.of_job(job).iter().any(has_device)
     }
 
-    /// The run was long enough to tell what happened beside it.
+    /// The run was long enough to judge load from others.
     pub(super) fn is_long_enough(&self) -> bool {
         self.result.elapsed.as_millis() >= LEAST_OBSERVED_MS
     }

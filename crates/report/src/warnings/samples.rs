@@ -1,11 +1,11 @@
-//! Percentiles that rest on single samples.
+//! Runs that are too short and percentiles of too few samples.
 
 use super::run_view::{Finding, RunView};
 use crate::model::{DirectionReport, JobReport, Percentiles};
 
 /// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
 const HIGH: f64 = 99.9;
-/// With fewer samples there is not one above the 99.9th percentile: what is printed there is the largest of all.
+/// With fewer samples none is above the 99.9th percentile: the value printed is the largest sample.
 const LEAST: u64 = 1000;
 
 /// What a percentile rests on.
@@ -30,7 +30,7 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(run.plan.jobs.len());
         let Some(thin) = thin(entry) else { continue };
-        // What fails has told so, and a job that verifies is there for the data and not for its speed.
+        // A failed job has an error already, and a job that verifies is about data, not speed.
         let matters = |job: &usize| {
             run.plan.jobs[*job].spec.verify.is_none()
                 && run.result.jobs.get(*job).is_some_and(|job| job.error.is_none())
@@ -50,10 +50,10 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}")
     } else {
         format!(
-            "{who}: percentiles up to the {percent}th rest on too few samples, of the {what} latencies of {whose} on {samples}"
+            "{who}: percentiles up to the {percent}th rest on too few samples, those of the {what} latencies of {whose} on {samples}"
         )
     };
-    let help = "below 1000 samples it is little but the largest of them: use more I/Os, or a percentile_list that ends lower";
+    let help = "with fewer than 1000 samples it is little more than the largest one: use more I/Os, or end percentile_list lower";
     vec![Finding { jobs, message, help }]
 }
 
@@ -83,7 +83,7 @@ fn highest(percentiles: &Percentiles) -> Option<f64> {
     percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= HIGH)
 }
 
-/// Start and end of a job weigh more than a percent in a run of less, and bandwidth samples of 500 ms are hardly taken.
+/// In a shorter run, start and end of a job take more than a percent of it, and there is hardly a bandwidth sample (500 ms).
 const LEAST_MS: u64 = 1000;
 
 /// A job did I/O for less than a second.
@@ -91,7 +91,7 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    // A job that failed has told so, and one that verifies is there for the data and not for its speed.
+    // A failed job has an error already, and a job that verifies is about data, not speed.
     let judged = run
         .reported()
         .filter(|(_, spec, job)| job.stats.total_ios() > 0 && job.error.is_none() && spec.verify.is_none());
@@ -105,11 +105,12 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     let jobs: Vec<usize> = short.into_iter().map(|(_, index)| index).collect();
     let who = run.who(&jobs);
     let message = if jobs.len() == 1 {
-        format!("{who} ran for {ms} ms only")
+        format!("{who} ran for only {ms} ms")
     } else {
         format!("{who} ran for less than a second, the shortest for {ms} ms")
     };
-    let help = "figures of less than a second swing: use time_based with a runtime of seconds, or more data";
+    let help =
+        "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data";
     vec![Finding { jobs, message, help }]
 }
 
@@ -118,9 +119,9 @@ mod tests {
     use crate::warnings::testing::{TestRun, reading, verifying};
 
     #[test]
-    fn a_high_percentile_of_fewer_than_a_thousand_samples_is_told() {
-        let told = TestRun::new().job("a", reading(999, 5000)).warnings("few-ios");
-        assert_eq!(told[0].message, "a: the 99.99th percentile of read latencies rests on 999 samples");
+    fn a_high_percentile_of_fewer_than_a_thousand_samples_has_a_warning() {
+        let found = TestRun::new().job("a", reading(999, 5000)).warnings("few-ios");
+        assert_eq!(found[0].message, "a: the 99.99th percentile of read latencies rests on 999 samples");
         assert!(TestRun::new().job("a", reading(1000, 5000)).warnings("few-ios").is_empty());
     }
 
@@ -134,15 +135,15 @@ mod tests {
 
     #[test]
     fn of_several_jobs_the_one_with_the_fewest_samples_is_named() {
-        let told =
+        let found =
             TestRun::new().job("a", reading(900, 5000)).job("b", reading(30, 5000)).warnings("few-ios");
         let want = "2 jobs (a, b): percentiles up to the 99.99th rest on too few samples, \
-             of the read latencies of b on 30 samples";
-        assert_eq!((told.len(), told[0].message.as_str()), (1, want));
+             those of the read latencies of b on 30 samples";
+        assert_eq!((found.len(), found[0].message.as_str()), (1, want));
     }
 
     #[test]
-    fn only_jobs_whose_latencies_matter_are_told() {
+    fn only_jobs_whose_latencies_matter_have_a_warning() {
         assert!(TestRun::new().job_with("a", reading(10, 5000), verifying).warnings("few-ios").is_empty());
         let few = || TestRun::new().job("a", reading(10, 5000));
         let mut failed = few();
@@ -156,15 +157,15 @@ mod tests {
         let grouped = |spec: &mut ferrio_job::JobSpec| spec.group_reporting = true;
         let case = || TestRun::new().job_with("a", reading(500, 5000), grouped);
         assert!(case().job_with("a", reading(500, 5000), grouped).warnings("few-ios").is_empty());
-        let told = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");
-        assert_eq!((told.len(), told[0].count), (1, 2));
+        let found = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");
+        assert_eq!((found.len(), found[0].count), (1, 2));
     }
 
     #[test]
-    fn a_job_of_less_than_a_second_is_told_and_one_of_a_second_is_not() {
-        let told = TestRun::new().job("a", reading(1000, 999)).warnings("short-run");
-        assert_eq!(told[0].message, "a ran for 999 ms only");
-        assert_eq!((told[0].jobs.as_slice(), told[0].count), (["a".to_owned()].as_slice(), 1));
+    fn a_job_of_less_than_a_second_has_a_warning_and_one_of_a_second_has_none() {
+        let found = TestRun::new().job("a", reading(1000, 999)).warnings("short-run");
+        assert_eq!(found[0].message, "a ran for only 999 ms");
+        assert_eq!((found[0].jobs.as_slice(), found[0].count), (["a".to_owned()].as_slice(), 1));
         let mut rounded_down = reading(1000, 1000);
         rounded_down.job_runtime_ms = 999;
         assert!(TestRun::new().job("a", rounded_down).warnings("short-run").is_empty());
@@ -172,25 +173,25 @@ mod tests {
     }
 
     #[test]
-    fn only_jobs_whose_speed_matters_are_told() {
-        let told = |case: TestRun| case.warnings("short-run").len();
+    fn only_jobs_whose_speed_matters_have_a_warning() {
+        let found = |case: TestRun| case.warnings("short-run").len();
         let short = || TestRun::new().job("a", reading(1000, 500));
-        assert_eq!(told(short()), 1);
+        assert_eq!(found(short()), 1);
         let unreported = |spec: &mut ferrio_job::JobSpec| spec.measure.reported = false;
-        assert_eq!(told(TestRun::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
-        assert_eq!(told(TestRun::new().job_with("check", reading(1000, 500), verifying)), 0);
+        assert_eq!(found(TestRun::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
+        assert_eq!(found(TestRun::new().job_with("check", reading(1000, 500), verifying)), 0);
         let mut failed = short();
         failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
-        assert_eq!(told(failed), 0);
-        assert_eq!(told(short().running()), 0, "it may yet run for a second");
+        assert_eq!(found(failed), 0);
+        assert_eq!(found(short().running()), 0, "it may yet run for a second");
     }
 
     #[test]
-    fn clones_are_told_together() {
+    fn clones_share_a_warning() {
         let case = (0..64).fold(TestRun::new(), |case, at| case.job("a", reading(10, 900 - at)));
-        let told = case.job("b", reading(10, 850)).warnings("short-run");
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].message, "65 jobs (a, b) ran for less than a second, the shortest for 837 ms");
-        assert_eq!((told[0].jobs.len(), told[0].count), (2, 65));
+        let found = case.job("b", reading(10, 850)).warnings("short-run");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].message, "65 jobs (a, b) ran for less than a second, the shortest for 837 ms");
+        assert_eq!((found[0].jobs.len(), found[0].count), (2, 65));
     }
 }

@@ -49,7 +49,7 @@ impl TestRun {
         self.job_with(name, stats, |_| {})
     }
 
-    /// The same, changed by `change`.
+    /// With a job that has no files, changed by `change`.
     pub(super) fn job_with(self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec)) -> Self {
         self.add(name, stats, change, Vec::new())
     }
@@ -65,7 +65,7 @@ impl TestRun {
         self
     }
 
-    /// A report of it while it goes on.
+    /// Makes it a run that is still going on.
     pub(super) fn running(mut self) -> Self {
         self.result.progress = Some(Progress { elapsed: self.result.elapsed, jobs: Vec::new() });
         self
@@ -80,7 +80,7 @@ impl TestRun {
         self
     }
 
-    /// What is told about it.
+    /// All warnings about it.
     pub(super) fn all_warnings(&self) -> Vec<Warning> {
         let options = ReportOptions {
             time: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
@@ -108,7 +108,7 @@ pub(super) fn reading(ios: u64, runtime_ms: u64) -> JobStats {
     stats
 }
 
-/// Ten seconds of reading and writing so many bytes.
+/// Ten seconds of reading and writing this many bytes.
 pub(super) fn moving(read: u64, written: u64) -> JobStats {
     let mut stats = reading(read / 4096, 10_000);
     let mut write = DirectionRecorder::new(true, true, true, true);
@@ -118,7 +118,7 @@ pub(super) fn moving(read: u64, written: u64) -> JobStats {
     stats
 }
 
-/// `vda` after reading and writing so many bytes.
+/// `vda` after reading and writing this many bytes.
 pub(super) fn disk(read: u64, written: u64) -> DiskUsage {
     DiskUsage { name: "vda".to_owned(), sectors: [read / 512, written / 512], ..DiskUsage::default() }
 }
@@ -138,7 +138,7 @@ pub(super) fn verifying(spec: &mut JobSpec) {
     });
 }
 
-/// A file of so many bytes.
+/// A file of this many bytes.
 pub(super) fn file(size: u64) -> FileSpec {
     FileSpec { found: Some(size), extend: false, ..testing::file("/data/f", FileKind::Regular, size) }
 }
