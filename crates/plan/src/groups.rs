@@ -16,7 +16,7 @@ use crate::names::Listing;
 use crate::priorities;
 use crate::probe::{Found, probe};
 use crate::random;
-use crate::resolve::JobDraft;
+use crate::resolve::SpecDraft;
 use crate::sizes::{self, Candidate};
 use ferrio_job::{
     CpusAllowedPolicy, Direction, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
@@ -44,7 +44,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Adds all clones of a job.
-    pub(crate) fn add(&mut self, job: &Job, draft: &JobDraft, findings: &mut Findings) {
+    pub(crate) fn add(&mut self, job: &Job, draft: &SpecDraft, findings: &mut Findings) {
         let stonewall = has_stonewall(job);
         if begins_a_group(job) && self.filled {
             self.group += 1;
@@ -139,7 +139,7 @@ impl Groups {
         &mut self,
         job: &Job,
         paths: impl Iterator<Item = PathBuf>,
-        draft: &JobDraft,
+        draft: &SpecDraft,
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {

@@ -17,7 +17,7 @@ use crate::{
 
 /// A job before its clones are made.
 #[derive(Clone, Debug)]
-pub(crate) struct JobDraft {
+pub(crate) struct SpecDraft {
     pub(crate) spec: JobSpec,
     pub(crate) sizing: Sizing,
 }
@@ -49,13 +49,13 @@ pub(crate) fn resolve(
     machine: &Machine,
     readonly: bool,
     findings: &mut Findings,
-) -> Option<JobDraft> {
+) -> Option<SpecDraft> {
     let engine = engine::kind(job, findings)?;
     let mut spec = JobSpec { engine, readonly, options: echo(&job.own), ..JobSpec::with_defaults(name(job)) };
     resolve_subjects(job, &mut spec, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
-    Some(JobDraft { spec, sizing })
+    Some(SpecDraft { spec, sizing })
 }
 
 fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {

@@ -2,7 +2,9 @@
 //!
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
+mod due_reports;
 mod interim;
+mod state;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use ferrio_job::{
     ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob,
 };
 use ferrio_stats::{Clock, TickSource};
-use ferrio_workload::{LayoutContent, SEEDS, startdelay};
+use ferrio_workload::{LayoutContent, startdelay};
 use log::debug;
 
 use crate::context::Context;
@@ -29,7 +31,7 @@ use crate::failure::{Failure, JobError};
 use crate::flow::Flows;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
-use crate::message::{Message, Snapshot};
+use crate::message::Message;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::progress::JobState;
@@ -39,7 +41,8 @@ use crate::signals::Watch;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::{layout, placement, registry};
-use interim::Interim;
+use due_reports::DueReports;
+use state::{Run, ScheduledJob};
 
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
@@ -119,7 +122,10 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         logs: options.logs.clone(),
         progress: options.progress,
         last_progress: Instant::now(),
-        interim: Interim::new(options),
+        due_reports: DueReports::new(
+            [options.status_interval, options.interval],
+            options.status_file.clone(),
+        ),
         disks: Disks::default(),
         started: SystemTime::now(),
         began: Instant::now(),
@@ -171,52 +177,6 @@ fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
         observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
     }
     clock
-}
-
-/// Where a job stands.
-#[derive(Debug, Default)]
-struct ScheduledJob {
-    started: bool,
-    /// Present once the job has ended, or will never start.
-    result: Option<JobResult>,
-    layout: Option<LayoutContent>,
-    entropy: [u64; SEEDS],
-    /// The figures that it told last while it ran.
-    latest: Option<Box<Snapshot>>,
-    /// Main waits for its figures.
-    asked: bool,
-}
-
-struct Run<'a, 'o> {
-    plan: &'a Plan,
-    observer: &'o mut dyn FnMut(Event<'_>),
-    clock: Clock,
-    controls: &'a [JobControl],
-    stop: &'a AtomicBool,
-    /// A signal asked for a report and main has not seen it yet.
-    report_wanted: &'a AtomicBool,
-    jobs: Vec<ScheduledJob>,
-    signal: Option<i32>,
-    /// Present until it goes off; then it is moved.
-    trigger: Option<&'a Trigger>,
-    triggered: Option<&'a Trigger>,
-    /// `exitall` of any job.
-    exitall: bool,
-    /// Jobs of the wave that are set up.
-    ready: usize,
-    flows: Flows,
-    /// Per job.
-    ramps: Vec<Option<Arc<SharedRamp>>>,
-    overlaps: Option<Arc<SharedRanges>>,
-    monitor: Monitor<'a>,
-    totals: Totals,
-    logs: Option<LogSender>,
-    progress: bool,
-    last_progress: Instant,
-    interim: Interim,
-    disks: Disks,
-    started: SystemTime,
-    began: Instant,
 }
 
 impl<'a> Run<'a, '_> {
@@ -448,7 +408,7 @@ impl<'a> Run<'a, '_> {
             Message::Figures { index, snapshot } => self.told(index, snapshot),
             Message::ReportWanted => {
                 self.report_wanted.store(false, Release);
-                self.interim.want_status();
+                self.due_reports.want_status();
             }
             Message::Signal(signal) => self.terminate(signal),
         }

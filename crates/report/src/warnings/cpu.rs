@@ -1,7 +1,6 @@
 //! CPUs that were too busy to wait for a device.
 
-use ferrio_job::ClockSource;
-use ferrio_job::JobSpec;
+use ferrio_job::{ClockSource, JobSpec};
 use ferrio_stats::TickSource;
 
 use super::cache::{buffered_writes, cached_reads, sparse_reads};

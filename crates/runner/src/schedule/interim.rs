@@ -1,148 +1,32 @@
 //! Reports of the run so far (`--status-interval`, SIGUSR1, the status file, `--interval-report`).
 //!
 //! Main asks each running job for its figures and goes on with its work; the jobs answer between two I/Os. Once all have answered, or
-//! when it has waited long enough, the report is told. A job that did not answer, because the kernel keeps it in a call, is shown with
-//! what it told last and its live counters.
+//! when it has waited long enough, the report is sent. A job that did not answer, because the kernel keeps it in a call, is shown with
+//! its last answer and its live counters.
 
-use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_stats::JobStats;
 
-use super::{Run, RunOptions};
+use super::due_reports::{Due, Round};
+use super::state::Run;
 use crate::control::JobControl;
 use crate::event::Event;
 use crate::message::Snapshot;
 use crate::progress::JobState;
 use crate::result::{JobResult, RunResult};
 
-/// Main waits this long for figures at most, and no longer than half of the time between two reports,
-const PATIENCE: Duration = Duration::from_millis(100);
-/// but at least this long: a job that sleeps looks every 20 ms, and on a busy machine it needs some time to get a CPU.
-const LEAST_PATIENCE: Duration = Duration::from_millis(50);
-/// Time between two looks for the status file.
-const FILE_LOOK: Duration = Duration::from_millis(250);
-
-/// What kinds of reports are due.
-#[derive(Clone, Copy, Debug, Default)]
-struct Due {
-    status: bool,
-    interval: bool,
-}
-
-impl Due {
-    fn any(self) -> bool {
-        self.status || self.interval
-    }
-}
-
-/// Figures are being collected.
-#[derive(Debug)]
-struct Round {
-    /// For these reports.
-    due: Due,
-    /// Jobs that have not answered.
-    missing: usize,
-    until: Instant,
-}
-
-/// When reports are due.
-#[derive(Debug, Default)]
-pub(super) struct Interim {
-    status: Option<Beat>,
-    interval: Option<Beat>,
-    file: Option<PathBuf>,
-    /// When the next look for the file is due, since the start of the run.
-    next_look: Duration,
-    patience: Duration,
-    /// Reports that no round was begun for.
-    due: Due,
-    round: Option<Round>,
-}
-
-impl Interim {
-    pub(super) fn new(options: &RunOptions) -> Self {
-        let beats = [options.status_interval, options.interval];
-        let [status, interval] = beats.map(|every| every.map(Beat::new));
-        let shortest = beats.into_iter().flatten().min();
-        Interim {
-            status,
-            interval,
-            file: options.status_file.clone(),
-            patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(LEAST_PATIENCE, PATIENCE)),
-            ..Interim::default()
-        }
-    }
-
-    /// A report is wanted as soon as possible.
-    pub(super) fn want_status(&mut self) {
-        self.due.status = true;
-    }
-
-    /// Finds out what is due.
-    fn look(&mut self, elapsed: Duration) {
-        self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
-        self.due.interval |= self.interval.as_mut().is_some_and(|beat| beat.passed(elapsed));
-        if let Some(file) = &self.file
-            && elapsed >= self.next_look
-        {
-            self.next_look = elapsed + FILE_LOOK;
-            // One call tells whether it was there. A file that cannot be removed would ask for a report again and again.
-            self.due.status |= std::fs::remove_file(file).is_ok();
-        }
-    }
-
-    /// How long main may sleep.
-    fn due_in(&self, elapsed: Duration) -> Duration {
-        if let Some(round) = &self.round {
-            return round.until.saturating_duration_since(Instant::now());
-        }
-        if self.due.any() {
-            return Duration::ZERO;
-        }
-        let beats = [&self.status, &self.interval].into_iter().flatten().map(|beat| beat.next);
-        let file = self.file.is_some().then_some(self.next_look);
-        let next = beats.chain(file).min();
-        next.map_or(Duration::MAX, |next| next.saturating_sub(elapsed))
-    }
-}
-
-/// Something that happens at whole multiples of a time.
-#[derive(Debug)]
-struct Beat {
-    every: Duration,
-    next: Duration,
-}
-
-impl Beat {
-    fn new(every: Duration) -> Self {
-        let every = every.max(Duration::from_millis(1));
-        Beat { every, next: every }
-    }
-
-    /// True when it is time. What was missed does not come later.
-    fn passed(&mut self, elapsed: Duration) -> bool {
-        if elapsed < self.next {
-            return false;
-        }
-        let past = elapsed.as_nanos() % self.every.as_nanos();
-        let left = self.every.as_nanos() - past;
-        self.next = elapsed + Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX));
-        true
-    }
-}
-
 impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.
     pub(super) fn see_to_reports(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
-        self.interim.look(elapsed);
-        if self.interim.round.is_none() && self.interim.due.any() {
+        self.due_reports.look(elapsed);
+        if self.due_reports.round.is_none() && self.due_reports.due.any() {
             self.ask();
         }
         self.report_if_complete();
-        self.interim.due_in(self.began.elapsed())
+        self.due_reports.due_in(self.began.elapsed())
     }
 
     /// Asks all running jobs for their figures.
@@ -155,8 +39,9 @@ impl Run<'_, '_> {
                 missing += 1;
             }
         }
-        let due = std::mem::take(&mut self.interim.due);
-        self.interim.round = Some(Round { due, missing, until: Instant::now() + self.interim.patience });
+        let due = std::mem::take(&mut self.due_reports.due);
+        self.due_reports.round =
+            Some(Round { due, missing, until: Instant::now() + self.due_reports.patience });
     }
 
     /// A job told its figures.
@@ -177,7 +62,7 @@ impl Run<'_, '_> {
     /// Nothing more is expected of a job.
     pub(super) fn answered(&mut self, index: usize) {
         if std::mem::take(&mut self.jobs[index].asked)
-            && let Some(round) = &mut self.interim.round
+            && let Some(round) = &mut self.due_reports.round
         {
             round.missing -= 1;
         }
@@ -186,7 +71,7 @@ impl Run<'_, '_> {
     /// Tells the reports whose figures are there, or were waited for long enough.
     pub(super) fn report_if_complete(&mut self) {
         let complete = |round: &mut Round| round.missing == 0 || Instant::now() >= round.until;
-        if let Some(round) = self.interim.round.take_if(complete) {
+        if let Some(round) = self.due_reports.round.take_if(complete) {
             self.report(round.due);
             self.jobs.iter_mut().for_each(|job| job.asked = false);
         }

@@ -1,0 +1,123 @@
+//! When reports of the run so far are due: by the clock, by a signal or by a file.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Main waits this long for figures at most, and no longer than half of the time between two reports,
+const PATIENCE: Duration = Duration::from_millis(100);
+/// but at least this long: a job that sleeps looks every 20 ms, and on a busy machine it needs some time to get a CPU.
+const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+/// Time between two looks for the status file.
+const FILE_LOOK: Duration = Duration::from_millis(250);
+
+/// What kinds of reports are due.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Due {
+    pub(super) status: bool,
+    pub(super) interval: bool,
+}
+
+impl Due {
+    pub(super) fn any(self) -> bool {
+        self.status || self.interval
+    }
+}
+
+/// Figures are being collected.
+#[derive(Debug)]
+pub(super) struct Round {
+    /// For these reports.
+    pub(super) due: Due,
+    /// Jobs that have not answered.
+    pub(super) missing: usize,
+    pub(super) until: Instant,
+}
+
+/// When reports are due.
+#[derive(Debug, Default)]
+pub(super) struct DueReports {
+    status: Option<Beat>,
+    interval: Option<Beat>,
+    file: Option<PathBuf>,
+    /// When the next look for the file is due, since the start of the run.
+    next_look: Duration,
+    pub(super) patience: Duration,
+    /// Reports that no round was begun for.
+    pub(super) due: Due,
+    pub(super) round: Option<Round>,
+}
+
+impl DueReports {
+    /// Reports every `beats` (status, interval), and when `status_file` appears.
+    pub(super) fn new(beats: [Option<Duration>; 2], status_file: Option<PathBuf>) -> Self {
+        let [status, interval] = beats.map(|every| every.map(Beat::new));
+        let shortest = beats.into_iter().flatten().min();
+        DueReports {
+            status,
+            interval,
+            file: status_file,
+            patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(LEAST_PATIENCE, PATIENCE)),
+            ..DueReports::default()
+        }
+    }
+
+    /// A report is wanted as soon as possible.
+    pub(super) fn want_status(&mut self) {
+        self.due.status = true;
+    }
+
+    /// Finds out what is due.
+    pub(super) fn look(&mut self, elapsed: Duration) {
+        self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
+        self.due.interval |= self.interval.as_mut().is_some_and(|beat| beat.passed(elapsed));
+        if let Some(file) = &self.file
+            && elapsed >= self.next_look
+        {
+            self.next_look = elapsed + FILE_LOOK;
+            // One call tells whether it was there. A file that cannot be removed would ask for a report again and again.
+            self.due.status |= std::fs::remove_file(file).is_ok();
+        }
+    }
+
+    /// How long main may sleep.
+    pub(super) fn due_in(&self, elapsed: Duration) -> Duration {
+        if let Some(round) = &self.round {
+            return round.until.saturating_duration_since(Instant::now());
+        }
+        if self.due.any() {
+            return Duration::ZERO;
+        }
+        let beats = [&self.status, &self.interval].into_iter().flatten().map(|beat| beat.next);
+        let file = self.file.is_some().then_some(self.next_look);
+        let next = beats.chain(file).min();
+        next.map_or(Duration::MAX, |next| next.saturating_sub(elapsed))
+    }
+}
+
+/// Something that happens at whole multiples of a time.
+#[derive(Debug)]
+struct Beat {
+    every: Duration,
+    next: Duration,
+}
+
+impl Beat {
+    fn new(every: Duration) -> Self {
+        let every = every.max(Duration::from_millis(1));
+        Beat { every, next: every }
+    }
+
+    /// True when it is time. What was missed does not come later.
+    fn passed(&mut self, elapsed: Duration) -> bool {
+        if elapsed < self.next {
+            return false;
+        }
+        let past = elapsed.as_nanos() % self.every.as_nanos();
+        let left = self.every.as_nanos() - past;
+        self.next = elapsed + Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

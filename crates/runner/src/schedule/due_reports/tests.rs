@@ -1,0 +1,57 @@
+use super::*;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+#[test]
+fn reports_are_due_at_multiples_of_the_interval_however_late_the_looks_are() {
+    let mut beat = Beat::new(MS(100));
+    let due: Vec<u64> = [0, 99, 100, 101, 199, 207, 290, 300, 750, 799, 800]
+        .into_iter()
+        .filter(|&ms| beat.passed(MS(ms)))
+        .collect();
+    assert_eq!(due, [100, 207, 300, 750, 800]);
+}
+
+#[test]
+fn both_kinds_of_reports_share_a_round_when_they_are_due_together() {
+    let mut reports = DueReports::new([Some(MS(1000)), Some(MS(250))], None);
+    assert_eq!(reports.patience, PATIENCE);
+    let mut due = |ms| {
+        reports.look(MS(ms));
+        let Due { status, interval } = std::mem::take(&mut reports.due);
+        (status, interval)
+    };
+    assert_eq!(
+        [due(10), due(250), due(990), due(1000)],
+        [(false, false), (false, true), (false, true), (true, true)]
+    );
+    assert_eq!(reports.due_in(MS(1100)), MS(150));
+    reports.want_status();
+    assert_eq!(reports.due_in(MS(1100)), Duration::ZERO);
+}
+
+#[test]
+fn figures_are_waited_for_half_of_the_interval_within_bounds() {
+    let patience = |every| DueReports::new([every, None], None).patience;
+    assert_eq!(
+        [Some(MS(1)), Some(MS(120)), Some(MS(9000)), None].map(patience),
+        [MS(50), MS(60), PATIENCE, PATIENCE]
+    );
+}
+
+#[test]
+fn the_status_file_is_removed_and_asks_for_one_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("fio-dump-status");
+    let mut reports = DueReports::new([None; 2], Some(file.clone()));
+    reports.look(Duration::ZERO);
+    assert!(!reports.due.any());
+    std::fs::write(&file, "").unwrap();
+    reports.look(MS(100));
+    assert!(!reports.due.any() && file.exists(), "it is not looked for all the time");
+    reports.look(FILE_LOOK);
+    assert!(reports.due.status && !file.exists());
+    reports.due = Due::default();
+    reports.look(FILE_LOOK * 2);
+    assert!(!reports.due.any());
+}

@@ -1,0 +1,70 @@
+//! What main knows of a run in progress and of each of its jobs.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime};
+
+use ferrio_job::Plan;
+use ferrio_stats::Clock;
+use ferrio_workload::{LayoutContent, SEEDS};
+
+use super::due_reports::DueReports;
+use crate::control::JobControl;
+use crate::disk::Disks;
+use crate::event::Event;
+use crate::flow::Flows;
+use crate::logs::LogSender;
+use crate::message::Snapshot;
+use crate::monitor::Monitor;
+use crate::overlap::SharedRanges;
+use crate::ramp::SharedRamp;
+use crate::result::JobResult;
+use crate::totals::Totals;
+use crate::trigger::Trigger;
+
+/// Where a job stands.
+#[derive(Debug, Default)]
+pub(super) struct ScheduledJob {
+    pub(super) started: bool,
+    /// Present once the job has ended, or will never start.
+    pub(super) result: Option<JobResult>,
+    pub(super) layout: Option<LayoutContent>,
+    pub(super) entropy: [u64; SEEDS],
+    /// The figures that it told last while it ran.
+    pub(super) latest: Option<Box<Snapshot>>,
+    /// Main waits for its figures.
+    pub(super) asked: bool,
+}
+
+/// A run in progress, as main sees it.
+pub(super) struct Run<'a, 'o> {
+    pub(super) plan: &'a Plan,
+    pub(super) observer: &'o mut dyn FnMut(Event<'_>),
+    pub(super) clock: Clock,
+    pub(super) controls: &'a [JobControl],
+    pub(super) stop: &'a AtomicBool,
+    /// A signal asked for a report and main has not seen it yet.
+    pub(super) report_wanted: &'a AtomicBool,
+    pub(super) jobs: Vec<ScheduledJob>,
+    pub(super) signal: Option<i32>,
+    /// Present until it goes off; then it is moved.
+    pub(super) trigger: Option<&'a Trigger>,
+    pub(super) triggered: Option<&'a Trigger>,
+    /// `exitall` of any job.
+    pub(super) exitall: bool,
+    /// Jobs of the wave that are set up.
+    pub(super) ready: usize,
+    pub(super) flows: Flows,
+    /// Per job.
+    pub(super) ramps: Vec<Option<Arc<SharedRamp>>>,
+    pub(super) overlaps: Option<Arc<SharedRanges>>,
+    pub(super) monitor: Monitor<'a>,
+    pub(super) totals: Totals,
+    pub(super) logs: Option<LogSender>,
+    pub(super) progress: bool,
+    pub(super) last_progress: Instant,
+    pub(super) due_reports: DueReports,
+    pub(super) disks: Disks,
+    pub(super) started: SystemTime,
+    pub(super) began: Instant,
+}
