@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, EngineKind, Origin};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
-use ferrio_plan::ENGINES;
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 
 use crate::called_as::CalledAs;
@@ -29,7 +28,8 @@ pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
                 _ => (what.as_deref(), None),
             };
-            enghelp(&ENGINES.map(|engine| engine.name()), engine, option)
+            let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.name()).collect();
+            enghelp(&engines, engine, option)
         }
         Query::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
         Query::Log(file) => return inflate(file),

@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
 use ferrio_jobfile::differences::{BEHAVIOUR, VALUES, ValueTreatment};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, rows};
-use ferrio_plan::ENGINES;
 
 use crate::support::same;
 
@@ -223,7 +223,7 @@ fn counts() -> String {
     for (what, number) in lines {
         let _ = writeln!(text, "- {number} {what}");
     }
-    let engines: Vec<_> = ENGINES.iter().map(|engine| code(engine.name())).collect();
+    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| code(engine.name())).collect();
     let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
     text
 }
@@ -280,7 +280,7 @@ fn kind(row: &OptionRow) -> String {
         ValueKind::Deprecated | ValueKind::Ignored => "withdrawn",
     };
     let names: Vec<_> = match row.opt {
-        Opt::Ioengine => ENGINES.iter().map(|engine| engine.name()).collect(),
+        Opt::Ioengine => EngineKind::ALL.iter().map(|engine| engine.name()).collect(),
         _ => row.choices.iter().filter(|choice| choice.same_as.is_none()).map(|choice| choice.word).collect(),
     };
     let names: Vec<_> = names.into_iter().map(code).collect();

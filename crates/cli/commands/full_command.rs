@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_job::Word;
+use ferrio_job::{Choice as _, EngineKind, Word};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
-use ferrio_plan::ENGINES;
 use ferrio_report::DEBUG_CLASSES;
 
 use super::subcommand::{Operand, Subcommand};
@@ -48,7 +47,9 @@ fn with_completions(argument: Arg) -> Arg {
             argument.value_hint(ValueHint::Other)
         }
         "cmdhelp" => argument.value_parser(names()),
-        "enghelp" => argument.value_parser(ENGINES.map(|engine| engine.name())),
+        "enghelp" => {
+            argument.value_parser(EngineKind::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>())
+        }
         _ => argument,
     }
 }
@@ -90,9 +91,7 @@ fn words(row: &'static OptionRow) -> Vec<PossibleValue> {
         if choice.help.is_empty() { value } else { value.help(choice.help) }
     };
     match (row.opt, row.kind) {
-        (Opt::Ioengine, _) => {
-            ENGINES.iter().filter_map(|engine| row.choice(engine.name())).map(word).collect()
-        }
+        (Opt::Ioengine, _) => EngineKind::WORDS.iter().map(word).collect(),
         (_, ValueKind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
         _ => row.choices.iter().map(word).collect(),
     }

@@ -2,38 +2,27 @@
 
 use crate::choice::choices;
 
-/// Which engine drives a job, as a closed list: the registry has one line for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum EngineKind {
-    Sync,
-    Psync,
-    Vsync,
-    Pvsync,
-    Pvsync2,
-    IoUring,
-    Libaio,
-    Mmap,
-    Null,
-    TokioUring,
+choices! {
+    /// `ioengine=`: which engine drives a job; the registry has one line for each.
+    pub enum EngineKind default Psync {
+        IoUring: "io_uring", "io_uring(7)";
+        Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)";
+        Mmap: "mmap", "Memory copies to mapped files";
+        Null: "null", "Does nothing";
+        Psync: "psync", "pread(2), pwrite(2)";
+        Pvsync: "pvsync", "preadv(2), pwritev(2)";
+        Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)";
+        Sync: "sync", "lseek(2), read(2), write(2)";
+        TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate";
+        Vsync: "vsync", "readv(2), writev(2), neighbours joined";
+    }
 }
 
 impl EngineKind {
     /// The name that `ioengine=` takes and reports print.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            EngineKind::Sync => "sync",
-            EngineKind::Psync => "psync",
-            EngineKind::Vsync => "vsync",
-            EngineKind::Pvsync => "pvsync",
-            EngineKind::Pvsync2 => "pvsync2",
-            EngineKind::IoUring => "io_uring",
-            EngineKind::Libaio => "libaio",
-            EngineKind::Mmap => "mmap",
-            EngineKind::Null => "null",
-            EngineKind::TokioUring => "tokio_uring",
-        }
+        self.word()
     }
 
     /// True when the engine touches no file: no layout, no open, sizes come from the job.

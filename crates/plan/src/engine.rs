@@ -1,6 +1,6 @@
 //! Which engine a job uses, and its private options.
 
-use ferrio_job::{Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
+use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::as_written::{asks, place, refuse};
@@ -19,29 +19,15 @@ inert! {
         |job| asks(job, Opt::Direct); "direct I/O leaves nothing in the page cache";
 }
 
-/// All engines of this program.
-pub const ENGINES: [EngineKind; 10] = [
-    EngineKind::IoUring,
-    EngineKind::Libaio,
-    EngineKind::Mmap,
-    EngineKind::Null,
-    EngineKind::Psync,
-    EngineKind::Pvsync,
-    EngineKind::Pvsync2,
-    EngineKind::Sync,
-    EngineKind::TokioUring,
-    EngineKind::Vsync,
-];
-
 /// Engines that support untorn (atomic) writes.
 const ATOMIC: [&str; 3] = ["pvsync2", "libaio", "io_uring"];
 
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let name = job.options.engine();
-    let known = ENGINES.into_iter().find(|engine| engine.name() == name);
+    let known = EngineKind::from_word(name);
     if known.is_none() {
-        let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
+        let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.name()).collect();
         let help = format!("engines are {}", names.join(", "));
         let problem = Diagnostic::error(format!("engine {name} not loadable"), place(job, &[Opt::Ioengine]));
         match absent_engine(name) {
@@ -132,7 +118,7 @@ pub(crate) fn apply_rules(spec: &mut JobSpec) {
 #[cfg(test)]
 mod tests {
     use crate::testing::{first_refusal, problems_of, refusals, spec_of, wrong_in};
-    use ferrio_job::{EngineKind, LibaioBackend};
+    use ferrio_job::{Choice as _, EngineKind, LibaioBackend};
 
     #[test]
     fn an_unknown_engine_is_refused_with_the_list_of_those_there_are() {
@@ -169,7 +155,7 @@ mod tests {
     #[test]
     fn every_engine_of_fio_is_here_or_known_to_be_absent() {
         for name in ferrio_jobfile::Opt::Ioengine.row().words() {
-            let here = super::ENGINES.iter().any(|engine| engine.name() == name);
+            let here = EngineKind::from_word(name).is_some();
             assert!(here != ferrio_jobfile::absent_engine(name).is_some(), "{name}");
         }
     }

@@ -62,8 +62,6 @@ use ferrio_job::Plan;
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
-pub use engine::ENGINES;
-
 use findings::Findings;
 use group_rules::GroupRules;
 use groups::Groups;

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use ferrio_job::{Diagnostic, InertOption, Origin};
+use ferrio_job::{Choice as _, Diagnostic, EngineKind, InertOption, Origin};
 use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word};
 
 use crate::as_written::{is_zero, name};
-use crate::engine::ENGINES;
 use crate::findings::Findings;
 use crate::inert::Inert;
 use crate::{
@@ -102,8 +101,7 @@ pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &m
 }
 
 fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
-    matches!(row.scope, OptionScope::Engines(_))
-        && !ENGINES.iter().any(|engine| engine.name() == job.options.engine())
+    matches!(row.scope, OptionScope::Engines(_)) && EngineKind::from_word(job.options.engine()).is_none()
 }
 
 /// Why an assignment has no effect in its job, if that is so.

@@ -1,5 +1,7 @@
 //! What this program does not have and why: engines of fio, and the reasons that rows of the option table share.
 
+use ferrio_job::{Choice as _, EngineKind, Word};
+
 use super::opt::Opt;
 
 /// An engine of fio that is not in this program.
@@ -7,6 +9,8 @@ use super::opt::Opt;
 pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
+    /// One line of help.
+    pub help: &'static str,
     /// Why it cannot be here; `None` if it is only not implemented yet.
     pub reason: Option<&'static str>,
     /// What to use for the same purpose, or for the nearest there is.
@@ -84,57 +88,96 @@ const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which this pro
 const SOLARIS: &str = "engine solarisaio exists on Solaris only";
 
 macro_rules! absent {
-    ($($name:literal: $reason:expr, $instead:literal;)+) => {
+    ($($name:literal: $help:literal, $reason:expr, $instead:literal;)+) => {
         /// In the order of their names.
         static ABSENT: &[AbsentEngine] =
-            &[$(AbsentEngine { name: $name, reason: $reason, instead: $instead }),+];
+            &[$(AbsentEngine { name: $name, help: $help, reason: $reason, instead: $instead }),+];
+
+        /// The same as words of `ioengine`.
+        const ABSENT_WORDS: &[Word] = &[$(Word { word: $name, same_as: None, help: $help }),+];
     };
 }
 
 absent! {
-    "cpuio": None, "burn CPU with another program beside this one";
-    "dev-dax": Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
-    "dfs": Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
-    "dircreate": None, "`psync` with small files comes nearest";
-    "dirdelete": None, "`psync` with unlink=1 comes nearest";
-    "dirstat": None, "no engine here comes near";
-    "e4defrag": Some(E4DEFRAG), "run e4defrag beside a job that uses the files";
-    "exec": None, "start the program beside this one";
-    "external": Some(EXTERNAL), "`psync`, `io_uring` or `libaio` may do the same";
-    "falloc": None, "`psync` with fallocate= comes nearest";
-    "filecreate": None, "`psync` with nrfiles= and create_on_open=1 comes nearest";
-    "filedelete": None, "`psync` with unlink=1 comes nearest";
-    "filestat": None, "no engine here comes near";
-    "ftruncate": None, "`psync` with fallocate=truncate comes nearest";
-    "gfapi": Some(GFAPI), "mount the volume and use `psync` on its files";
-    "gfapi_async": Some(GFAPI), "mount the volume and use `io_uring` on its files";
-    "http": Some(HTTP), "no engine here comes near";
-    "ime_aio": Some(IME), "mount it and use `libaio` on its files";
-    "ime_psync": Some(IME), "mount it and use `psync` on its files";
-    "ime_psyncv": Some(IME), "mount it and use `pvsync` on its files";
-    "io_uring_cmd": Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace comes nearest";
-    "libblkio": Some(LIBBLKIO), "`io_uring` on the block device comes nearest";
-    "libcufile": Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
-    "libhdfs": Some(LIBHDFS), "mount it through NFS or FUSE and use `psync` on its files";
-    "libhipfile": Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
-    "libiscsi": Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
-    "libpmem": Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
-    "libzbc": Some(ZBC), "`psync` on the block device comes nearest";
-    "mtd": Some(MTD), "no engine here comes near";
-    "nbd": Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
-    "net": None, "no engine here comes near";
-    "netsplice": None, "no engine here comes near";
-    "nfs": Some(NFS), "mount the export and use `io_uring` on its files";
-    "page_fault": None, "`mmap` comes nearest";
-    "posixaio": None, "`libaio` or `io_uring` does the same in the kernel";
-    "rados": Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
-    "rbd": Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
-    "rdma": Some(RDMA), "no engine here comes near";
-    "sg": Some(SG), "`io_uring` or `psync` on the disk's block device comes nearest";
-    "solarisaio": Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
-    "splice": None, "`psync` comes nearest";
-    "windowsaio": Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
-    "xnvme": Some(XNVME), "`io_uring` on the block device comes nearest";
+    "cpuio": "Burns CPU time, does no I/O", None, "burn CPU with another program beside this one";
+    "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
+    "dircreate": "Creates directories", None, "`psync` with small files comes nearest";
+    "dirdelete": "Deletes directories", None, "`psync` with unlink=1 comes nearest";
+    "dirstat": "Looks directories up", None, "no engine here comes near";
+    "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag beside a job that uses the files";
+    "exec": "Runs another program", None, "start the program beside this one";
+    "external": "A plug-in: external:/path.so", Some(EXTERNAL), "`psync`, `io_uring` or `libaio` may do the same";
+    "falloc": "fallocate(2)", None, "`psync` with fallocate= comes nearest";
+    "filecreate": "Creates files", None, "`psync` with nrfiles= and create_on_open=1 comes nearest";
+    "filedelete": "Deletes files", None, "`psync` with unlink=1 comes nearest";
+    "filestat": "Looks files up", None, "no engine here comes near";
+    "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate comes nearest";
+    "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
+    "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";
+    "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine here comes near";
+    "ime_aio": "DDN IME, asynchronous", Some(IME), "mount it and use `libaio` on its files";
+    "ime_psync": "DDN IME, synchronous", Some(IME), "mount it and use `psync` on its files";
+    "ime_psyncv": "DDN IME, synchronous vectors", Some(IME), "mount it and use `pvsync` on its files";
+    "io_uring_cmd": "NVMe pass-through by io_uring(7)", Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace comes nearest";
+    "libblkio": "libblkio", Some(LIBBLKIO), "`io_uring` on the block device comes nearest";
+    "libcufile": "GPU memory by NVIDIA GDS", Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libhdfs": "Hadoop file system", Some(LIBHDFS), "mount it through NFS or FUSE and use `psync` on its files";
+    "libhipfile": "GPU memory by AMD hipFile", Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libiscsi": "iSCSI from user space", Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
+    "libpmem": "Persistent memory by libpmem", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device comes nearest";
+    "mtd": "Raw flash", Some(MTD), "no engine here comes near";
+    "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
+    "net": "Sockets", None, "no engine here comes near";
+    "netsplice": "Sockets by splice(2)", None, "no engine here comes near";
+    "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
+    "page_fault": "Faults pages of mapped files in", None, "`mmap` comes nearest";
+    "posixaio": "aio_read(3) and its kin", None, "`libaio` or `io_uring` does the same in the kernel";
+    "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
+    "rbd": "Ceph block device", Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
+    "rdma": "RDMA", Some(RDMA), "no engine here comes near";
+    "sg": "SCSI generic", Some(SG), "`io_uring` or `psync` on the disk's block device comes nearest";
+    "solarisaio": "Solaris only", Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
+    "splice": "splice(2) through a pipe", None, "`psync` comes nearest";
+    "windowsaio": "Windows only", Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
+    "xnvme": "NVMe by xNVMe", Some(XNVME), "`io_uring` on the block device comes nearest";
+}
+
+/// The words of `ioengine` by name, those of absent engines included; `external` is last, as in fio.
+pub(super) const ENGINES: &[Word] = &{
+    const PRESENT: &[Word] = EngineKind::WORDS;
+    const COUNT: usize = PRESENT.len() + ABSENT_WORDS.len();
+    let mut words = [PRESENT[0]; COUNT];
+    let (mut present, mut absent, mut at) = (0, 0, 0);
+    while at < COUNT {
+        let is_present = absent == ABSENT_WORDS.len()
+            || present < PRESENT.len() && is_before(PRESENT[present].word, ABSENT_WORDS[absent].word);
+        if is_present {
+            (words[at], present) = (PRESENT[present], present + 1);
+        } else {
+            (words[at], absent) = (ABSENT_WORDS[absent], absent + 1);
+        }
+        at += 1;
+    }
+    let mut at = 0;
+    while at + 1 < COUNT {
+        if let b"external" = words[at].word.as_bytes() {
+            (words[at], words[at + 1]) = (words[at + 1], words[at]);
+        }
+        at += 1;
+    }
+    words
+};
+
+/// Whether one name precedes the other in alphabetical order.
+const fn is_before(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at < other.len() && (at == one.len() || one[at] < other[at])
 }
 
 #[cfg(test)]
@@ -171,6 +214,8 @@ mod tests {
             assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
         }
         assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
+        let (last, others) = ENGINES.split_last().expect("engines");
+        assert!(last.word == "external" && others.is_sorted_by_key(|engine| engine.word));
     }
 
     #[test]

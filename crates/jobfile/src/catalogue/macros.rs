@@ -3,11 +3,12 @@
 //! Rows are in blocks, `[Scope; "category" / "group"] { rows }`; a row reads
 //!
 //! ```text
-//! Variant: "name" | "alias", Kind [Multi], Unit [, of Choice] [, default ".."] [, min N] [, max N] [, words [..]] [, under "parent"];
+//! Variant: "name" | "alias", Kind [Multi], Unit [, of Choice] [, list WORDS] [, default ".."] [, min N] [, max N] [, words [..]] [, under "parent"];
 //!     Status; "one line of help";
 //! ```
 //!
-//! `of Fallocate` takes words, help and default from the enum of that name in `ferrio_job`; `default ""` says that fio declares none.
+//! `of Fallocate` takes words, help and default from the enum of that name in `ferrio_job`; `list` takes its words from
+//! a constant instead. `default ""` says that fio declares none.
 //! An option that is not implemented has no enum: it lists its words as `words ["none": "help", "0" = "none"]`, where `"0" = "none"`
 //! is another spelling of `none`.
 
@@ -17,7 +18,7 @@ macro_rules! rows {
         [$scope:expr; $category:literal / $group:literal] {
             $(
                 $opt:ident: $name:literal $(| $alias:literal)*, $kind:ident $($multi:ident)?, $unit:ident
-                    $(, of $choice:ident)?
+                    $(, of $choice:ident)? $(, list $list:path)?
                     $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)?
                     $(, words [$($word:literal $(= $main:literal)? $(: $meaning:literal)?),+])? $(, under $parent:literal)?;
                     $status:expr; $help:literal;
@@ -44,6 +45,7 @@ macro_rules! rows {
             min: limit(&[$($min)?]),
             max: limit(&[$($max)?]),
             choices: choices(&[
+                $($list,)?
                 $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS)?
                 $(&[$(ferrio_job::Word {
                     word: $word,
