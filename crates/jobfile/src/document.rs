@@ -28,18 +28,18 @@ pub(crate) enum LineEntry {
     Broken(Box<Diagnostic>, Option<String>),
 }
 
-/// An option as it stands in a text.
+/// An option as written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Assignment {
     /// Name as written, expanded.
     pub(crate) name: String,
     /// Value as written, expanded and trimmed; `None` without a `=`.
     pub(crate) value: Option<String>,
-    /// Where the name stands.
+    /// Where the name is.
     pub(crate) origin: Origin,
-    /// Where the value stands.
+    /// Where the value is.
     pub(crate) value_origin: Origin,
-    /// Whether the value is literally what stands there, so that parts of it can be pointed at.
+    /// Whether the value is literally the text of the file, so that messages can point at parts of it.
     pub(crate) literal: bool,
     /// The blanks between the `=` and the value.
     pub(crate) indent: String,
@@ -53,7 +53,7 @@ pub(crate) struct Assignment {
 struct LineDetails {
     origin: Origin,
     value_origin: Origin,
-    /// The value as it stands in the text.
+    /// The value as written.
     value: Option<String>,
     is_include: bool,
     /// What is wrong with the line as a text, if anything is.
@@ -179,7 +179,7 @@ fn adapt(
     Some((format!("{escape}{text}{equals}"), place))
 }
 
-/// The blanks behind the `=` of a line.
+/// The blanks after the `=` of a line.
 fn indent(text: &str) -> &str {
     let value = text.split_once('=').map_or("", |(_, value)| value);
     &value[..value.len() - value.trim_start().len()]

@@ -72,7 +72,7 @@ pub(crate) fn section(
     all
 }
 
-/// With so many diagnostics nobody reads suggestions any more.
+/// Suggestions stop after this many diagnostics.
 const SUGGESTIONS: usize = 200;
 
 /// Evaluates one assignment, and changes `setting` if it is one that others are read by; also gives a notice

@@ -209,7 +209,7 @@ pub fn range_text(row: &OptionRow) -> Option<String> {
     }
 }
 
-/// What a bare number means.
+/// What a number without a suffix means.
 pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
     match unit {
         ValueUnit::Plain | ValueUnit::Count => None,

@@ -42,7 +42,7 @@ pub(crate) fn is_global(name: &str) -> bool {
 /// Included files may include others this deep.
 const DEPTH: usize = 16;
 
-/// So many lines may come from included files, `include` lines among them: files that include others several
+/// At most this many lines may come from included files, `include` lines among them: files that include others several
 /// times can ask for more than any machine has.
 const SPLICED: usize = 1 << 20;
 
@@ -116,7 +116,7 @@ impl Library {
         sections
     }
 
-    /// All of the line that a place of a job file stands in, up to the end of the place.
+    /// The line of a place in a job file, from its start to the end of the place.
     fn line_of(&self, place: Origin) -> Origin {
         match place {
             Origin::File { source, line, column, length } => {
@@ -195,7 +195,7 @@ impl Splice<'_> {
         self.stack.pop();
     }
 
-    /// Who includes whom, down to the file `source`.
+    /// The chain of includes down to the file `source`.
     fn chain(&self, source: u32) -> String {
         let name = |source: &u32| format!("`{}`", self.library.sources.name(*source));
         let names: Vec<String> = self.stack.iter().chain([&source]).map(name).collect();

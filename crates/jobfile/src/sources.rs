@@ -12,12 +12,12 @@ struct Source {
     text: String,
     /// Byte offset at which each line starts.
     starts: Vec<usize>,
-    /// Byte offsets of replacement characters that stand for bytes that are no UTF-8.
+    /// Byte offsets of replacement characters for bytes that are not UTF-8.
     garbled: Vec<usize>,
 }
 
 impl Sources {
-    /// Adds a text; returns its number. Replacement characters stand for what is not UTF-8 in it.
+    /// Adds a text; returns its number. What is not UTF-8 in it becomes replacement characters.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> u32 {
         let mut text = String::with_capacity(bytes.len());
         let mut garbled = Vec::new();

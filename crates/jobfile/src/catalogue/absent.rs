@@ -1,10 +1,10 @@
-//! What this program does not have and why: engines of fio, and the reasons that rows of the option table share.
+//! What ferrio does not have and why: engines of fio, and the reasons that rows of the option table share.
 
 use ferrio_job::{Choice as _, EngineKind, Word};
 
 use super::opt::Opt;
 
-/// An engine of fio that is not in this program.
+/// An engine of fio that ferrio does not have.
 #[derive(Debug)]
 pub struct AbsentEngine {
     /// Its name.
@@ -13,11 +13,11 @@ pub struct AbsentEngine {
     pub help: &'static str,
     /// Why it cannot be here; `None` if it is only not implemented yet.
     pub reason: Option<&'static str>,
-    /// What to use for the same purpose, or for the nearest there is.
+    /// What to use for the same or a similar purpose.
     pub instead: &'static str,
 }
 
-/// The engine of fio of this name, if it is not in this program.
+/// The engine of fio of this name, if ferrio does not have it.
 #[must_use]
 pub fn absent_engine(name: &str) -> Option<&'static AbsentEngine> {
     ABSENT.iter().find(|engine| engine.name == name)

@@ -36,7 +36,7 @@ impl Opt {
         &ROWS[self as usize]
     }
 
-    /// All rows that bear `name` as main name or alias, core first.
+    /// All rows with `name` as main name or alias, core first.
     pub fn named(name: &str) -> &'static [Opt] {
         INDEX.get(name).map_or(&[], Vec::as_slice)
     }

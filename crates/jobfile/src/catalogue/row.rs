@@ -31,13 +31,13 @@ pub struct OptionRow {
     pub max: Option<i128>,
     /// Accepted words, other spellings included.
     pub choices: &'static [Word],
-    /// What a bare number means.
+    /// What a number without a suffix means.
     pub unit: ValueUnit,
     /// Main name of the option it is listed under in help, empty if none.
     pub parent: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// What this program makes of the option.
+    /// Whether ferrio supports the option.
     pub status: OptionStatus,
 }
 
@@ -52,7 +52,7 @@ pub enum OptionScope {
     Profile(&'static str),
 }
 
-/// What this program makes of an option. Every option is parsed; refusing is the plan's business.
+/// Whether ferrio supports an option. Every option is parsed; the planner refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionStatus {
     /// Implemented.
@@ -157,7 +157,7 @@ impl Multi {
     }
 }
 
-/// What a bare number means.
+/// What a number without a suffix means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueUnit {
     /// No unit.
@@ -201,7 +201,7 @@ impl OptionRow {
         }
     }
 
-    /// Whether an assignment is worked off before all others (-1), after them (1), or in the order written
+    /// Whether an assignment is evaluated before all others (-1), after them (1), or in the order written
     /// (0) when a section of a job file is evaluated.
     pub(crate) fn turn(&self) -> i8 {
         match self.opt {

@@ -1,4 +1,4 @@
-//! What is wrong with what the user wrote, and how it is shown: to a person in `text.rs`, to a program in `json.rs`.
+//! Mistakes in what the user wrote, and how they are shown: to a person in `text.rs`, to a program in `json.rs`.
 
 mod json;
 mod text;

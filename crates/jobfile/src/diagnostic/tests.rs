@@ -1,4 +1,4 @@
-//! How diagnostics look. What each kind of mistake reads like stands in the tests of the whole program.
+//! How diagnostics look. The tests of the whole program show each kind of mistake.
 
 use super::*;
 use crate::{Builder, Environment};

@@ -5,7 +5,7 @@ use ferrio_job::{Diagnostic, Origin, Severity};
 
 use crate::sources::Sources;
 
-/// So many diagnostics are shown; who has more has one cause for them.
+/// At most this many diagnostics are shown; more of them have one cause.
 pub(super) const SHOWN: usize = 200;
 
 /// Diagnostics as text for a person: place, the user's line, caret, advice; each ends with an empty line. Of
@@ -53,7 +53,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Rend
     }
 }
 
-/// Stands for the name of a place while the renderer works, which writes line and column behind it. No other
+/// Replaces the name of a place while the renderer works, which writes line and column after it. No other
 /// text has it: [`printable`] sees to that.
 const STAND_IN: char = '\u{f8ff}';
 

@@ -25,14 +25,14 @@ pub struct Given {
     pub text: String,
     /// What the text means.
     pub value: Value,
-    /// Where the assignment stands: its option name.
+    /// Where the assignment is: its option name.
     pub origin: Origin,
-    /// Where the value stands; the name when there is none.
+    /// Where the value is; the name if there is none.
     pub value_origin: Origin,
 }
 
 impl Given {
-    /// Whether there was a `=` in a job file, with a value behind it or not.
+    /// Whether there was a `=` in a job file, with a value after it or not.
     pub(crate) fn has_equals_sign(&self) -> bool {
         self.value_origin != self.origin
     }
@@ -56,7 +56,7 @@ pub struct Options {
 /// For each option of a list: its last assignment, and its value with earlier ones merged in if that differs.
 type Effect = HashMap<Opt, (usize, Option<Value>)>;
 
-/// So many assignments are searched one by one.
+/// Up to this many assignments are searched one by one.
 const SHORT: usize = 64;
 
 /// The first `count` assignments of a list of globals.
@@ -156,7 +156,7 @@ impl Options {
         self.chosen(opt).unwrap_or_default()
     }
 
-    /// The chosen word of an option that was given; `None` also for a word that stands for nothing.
+    /// The chosen word of an option that was given; `None` also for a word without a variant.
     pub fn chosen<T: Choice>(&self, opt: Opt) -> Option<T> {
         debug_assert!(opt.row().choices == T::WORDS, "{} has other words", opt.row().name);
         T::from_word(self.word(opt)?)
@@ -224,7 +224,7 @@ impl Options {
         }
     }
 
-    /// Value of a text; empty for a bare `write_bw_log` and the like.
+    /// Value of a text; empty for `write_bw_log` without a value and the like.
     pub fn text(&self, opt: Opt) -> Option<&str> {
         debug_assert!(
             matches!(

@@ -98,7 +98,7 @@ impl OptionValue for Amount {
     }
 }
 
-/// Text; empty for a bare `write_bw_log` and the like.
+/// Text; empty for `write_bw_log` without a value and the like.
 impl OptionValue for String {
     fn fits(row: &OptionRow) -> bool {
         matches!(row.kind, ValueKind::Str | ValueKind::OptStr)

@@ -11,7 +11,7 @@ use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 /// Longer texts are not searched for a meaning.
 const LONGEST: usize = 64;
 
-/// So many characters of what fio makes of a value are told.
+/// At most this many characters of fio's reading of a value are shown.
 const MEANING: usize = 100;
 
 /// `fault` with fio's reading of the refused `text` in its help, if fio has one.

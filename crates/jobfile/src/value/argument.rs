@@ -1,4 +1,4 @@
-//! Arguments behind the colon of a word: steps of `rw`, parameters of distributions, limits of steady states.
+//! Arguments after the colon of a word: steps of `rw`, parameters of distributions, limits of steady states.
 
 use ferrio_job::{
     AccessZone, Choice as _, Distribution, FileService, PerDirection, ReadWrite, RwPostfix, Skew, SkewShape,
@@ -180,7 +180,7 @@ fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec
     numbers.collect()
 }
 
-/// The count behind a word that is no distribution: I/Os until the next file's turn.
+/// The count after a word that is no distribution: I/Os until the next file's turn.
 fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, Fault> {
     let given = argument
         .map(|argument| {

@@ -12,7 +12,7 @@ pub(super) trait Arithmetic {
     /// The number that `rest` begins with, and its length in bytes.
     fn literal(&self, rest: TextPiece<'_>) -> Result<(Self::Number, usize), Fault>;
 
-    /// `left` with the unit `suffix` behind it.
+    /// `left` with the unit `suffix` after it.
     fn suffix(&self, left: Self::Number, suffix: TextPiece<'_>) -> Result<Self::Number, Fault>;
 
     /// `number` with the other sign.

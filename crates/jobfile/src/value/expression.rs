@@ -15,7 +15,7 @@ pub(crate) enum ExactNumber {
     Real(f64),
 }
 
-/// What an expression came to.
+/// The result of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Evaluated {
     /// The number.
@@ -50,7 +50,7 @@ impl ExactNumber {
     }
 }
 
-/// Reckons as people do; what cannot be told exactly is an error.
+/// Exact arithmetic; what cannot be computed exactly is an error.
 struct Exact<'a> {
     unit: &'a dyn Fn(&str) -> Option<u64>,
 }
@@ -73,7 +73,7 @@ impl Arithmetic for Exact<'_> {
         if bytes.get(length) == Some(&b'.') {
             (length, real) = (run(length + 1), true);
         }
-        // an `e` is an exponent only with digits behind it
+        // an `e` is an exponent only with digits after it
         if matches!(bytes.get(length), Some(b'e' | b'E')) {
             let signed = length + 1 + usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
             if run(signed) > signed {

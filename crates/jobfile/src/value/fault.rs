@@ -20,7 +20,7 @@ pub(crate) struct Fault {
     pub(crate) suggestion: Option<&'static str>,
 }
 
-/// A part of a value text that remembers where it stands.
+/// A part of a value text that remembers where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextPiece<'a> {
     /// The part itself.
@@ -58,12 +58,12 @@ impl<'a> TextPiece<'a> {
         TextPiece { text: left.trim_end(), at: self.at + self.text.len() - left.len() }
     }
 
-    /// Without a separator that ends it: lists may have one behind their last element.
+    /// Without a separator that ends it: lists may have one after their last element.
     pub(crate) fn without_last(self, separator: char) -> TextPiece<'a> {
         TextPiece { text: self.text.strip_suffix(separator).unwrap_or(self.text), ..self }
     }
 
-    /// What stands before and after the first `separator`.
+    /// What precedes and follows the first `separator`.
     pub(crate) fn cut(self, separator: char) -> (TextPiece<'a>, Option<TextPiece<'a>>) {
         match self.text.find(separator) {
             Some(at) => (self.part(0, at), Some(self.part(at + separator.len_utf8(), self.text.len()))),

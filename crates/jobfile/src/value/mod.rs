@@ -29,7 +29,7 @@ pub use split::priority_splits;
 use crate::catalogue::OptionRow;
 use crate::reading::Reading;
 
-/// Reads the value of one assignment in the way asked for; `text` is `None` for a bare option name. What is refused
+/// Reads the value of one assignment in the way asked for; `text` is `None` for an option name without a value. What is refused
 /// although fio takes it comes with advice.
 pub(crate) fn read(
     reading: Reading,

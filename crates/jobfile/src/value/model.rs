@@ -36,7 +36,7 @@ pub enum Value {
     Word(&'static str, Argument),
     /// The name of an engine, and what follows its colon.
     Engine(String, Option<String>),
-    /// Several words of the choices, and the count behind the colon.
+    /// Several words of the choices, and the count after the colon.
     Words(Vec<&'static str>, Option<u32>),
     /// Text.
     Text(String),
@@ -119,7 +119,7 @@ pub struct SteadyLimit {
     pub percent: bool,
 }
 
-/// As it may be written behind a word, with its colon.
+/// As it may be written after a word, with its colon.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,6 @@
 //! Whole numbers, sizes and times: suffixes, limits, values per direction, ranges.
 //!
-//! Blanks around a number are fine. Anything behind it that is not a known suffix is refused: guessing what
+//! Blanks around a number are fine. Anything after it that is not a known suffix is refused: guessing what
 //! `10sec` or `1.5g` means has ruined measurements.
 
 use super::expression::{self, Evaluated};
@@ -236,7 +236,7 @@ impl NumberReader<'_> {
         if suffix == "b" && bytes { Some(1) } else { size_factor(suffix, self.kb_base) }
     }
 
-    /// Microseconds that a bare number of this row's unit counts.
+    /// Microseconds that one unit of this row is.
     fn own_unit(self) -> u64 {
         match self.row.unit {
             ValueUnit::Seconds => 1_000_000,
@@ -261,7 +261,7 @@ pub(crate) fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
     base.checked_pow(power)
 }
 
-/// Microseconds that a lower-case time suffix stands for.
+/// Microseconds of a lower-case time suffix.
 pub(crate) fn time_factor(suffix: &str) -> Option<u64> {
     Some(match suffix {
         "d" => 86_400_000_000,
@@ -334,7 +334,7 @@ pub(crate) fn fill<T: Clone>(
     Ok(values)
 }
 
-/// Byte offset of the first separator outside parentheses; `wanted` is told the character and whether it is
+/// Byte offset of the first separator outside parentheses; `wanted` gets the character and whether it is
 /// the first.
 fn separator(text: &str, wanted: impl Fn(char, bool) -> bool) -> Option<usize> {
     let mut depth = 0_usize;

@@ -62,7 +62,7 @@ fn bare(row: &'static OptionRow) -> Result<Value, Fault> {
     }
 }
 
-/// An option name with nothing behind its `=`.
+/// An option name with nothing after its `=`.
 fn empty(row: &'static OptionRow) -> Result<Value, Fault> {
     match row.kind {
         ValueKind::OptStr => Ok(Value::Text(String::new())),

@@ -1,4 +1,4 @@
-//! Fill patterns: decimal and hexadecimal numbers, `"text"`, `'file'` and `%o`, one behind the other.
+//! Fill patterns: decimal and hexadecimal numbers, `"text"`, `'file'` and `%o`, one after the other.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadPatternFile<'_>)
     Ok(Value::Pattern(pattern))
 }
 
-/// Pairs of digits; of an odd number the first stands alone.
+/// Pairs of digits; of an odd number the first is alone.
 fn hexadecimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     let mut digits: Vec<u8> =
         piece.text[2..].chars().map_while(|sign| sign.to_digit(16)).map(|digit| digit as u8).collect();

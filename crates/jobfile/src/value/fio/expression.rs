@@ -11,7 +11,7 @@ pub(super) enum FioNumber {
     Real(f64),
 }
 
-/// What an expression came to.
+/// The result of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FioEvaluated {
     pub(super) number: FioNumber,

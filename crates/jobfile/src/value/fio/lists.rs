@@ -22,7 +22,7 @@ pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
         digits = digits.max(fraction.bytes().take_while(u8::is_ascii_digit).count());
         results.push(float(row, piece));
     }
-    // elements behind the longest list still count as good ones
+    // elements after the longest list still count as good ones
     let more = TextPiece::whole(text).split(':').skip(most).any(|piece| float(row, piece).is_ok());
     if !more {
         any_good(&results, TextPiece::whole(text))?;

@@ -18,7 +18,7 @@ use number::FioNumberReader;
 
 pub(crate) use expression::bc;
 
-/// Reads the value of one assignment; `text` is `None` for a bare option name, and has its leading blanks.
+/// Reads the value of one assignment; `text` is `None` for an option name without a value, and has its leading blanks.
 pub(crate) fn parse(
     row: &'static OptionRow,
     text: Option<&str>,

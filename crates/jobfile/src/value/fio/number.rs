@@ -14,7 +14,7 @@ pub(super) struct FioNumberReader {
     pub(super) kb_base: u64,
 }
 
-/// So many bytes of a number count.
+/// Only this many bytes of a number count.
 const LENGTH: usize = 127;
 
 impl FioNumberReader {
@@ -31,7 +31,7 @@ impl FioNumberReader {
         })
     }
 
-    /// A flag or a bool: a whole number, whatever stands behind it.
+    /// A flag or a bool: a whole number, whatever follows it.
     pub(super) fn switch(self, text: &str) -> Result<Value, Fault> {
         let switched = self.one(text, |piece| {
             let number = integer(piece)? as i32;
@@ -227,8 +227,8 @@ impl FioNumberReader {
     }
 }
 
-/// The pieces of a value. As long as there is a comma, the next one ends a piece; behind the last comma colons do,
-/// and behind the last colon dashes. But only commas cut: the other pieces reach to the end.
+/// The pieces of a value. As long as there is a comma, the next one ends a piece; after the last comma colons do,
+/// and after the last colon dashes. But only commas cut: the other pieces reach to the end.
 pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     let mut list: Vec<TextPiece<'_>> = TextPiece::whole(text).split(',').collect();
     let Some(last) = list.pop() else { return list };
@@ -285,7 +285,7 @@ fn integer(piece: TextPiece<'_>) -> Result<u64, Fault> {
     digits(piece.part(0, end))
 }
 
-/// The factor of a text that begins with a unit, in any case, whatever stands behind it.
+/// The factor of a text that begins with a unit, in any case, whatever follows it.
 fn size_factor(unit: &str, kb_base: u64) -> u64 {
     let end = unit.find([':', '-', ',', '/']).unwrap_or(unit.len());
     let unit = unit[..end].to_ascii_lowercase();

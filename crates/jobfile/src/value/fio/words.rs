@@ -1,4 +1,4 @@
-//! Words of a closed list as fio reads them: what stands behind the first `,` or `:` is dropped where nothing
+//! Words of a closed list as fio reads them: what follows the first `,` or `:` is dropped where nothing
 //! uses it.
 
 use super::lists::decimal;
@@ -42,12 +42,12 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         .map_err(|fault| whole.fault(fault.label))
 }
 
-/// The number behind `rw=kind:`, written out.
+/// The number after `rw=kind:`, written out.
 fn step(row: &'static OptionRow, kb_base: u64, argument: TextPiece<'_>) -> Result<String, Fault> {
     Ok((FioNumberReader { row, kb_base }.number(argument)? as i64).to_string())
 }
 
-/// Decimal numbers, without what stands behind them.
+/// Decimal numbers, without what follows them.
 fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
