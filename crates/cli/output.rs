@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunReport, Setting, job_failed, laying_out_line, starting_line,
+    Format, LiveLine, ReportOptions, RunReport, RunSetting, job_failed, laying_out_line, starting_line,
     terminating,
 };
 use ferrio_runner::{Event, RunResult};
@@ -29,7 +29,7 @@ pub struct Output {
     /// How reports are made, apart from their time.
     options: ReportOptions,
     /// The machine that the jobs run on.
-    setting: Setting,
+    setting: RunSetting,
     /// Lines before the run are written, which only the text report has.
     announces: bool,
     live: Option<LiveLine>,
@@ -69,7 +69,7 @@ impl Output {
             stream,
             writes_to_stdout: to_stdout,
             options: settings.report_options(),
-            setting: Setting::default(),
+            setting: RunSetting::default(),
             announces: settings.formats.has(Format::Normal),
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
@@ -107,7 +107,7 @@ impl Output {
     }
 
     /// Sets the machine that the jobs run on, for all reports.
-    pub fn set_machine(&mut self, setting: Setting) {
+    pub fn set_machine(&mut self, setting: RunSetting) {
         self.setting = setting;
     }
 

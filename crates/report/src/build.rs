@@ -16,8 +16,8 @@ use crate::eta::{ETA_AFTER_SECONDS, remaining};
 use crate::format::Format;
 use crate::model::{
     BATCH_LABELS, BLOCK_LABELS, BlockReport, CpuIdleness, DirectionReport, DiskReport, ETA_UNKNOWN,
-    GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, Pairs, Percentiles, RunReport,
-    Shares, SlaveMeans, SteadyReport, SyncReport, TargetReport, TersePercentiles, TextFigures,
+    GroupDirection, GroupReport, JobReport, LATENCY_LABELS, LEVEL_LABELS, LabelledShares, Pairs, Percentiles,
+    RunReport, SlaveMeans, SteadyReport, SyncReport, TargetReport, TersePercentiles, TextFigures,
     ToleratedErrors,
 };
 use crate::names::report_name;
@@ -375,7 +375,7 @@ fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms) ->
 }
 
 /// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
-fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) -> Shares {
+fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) -> LabelledShares {
     let share = |count| if count == 0 { 0.0 } else { percent(count, whole).max(floor) };
     Pairs(labels.iter().zip(counts).map(|(&label, &count)| (label.to_owned(), share(count))).collect())
 }

@@ -42,7 +42,7 @@ pub use model::RunReport;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use schema::{interval_report_schema, report_schema};
-pub use setting::Setting;
+pub use setting::RunSetting;
 pub use start::{laying_out_line, start_lines, starting_line};
 pub use terse::{NoTerseVersion, TerseVersion};
 pub use text::idle_calibration;

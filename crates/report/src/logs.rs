@@ -43,12 +43,12 @@ const OPEN_FILES: usize = 256;
 #[derive(Debug)]
 pub struct LogWriter {
     sender: LogSender,
-    thread: JoinHandle<Logs>,
+    thread: JoinHandle<RunLogs>,
 }
 
 /// All files.
 #[derive(Debug)]
-struct Logs {
+struct RunLogs {
     jobs: Vec<Option<JobLogs>>,
     totals: Option<TotalLogs>,
     /// Where the thread may run; empty for anywhere.
@@ -81,7 +81,7 @@ impl LogWriter {
             true => JobLogs::create(spec, |name| LogFile::add_to(name, spool.clone()), packer),
             false => JobLogs::create(spec, |name| LogFile::create(name, stay_open), packer),
         };
-        let mut logs = Logs {
+        let mut logs = RunLogs {
             jobs: specs().map(|spec| spec.logs.any().then(|| make(spec))).collect(),
             totals: bandwidth.map(TotalLogs::create),
             cpus: specs()
@@ -150,14 +150,14 @@ fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Diag
 }
 
 /// Signals are blocked in the new thread: the run takes them in a thread of its own.
-fn spawn(logs: Logs, batches: LogReceiver) -> std::io::Result<JoinHandle<Logs>> {
+fn spawn(logs: RunLogs, batches: LogReceiver) -> std::io::Result<JoinHandle<RunLogs>> {
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
     let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || logs.write(batches));
     before.thread_set_mask()?;
     spawned
 }
 
-impl Logs {
+impl RunLogs {
     /// Body of the thread: until all senders are gone.
     fn write(mut self, batches: LogReceiver) -> Self {
         if !self.cpus.is_empty()

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use direction::{DirectionReport, LatencyReport, PriorityReport};
 pub use ferrio::*;
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
-pub use maps::{Pairs, Percentiles, Shares};
+pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
 pub use steady::{SteadyData, SteadyLatency, SteadyReport};
 
@@ -131,22 +131,22 @@ pub struct JobReport {
     /// Percent of I/Os by the queue depth at which they were submitted: the label is the lowest depth of its range. Syncs are
     /// counted too, but not in the total.
     #[schemars(schema_with = "maps::depth_shares")]
-    pub iodepth_level: Shares,
+    pub iodepth_level: LabelledShares,
     /// Percent of submitting calls by the number of I/Os they submitted: the label is the largest number of its range.
     #[schemars(schema_with = "maps::batch_shares")]
-    pub iodepth_submit: Shares,
+    pub iodepth_submit: LabelledShares,
     /// Percent of reaping calls by the number of I/Os they returned: the label is the largest number of its range.
     #[schemars(schema_with = "maps::batch_shares")]
-    pub iodepth_complete: Shares,
+    pub iodepth_complete: LabelledShares,
     /// Percent of I/Os that completed in less than 1 µs: the label is the upper bound of its range in ns.
     #[schemars(schema_with = "maps::ns_shares")]
-    pub latency_ns: Shares,
+    pub latency_ns: LabelledShares,
     /// Percent of I/Os that completed in 1 µs to 1 ms: the label is the upper bound of its range in µs.
     #[schemars(schema_with = "maps::us_shares")]
-    pub latency_us: Shares,
+    pub latency_us: LabelledShares,
     /// Percent of I/Os that completed in 1 ms or more: the label is the upper bound of its range in ms.
     #[schemars(schema_with = "maps::ms_shares")]
-    pub latency_ms: Shares,
+    pub latency_ms: LabelledShares,
     /// Tolerated errors, with `continue_on_error`.
     #[serde(flatten)]
     pub tolerated: Option<ToleratedErrors>,

@@ -5,7 +5,7 @@ use ferrio_stats::Buckets;
 use jiff::Zoned;
 
 use crate::format::{Format, Formats};
-use crate::setting::Setting;
+use crate::setting::RunSetting;
 use crate::terse::TerseVersion;
 
 /// What a report needs to know besides the run.
@@ -24,7 +24,7 @@ pub struct ReportOptions {
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
     /// Where the run takes place.
-    pub setting: Setting,
+    pub setting: RunSetting,
     /// What the processors did during the run.
     pub cpu: CpuUse,
 }
@@ -40,7 +40,7 @@ impl ReportOptions {
             terse_version,
             version: version.into(),
             time: Zoned::now(),
-            setting: Setting::default(),
+            setting: RunSetting::default(),
             cpu: CpuUse::default(),
         }
     }
@@ -59,7 +59,7 @@ impl ReportOptions {
 
     /// The same for a run in this setting, as far as it has come now.
     #[must_use]
-    pub fn within(self, setting: &Setting) -> Self {
+    pub fn within(self, setting: &RunSetting) -> Self {
         ReportOptions { setting: setting.clone(), cpu: setting.cpu_so_far(), ..self }
     }
 }

@@ -8,7 +8,7 @@ use ferrio_stats::Clock;
 
 /// What is known of the surroundings of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Setting {
+pub struct RunSetting {
     /// Version of this program.
     pub version: String,
     /// The host.
@@ -23,7 +23,7 @@ pub struct Setting {
     pub(crate) start: CpuTime,
 }
 
-impl Setting {
+impl RunSetting {
     /// Asks about the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str) -> Self {
@@ -41,7 +41,7 @@ impl Setting {
                 used
             })
             .collect();
-        Setting {
+        RunSetting {
             version: version.to_owned(),
             host: Host::ask(),
             places: places.all().to_vec(),
@@ -88,7 +88,7 @@ mod tests {
             job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
             job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
         ]);
-        let setting = Setting::ask(&plan, "1.2.3");
+        let setting = RunSetting::ask(&plan, "1.2.3");
         assert_eq!(setting.places.len(), 1);
         assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);
         assert!(setting.of_job(7).is_empty() && setting.version == "1.2.3");

@@ -7,7 +7,8 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use crate::model::{
-    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, LatencyReport, RunReport, Shares,
+    DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, LabelledShares, LatencyReport,
+    RunReport,
 };
 
 /// Percentile fields of a direction.
@@ -182,7 +183,7 @@ fn write_latency_shares(out: &mut String, job: &JobReport) -> fmt::Result {
     us.chain(values(&job.latency_ms)).try_for_each(|share| write!(out, ";{share:.2}%"))
 }
 
-fn values(shares: &Shares) -> impl Iterator<Item = f64> {
+fn values(shares: &LabelledShares) -> impl Iterator<Item = f64> {
     shares.0.iter().map(|&(_, share)| share)
 }
 

@@ -9,8 +9,8 @@ use ferrio_job::{Units, strerror};
 use ferrio_runner::UnitWork;
 
 use crate::model::{
-    BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport, RunReport,
-    Shares, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
+    BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport,
+    LabelledShares, RunReport, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
 };
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, per_second};
 
@@ -187,7 +187,7 @@ fn write_samples(out: &mut String, direction: &DirectionReport, units: &Units) -
 }
 
 /// Nonzero buckets, five to a line.
-fn write_latency_shares(out: &mut String, unit: &str, shares: &Shares) -> fmt::Result {
+fn write_latency_shares(out: &mut String, unit: &str, shares: &LabelledShares) -> fmt::Result {
     let nonzero: Vec<String> = shares
         .0
         .iter()
@@ -200,7 +200,7 @@ fn write_latency_shares(out: &mut String, unit: &str, shares: &Shares) -> fmt::R
     Ok(())
 }
 
-fn one_decimal(shares: &Shares) -> String {
+fn one_decimal(shares: &LabelledShares) -> String {
     let parts: Vec<String> = shares.0.iter().map(|(label, share)| format!("{label}={share:.1}%")).collect();
     parts.join(", ")
 }

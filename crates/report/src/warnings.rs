@@ -19,26 +19,26 @@ use run_view::Finding;
 pub(crate) use run_view::RunView;
 
 /// A warning and the function that decides whether it is due.
-struct Rule {
+struct WarningRule {
     code: &'static str,
     find: fn(&RunView<'_>) -> Vec<Finding>,
 }
 
 /// All warnings, in the order in which they are reported.
-const WARNINGS: [Rule; 13] = [
-    Rule { code: "short-run", find: samples::short_run },
-    Rule { code: "few-ios", find: samples::few_ios },
-    Rule { code: "cached-reads", find: cache::cached_reads },
-    Rule { code: "buffered-writes", find: cache::buffered_writes },
-    Rule { code: "sparse-reads", find: cache::sparse_reads },
-    Rule { code: "memory-device", find: memory::memory_device },
-    Rule { code: "cached-device", find: memory::cached_device },
-    Rule { code: "worker-saturated", find: cpu::worker_saturated },
-    Rule { code: "cpus-saturated", find: cpu::cpus_saturated },
-    Rule { code: "clock-not-invariant", find: cpu::clock_not_invariant },
-    Rule { code: "rate-not-held", find: rate::rate_not_held },
-    Rule { code: "other-disk-load", find: other_load::other_disk_load },
-    Rule { code: "other-cpu-load", find: other_load::other_cpu_load },
+const WARNINGS: [WarningRule; 13] = [
+    WarningRule { code: "short-run", find: samples::short_run },
+    WarningRule { code: "few-ios", find: samples::few_ios },
+    WarningRule { code: "cached-reads", find: cache::cached_reads },
+    WarningRule { code: "buffered-writes", find: cache::buffered_writes },
+    WarningRule { code: "sparse-reads", find: cache::sparse_reads },
+    WarningRule { code: "memory-device", find: memory::memory_device },
+    WarningRule { code: "cached-device", find: memory::cached_device },
+    WarningRule { code: "worker-saturated", find: cpu::worker_saturated },
+    WarningRule { code: "cpus-saturated", find: cpu::cpus_saturated },
+    WarningRule { code: "clock-not-invariant", find: cpu::clock_not_invariant },
+    WarningRule { code: "rate-not-held", find: rate::rate_not_held },
+    WarningRule { code: "other-disk-load", find: other_load::other_disk_load },
+    WarningRule { code: "other-cpu-load", find: other_load::other_cpu_load },
 ];
 
 /// The codes of all warnings.

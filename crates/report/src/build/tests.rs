@@ -15,7 +15,7 @@ fn options() -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
-        setting: crate::Setting::default(),
+        setting: crate::RunSetting::default(),
         cpu: ferrio_machine::CpuUse::default(),
     }
 }

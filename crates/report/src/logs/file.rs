@@ -23,7 +23,7 @@ pub(super) struct Spool(Arc<File>);
 
 /// Part of a spool: where it begins and how many bytes it has.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct SpooledRange {
     start: u64,
     len: u64,
 }
@@ -35,14 +35,14 @@ impl Spool {
         tempfile::tempfile_in(directory.unwrap_or(Path::new("."))).map(|file| Spool(Arc::new(file)))
     }
 
-    fn add(&self, rows: &[u8]) -> io::Result<Piece> {
+    fn add(&self, rows: &[u8]) -> io::Result<SpooledRange> {
         let mut file = &*self.0;
         let start = file.seek(SeekFrom::End(0))?;
         file.write_all(rows)?;
-        Ok(Piece { start, len: rows.len() as u64 })
+        Ok(SpooledRange { start, len: rows.len() as u64 })
     }
 
-    fn copy(&self, piece: Piece, to: &mut File) -> io::Result<()> {
+    fn copy(&self, piece: SpooledRange, to: &mut File) -> io::Result<()> {
         let mut file = &*self.0;
         file.seek(SeekFrom::Start(piece.start))?;
         io::copy(&mut file.take(piece.len), to).map(|_| ())
@@ -51,20 +51,20 @@ impl Spool {
 
 /// Where rows go.
 #[derive(Debug)]
-enum Way {
+enum LogSink {
     /// Into the file, which stays open.
     Open(File),
     /// To the end of the file, which is opened for each write.
     ByName,
     /// Into the spool, until the job ends.
-    Spooled(Spool, Vec<Piece>),
+    Spooled(Spool, Vec<SpooledRange>),
 }
 
 /// A log file. It has no buffer: whoever writes comes with many rows at once.
 #[derive(Debug)]
 pub(super) struct LogFile {
     name: String,
-    way: Way,
+    way: LogSink,
     /// Present if rows come as records and are compressed.
     packer: Option<Packer>,
     given_up: bool,
@@ -75,22 +75,24 @@ impl LogFile {
     /// Creates or empties the file `name`. A file that does not stay open is opened again for each write.
     pub(super) fn create(name: String, stays_open: bool) -> Self {
         let created = File::create(&name);
-        LogFile::new(name, created, |file| if stays_open { Way::Open(file) } else { Way::ByName })
+        LogFile::new(name, created, |file| if stays_open { LogSink::Open(file) } else { LogSink::ByName })
     }
 
     /// Creates the file `name` or keeps what it holds. Rows go through the spool, or without one directly to the end of the file.
     pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
         let opened = OpenOptions::new().append(true).create(true).open(&name);
-        LogFile::new(name, opened, |_| spool.map_or(Way::ByName, |spool| Way::Spooled(spool, Vec::new())))
+        LogFile::new(name, opened, |_| {
+            spool.map_or(LogSink::ByName, |spool| LogSink::Spooled(spool, Vec::new()))
+        })
     }
 
-    fn new(name: String, opened: io::Result<File>, way: impl FnOnce(File) -> Way) -> Self {
+    fn new(name: String, opened: io::Result<File>, way: impl FnOnce(File) -> LogSink) -> Self {
         match opened {
             Ok(file) => LogFile { name, way: way(file), packer: None, given_up: false, problem: None },
             Err(error) => {
                 let message = format!("fopen log: {}: {name}; the run goes on without it", reason(&error));
                 let problem = Some(problem(message));
-                LogFile { name, way: Way::ByName, packer: None, given_up: true, problem }
+                LogFile { name, way: LogSink::ByName, packer: None, given_up: true, problem }
             }
         }
     }
@@ -129,14 +131,16 @@ impl LogFile {
             return;
         }
         let written = match &mut self.way {
-            Way::Open(_) => {
-                self.way = Way::ByName;
+            LogSink::Open(_) => {
+                self.way = LogSink::ByName;
                 Ok(())
             }
-            Way::Spooled(spool, pieces) if !pieces.is_empty() => end_of(&self.name).and_then(|mut file| {
-                std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))
-            }),
-            Way::ByName | Way::Spooled(..) => Ok(()),
+            LogSink::Spooled(spool, pieces) if !pieces.is_empty() => {
+                end_of(&self.name).and_then(|mut file| {
+                    std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))
+                })
+            }
+            LogSink::ByName | LogSink::Spooled(..) => Ok(()),
         };
         self.give_up_after(written);
     }
@@ -152,22 +156,22 @@ impl LogFile {
             self.problem =
                 Some(problem(format!("cannot write {name}: {}; the log ends there", reason(&error))));
             self.given_up = true;
-            self.way = Way::ByName;
+            self.way = LogSink::ByName;
             self.packer = None;
         }
     }
 }
 
-impl Way {
+impl LogSink {
     /// Writes to the end of the file `name`, or of what waits for it.
     fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
         match self {
-            Way::Open(file) => file.write_all(bytes),
-            Way::ByName => end_of(name).and_then(|mut file| file.write_all(bytes)),
-            Way::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
+            LogSink::Open(file) => file.write_all(bytes),
+            LogSink::ByName => end_of(name).and_then(|mut file| file.write_all(bytes)),
+            LogSink::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::record::{Layout, Record};
+use super::record::{Record, RecordLayout};
 
 /// Bytes that are read, and bytes that are unpacked, at a time.
 const PIECE: usize = 64 << 10;
@@ -106,7 +106,7 @@ impl RecordText {
         self.text.clear();
         let mut used = 0;
         let mut good = true;
-        while let Some(layout) = Layout::read(&self.bytes[used..], old) {
+        while let Some(layout) = RecordLayout::read(&self.bytes[used..], old) {
             let bytes = &self.bytes[used..];
             if bytes.len() < layout.len() {
                 break;
@@ -132,8 +132,8 @@ fn is_old(bytes: &[u8], all: bool) -> bool {
 
 /// True when the bytes make sense as records of that kind: all have the same columns, and maxima only where those are shown.
 fn fits(mut bytes: &[u8], old: bool, all: bool) -> bool {
-    let first = Layout::read(bytes, old);
-    while let Some(layout) = Layout::read(bytes, old) {
+    let first = RecordLayout::read(bytes, old);
+    while let Some(layout) = RecordLayout::read(bytes, old) {
         if bytes.len() < layout.len() && !all {
             return true;
         }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     /// Records in streams of about a KiB.
-    fn packed(records: &[Record], layout: Layout) -> Vec<u8> {
+    fn packed(records: &[Record], layout: RecordLayout) -> Vec<u8> {
         let mut bytes = Vec::new();
         records.iter().for_each(|record| record.push_to(&mut bytes, layout));
         let mut packer = Packer::new(Compressor::new(), layout.len(), 1024, 1);
@@ -171,7 +171,7 @@ mod tests {
         (String::from_utf8(text).unwrap(), result)
     }
 
-    fn text(records: &[Record], layout: Layout) -> String {
+    fn text(records: &[Record], layout: RecordLayout) -> String {
         records.iter().map(|record| record.text(layout) + "\n").collect()
     }
 
@@ -195,7 +195,7 @@ mod tests {
 
         #[test]
         fn what_was_packed_comes_out_as_text(records in records(false), offset: bool, priority: bool, issue_time: bool) {
-            let layout = Layout { offset, priority, issue_time, ..Layout::default() };
+            let layout = RecordLayout { offset, priority, issue_time, ..RecordLayout::default() };
             let (got, result) = inflated(&packed(&records, layout));
             prop_assert!(result.is_ok());
             prop_assert_eq!(got, text(&records, layout));
@@ -203,7 +203,7 @@ mod tests {
 
         #[test]
         fn windows_come_out_with_their_maxima(records in records(true), offset: bool) {
-            let layout = Layout { maximum: true, offset, ..Layout::default() };
+            let layout = RecordLayout { maximum: true, offset, ..RecordLayout::default() };
             let (got, result) = inflated(&packed(&records, layout));
             prop_assert!(result.is_ok());
             prop_assert_eq!(got, text(&records, layout));
@@ -211,7 +211,7 @@ mod tests {
 
         #[test]
         fn logs_of_older_fio_are_told_by_their_records(records in records(false), offset: bool, priority: bool) {
-            let layout = Layout { offset, priority, old: true, ..Layout::default() };
+            let layout = RecordLayout { offset, priority, old: true, ..RecordLayout::default() };
             let (got, result) = inflated(&packed(&records, layout));
             prop_assert!(result.is_ok());
             prop_assert_eq!(got, text(&records, layout));
@@ -219,10 +219,10 @@ mod tests {
 
         #[test]
         fn a_log_that_is_cut_off_has_the_rows_before_that(records in records(false), cut in any::<prop::sample::Index>()) {
-            let file = packed(&records, Layout::default());
+            let file = packed(&records, RecordLayout::default());
             prop_assume!(!file.is_empty());
             let (got, result) = inflated(&file[..cut.index(file.len())]);
-            prop_assert!(text(&records, Layout::default()).starts_with(&got));
+            prop_assert!(text(&records, RecordLayout::default()).starts_with(&got));
             prop_assert!(got.is_empty() || got.ends_with('\n'));
             // Between two streams nothing shows that more belongs there.
             let between = result.is_ok() && got.lines().count() % 25 == 0;
@@ -252,7 +252,7 @@ mod tests {
     fn a_log_of_many_pieces_is_read_with_little_memory() {
         let record = Record { time_ms: 7, value: 9, block_size: 4096, ..Record::default() };
         let records = vec![record; 20_000];
-        let (got, result) = inflated(&packed(&records, Layout::default()));
+        let (got, result) = inflated(&packed(&records, RecordLayout::default()));
         assert!(result.is_ok());
         assert_eq!(got.len(), records.len() * "7, 9, 0, 4096, 0\n".len());
     }
@@ -268,7 +268,7 @@ mod tests {
         let other = packer.finish().unwrap().to_vec();
         assert!(matches!(inflated(&other), (text, Err(InflateError::Data)) if text.is_empty()));
         let mut damaged =
-            packed(&[Record { value: 5, block_size: 512, ..Record::default() }], Layout::default());
+            packed(&[Record { value: 5, block_size: 512, ..Record::default() }], RecordLayout::default());
         damaged.extend_from_slice(b"garbage");
         let (text, result) = inflated(&damaged);
         assert_eq!(text, "0, 5, 0, 512, 0\n");

@@ -7,8 +7,8 @@ use ferrio_stats::{JobStats, SampleStats};
 use super::file::LogFile;
 use super::histogram::HistogramLog;
 use super::packer::Packer;
-use super::rows::{Columns, Row, Rows};
-use super::window::{Summary, Window};
+use super::rows::{Columns, LogRow, Rows};
+use super::window::{Window, WindowSummary};
 
 /// Files of one job, and the rates of its single I/Os.
 #[derive(Debug)]
@@ -212,7 +212,7 @@ impl JobLogs {
     fn averaged_latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
         let (columns, epoch_ms, length, value) =
             (self.columns, self.epoch_ms, self.window_ms, self.window_value);
-        let mut log = |log: &mut Option<LatencyLog>, kind: Kind| {
+        let mut log = |log: &mut Option<LatencyLog>, kind: LatencyKind| {
             let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return };
             rows.begin(columns, epoch_ms);
             for sample in samples {
@@ -224,27 +224,27 @@ impl JobLogs {
             }
             log.file.append(rows.text());
         };
-        log(&mut self.lat, Kind::Total);
-        log(&mut self.slat, Kind::Submission);
-        log(&mut self.clat, Kind::Completion);
+        log(&mut self.lat, LatencyKind::Total);
+        log(&mut self.slat, LatencyKind::Submission);
+        log(&mut self.clat, LatencyKind::Completion);
     }
 
     fn latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
         let (columns, epoch_ms) = (self.columns, self.epoch_ms);
-        let mut log = |log: &mut Option<LatencyLog>, kind: Kind| {
+        let mut log = |log: &mut Option<LatencyLog>, kind: LatencyKind| {
             let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return false };
             rows.begin(columns, epoch_ms);
             for sample in samples {
                 if let Some((time_ms, value)) = kind.of(sample) {
-                    let issue_ns = if kind == Kind::Total { 0 } else { issued_ns(sample) };
-                    rows.push(&Row { issue_ns, ..single_row(time_ms, value, sample) });
+                    let issue_ns = if kind == LatencyKind::Total { 0 } else { issued_ns(sample) };
+                    rows.push(&LogRow { issue_ns, ..single_row(time_ms, value, sample) });
                 }
             }
             log.file.append(rows.text());
             true
         };
-        log(&mut self.slat, Kind::Submission);
-        let lat_is_there = log(&mut self.lat, Kind::Total);
+        log(&mut self.slat, LatencyKind::Submission);
+        let lat_is_there = log(&mut self.lat, LatencyKind::Total);
         // The total latency of a synchronous I/O is its completion latency: the same text serves both files, unless only one of
         // them has issue times.
         let same = !columns.issue_time && samples.iter().all(|sample| sample.lat_ns == sample.clat_ns);
@@ -253,27 +253,27 @@ impl JobLogs {
                 clat.file.append(rows.text());
             }
         } else {
-            log(&mut self.clat, Kind::Completion);
+            log(&mut self.clat, LatencyKind::Completion);
         }
     }
 }
 
 /// The three latencies of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum LatencyKind {
     Submission,
     Completion,
     Total,
 }
 
-impl Kind {
+impl LatencyKind {
     /// When the latency was known, ms, and the latency, ns.
     #[inline]
     fn of(self, sample: &IoSample) -> Option<(u64, u64)> {
         match self {
-            Kind::Submission => Some((milliseconds(issued_ns(sample)), sample.slat_ns?)),
-            Kind::Completion => Some((milliseconds(sample.time_ns), sample.clat_ns)),
-            Kind::Total => Some((milliseconds(sample.time_ns), sample.lat_ns)),
+            LatencyKind::Submission => Some((milliseconds(issued_ns(sample)), sample.slat_ns?)),
+            LatencyKind::Completion => Some((milliseconds(sample.time_ns), sample.clat_ns)),
+            LatencyKind::Total => Some((milliseconds(sample.time_ns), sample.lat_ns)),
         }
     }
 }
@@ -306,29 +306,29 @@ impl RateLog {
         for (direction, &value) in (0..).zip(&sample.per_second) {
             if value > 0 {
                 let time_ms = sample.time_ms;
-                rows.push(&Row { time_ms, value, maximum: value, direction, ..Row::default() });
+                rows.push(&LogRow { time_ms, value, maximum: value, direction, ..LogRow::default() });
             }
         }
         self.file.append(rows.text());
     }
 }
 
-fn single_row(time_ms: u64, value: u64, sample: &IoSample) -> Row {
-    Row {
+fn single_row(time_ms: u64, value: u64, sample: &IoSample) -> LogRow {
+    LogRow {
         time_ms,
         value,
         direction: sample.direction,
         block_size: sample.len,
         priority: sample.priority,
         offset: sample.offset,
-        ..Row::default()
+        ..LogRow::default()
     }
 }
 
-fn window_row(time_ms: u64, summary: Summary, direction: u8, value: WindowValue) -> Row {
-    let Summary { average, maximum } = summary;
+fn window_row(time_ms: u64, summary: WindowSummary, direction: u8, value: WindowValue) -> LogRow {
+    let WindowSummary { average, maximum } = summary;
     let value = if value == WindowValue::Maximum { maximum } else { average };
-    Row { time_ms, value, maximum, direction, ..Row::default() }
+    LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
 }
 
 fn milliseconds(ns: u64) -> u64 {

@@ -14,7 +14,7 @@ const ISSUE_TIME: u32 = 1 << 28;
 
 /// Which numbers a record has, and which of them its text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct RecordLayout {
     /// The maximum behind the value is shown.
     pub(super) maximum: bool,
     /// There is an offset.
@@ -48,7 +48,7 @@ pub(super) struct Record {
     pub(super) issue_ns: u64,
 }
 
-impl Layout {
+impl RecordLayout {
     /// Bytes of the numbers before the one that has the flags.
     fn head(self) -> usize {
         if self.old { 16 } else { 24 }
@@ -61,8 +61,9 @@ impl Layout {
 
     /// The layout of the record at the beginning of `bytes`; `None` when they do not reach its flags.
     pub(super) fn read(bytes: &[u8], old: bool) -> Option<Self> {
-        let flags = u32::from_le_bytes(numbers(bytes, Layout { old, ..Layout::default() }.head())?);
-        Some(Layout {
+        let flags =
+            u32::from_le_bytes(numbers(bytes, RecordLayout { old, ..RecordLayout::default() }.head())?);
+        Some(RecordLayout {
             maximum: flags & MAXIMUM != 0,
             offset: flags & OFFSET != 0,
             priority: flags & PRIORITY != 0,
@@ -87,7 +88,7 @@ impl Layout {
 impl Record {
     /// Adds the bytes of the record to `bytes`. What the layout has no place for is left out.
     #[inline]
-    pub(super) fn push_to(&self, bytes: &mut Vec<u8>, layout: Layout) {
+    pub(super) fn push_to(&self, bytes: &mut Vec<u8>, layout: RecordLayout) {
         bytes.extend_from_slice(&self.time_ms.to_le_bytes());
         bytes.extend_from_slice(&self.value.to_le_bytes());
         if !layout.old {
@@ -107,7 +108,7 @@ impl Record {
 
     /// The record at the beginning of `bytes`. `None` when they do not hold all of it, or when it is none: a direction that does not
     /// exist, something where nothing should be.
-    pub(super) fn read(bytes: &[u8], layout: Layout) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8], layout: RecordLayout) -> Option<Self> {
         let head = layout.head();
         let number = |at| numbers(bytes, at).map(u64::from_le_bytes);
         let behind = head + 16;
@@ -126,7 +127,7 @@ impl Record {
     }
 
     /// The row as text, without the end of the line.
-    pub(super) fn text(&self, layout: Layout) -> String {
+    pub(super) fn text(&self, layout: RecordLayout) -> String {
         let mut text = format!("{}, {}", self.time_ms, self.value);
         let mut add = |number: &dyn std::fmt::Display| {
             text.push_str(", ");
@@ -163,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    fn layouts() -> impl Strategy<Value = Layout> {
-        any::<[bool; 5]>().prop_map(|[maximum, offset, priority, issue_time, old]| Layout {
+    fn layouts() -> impl Strategy<Value = RecordLayout> {
+        any::<[bool; 5]>().prop_map(|[maximum, offset, priority, issue_time, old]| RecordLayout {
             maximum: maximum && !old,
             offset,
             priority,
@@ -186,7 +187,7 @@ mod tests {
             let mut bytes = Vec::new();
             record.push_to(&mut bytes, layout);
             prop_assert_eq!(bytes.len(), layout.len());
-            prop_assert_eq!(Layout::read(&bytes, layout.old), Some(layout));
+            prop_assert_eq!(RecordLayout::read(&bytes, layout.old), Some(layout));
             let kept = Record {
                 maximum: if layout.old { 0 } else { record.maximum },
                 offset: if layout.offset { record.offset } else { 0 },
@@ -208,12 +209,12 @@ mod tests {
         let record =
             Record { time_ms: 50, value: 125_647, direction: 1, block_size: 4096, ..Record::default() };
         let mut bytes = Vec::new();
-        record.push_to(&mut bytes, Layout::default());
+        record.push_to(&mut bytes, RecordLayout::default());
         let mut want = [0u8; 40];
         (want[0], want[24], want[33]) = (50, 1, 0x10);
         want[8..11].copy_from_slice(&[0xcf, 0xea, 0x01]);
         assert_eq!(bytes, want);
-        let all = Layout { maximum: true, offset: true, priority: true, issue_time: true, old: false };
+        let all = RecordLayout { maximum: true, offset: true, priority: true, issue_time: true, old: false };
         bytes.clear();
         Record { priority: 0x4005, offset: 8192, issue_ns: 7, maximum: 9, ..record }.push_to(&mut bytes, all);
         assert_eq!(
@@ -235,9 +236,9 @@ mod tests {
             offset: 4096,
             issue_ns: 77,
         };
-        assert_eq!(record.text(Layout::default()), "3, 10, 2, 512, 1");
-        let all = Layout { maximum: true, offset: true, priority: true, issue_time: true, old: false };
+        assert_eq!(record.text(RecordLayout::default()), "3, 10, 2, 512, 1");
+        let all = RecordLayout { maximum: true, offset: true, priority: true, issue_time: true, old: false };
         assert_eq!(record.text(all), "3, 10, 20, 2, 512, 4096, 0x2003, 77");
-        assert_eq!(Record { priority: 0x4005, ..record }.text(Layout::default()), "3, 10, 2, 512, 0");
+        assert_eq!(Record { priority: 0x4005, ..record }.text(RecordLayout::default()), "3, 10, 2, 512, 0");
     }
 }

@@ -7,7 +7,7 @@
 use ferrio_job::{IoPriority, Logs, WindowValue};
 use itoa::Buffer;
 
-use super::record::{Layout, Record};
+use super::record::{Record, RecordLayout};
 
 /// Which columns rows have, beside those that all have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,15 +41,15 @@ impl Columns {
         self.layout().len()
     }
 
-    fn layout(self) -> Layout {
+    fn layout(self) -> RecordLayout {
         let Columns { maximum, offset, priority, issue_time, .. } = self;
-        Layout { maximum, offset, priority, issue_time, ..Layout::default() }
+        RecordLayout { maximum, offset, priority, issue_time, ..RecordLayout::default() }
     }
 }
 
 /// One row. What is not the row of a single I/O has no block size, priority, offset and issue time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct LogRow {
     /// ms.
     pub(super) time_ms: u64,
     /// What the log is about.
@@ -116,7 +116,7 @@ impl Rows {
 
     /// Adds a row.
     #[inline]
-    pub(super) fn push(&mut self, row: &Row) {
+    pub(super) fn push(&mut self, row: &LogRow) {
         if self.columns.packed {
             self.pack(row);
             return;
@@ -149,7 +149,7 @@ impl Rows {
     }
 
     /// Adds a row as a record.
-    fn pack(&mut self, row: &Row) {
+    fn pack(&mut self, row: &LogRow) {
         let record = Record {
             time_ms: row.time_ms.saturating_add(self.epoch_ms),
             value: row.value,
@@ -213,15 +213,15 @@ impl Rows {
 mod tests {
     use super::*;
 
-    fn row(time_ms: u64, value: u64, direction: u8, block_size: u32) -> Row {
-        Row { time_ms, value, direction, block_size, ..Row::default() }
+    fn row(time_ms: u64, value: u64, direction: u8, block_size: u32) -> LogRow {
+        LogRow { time_ms, value, direction, block_size, ..LogRow::default() }
     }
 
     /// The row of one I/O with these columns.
     fn text(columns: Columns) -> String {
         let mut rows = Rows::default();
         rows.begin(columns, 0);
-        rows.push(&Row { maximum: 9, offset: 8192, issue_ns: 1_999_000, ..row(2, 7, 1, 4096) });
+        rows.push(&LogRow { maximum: 9, offset: 8192, issue_ns: 1_999_000, ..row(2, 7, 1, 4096) });
         String::from_utf8(rows.text().to_vec()).unwrap()
     }
 
@@ -261,7 +261,7 @@ mod tests {
             let mut rows = Rows::default();
             rows.begin(Columns { priority, offset, ..Columns::default() }, 0);
             for priority in [0, 0x4005, 0x2000, 0x2000, 0x7fff] {
-                rows.push(&Row { priority, ..row(1, 2, 0, 512) });
+                rows.push(&LogRow { priority, ..row(1, 2, 0, 512) });
             }
             String::from_utf8(rows.text().to_vec()).unwrap()
         };

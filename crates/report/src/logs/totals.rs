@@ -4,7 +4,7 @@ use ferrio_job::{Diagnostic, Direction};
 use ferrio_runner::logs::RateSample;
 
 use super::file::LogFile;
-use super::rows::{Columns, Row, Rows};
+use super::rows::{Columns, LogRow, Rows};
 
 /// The files of reads, writes and trims.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl TotalLogs {
     pub(super) fn add(&mut self, sample: &RateSample, rows: &mut Rows) {
         for ((direction, &value), file) in (0..).zip(&sample.per_second).zip(&mut self.0) {
             rows.begin(Columns::default(), 0);
-            rows.push(&Row { time_ms: sample.time_ms, value, direction, ..Row::default() });
+            rows.push(&LogRow { time_ms: sample.time_ms, value, direction, ..LogRow::default() });
             file.append(rows.text());
         }
     }

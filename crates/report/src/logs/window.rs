@@ -12,7 +12,7 @@ pub(super) struct Window {
 
 /// What a window that ended has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(super) struct WindowSummary {
     /// Mean of the values, rounded half up.
     pub(super) average: u64,
     /// The largest of them.
@@ -23,7 +23,7 @@ impl Window {
     /// Adds a value. The first one at least `length` ms after the start of the window still belongs to it and ends it: then its
     /// summary is returned. The next window starts at that time rounded down to a multiple of `length`.
     #[inline]
-    pub(super) fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<Summary> {
+    pub(super) fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
         self.sum += u128::from(value);
         self.count += 1;
         self.maximum = self.maximum.max(value);
@@ -36,13 +36,13 @@ impl Window {
     }
 
     /// Ends the window early. `None` when nothing happened in it.
-    pub(super) fn take(&mut self) -> Option<Summary> {
+    pub(super) fn take(&mut self) -> Option<WindowSummary> {
         let count = u128::from(self.count);
         let rounded = (self.sum + count / 2).checked_div(count)?;
         let maximum = self.maximum;
         (self.sum, self.count, self.maximum) = (0, 0, 0);
         // An average is no larger than the largest value.
-        Some(Summary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
+        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
     }
 }
 
@@ -50,7 +50,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    fn average(summary: Option<Summary>) -> Option<u64> {
+    fn average(summary: Option<WindowSummary>) -> Option<u64> {
         summary.map(|summary| summary.average)
     }
 
@@ -59,7 +59,7 @@ mod tests {
         let mut window = Window::default();
         assert_eq!(window.add(0, 10, 250), None);
         assert_eq!(window.add(249, 20, 250), None);
-        assert_eq!(window.add(260, 60, 250), Some(Summary { average: 30, maximum: 60 }));
+        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60 }));
         assert_eq!(window.take(), None);
     }
 
@@ -77,9 +77,9 @@ mod tests {
     fn a_maximum_is_that_of_its_own_window() {
         let mut window = Window::default();
         assert_eq!(window.add(0, 90, 100), None);
-        assert_eq!(window.add(100, 10, 100), Some(Summary { average: 50, maximum: 90 }));
+        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90 }));
         assert_eq!(window.add(110, 30, 100), None);
-        assert_eq!(window.take(), Some(Summary { average: 30, maximum: 30 }));
+        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30 }));
     }
 
     #[test]

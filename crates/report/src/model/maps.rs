@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 
 /// Percentages by label.
-pub type Shares = Pairs<String, f64>;
+pub type LabelledShares = Pairs<String, f64>;
 
 /// Labels of queue depths.
 pub(crate) const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];

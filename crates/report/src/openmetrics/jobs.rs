@@ -4,7 +4,7 @@ use super::family::{
     Family, Labels, MetricType, MetricValue, Point, each, latency, latency_stddev, maybe, one, ratio,
     seconds_of_ms, seconds_of_ns,
 };
-use crate::model::{JobReport, RunReport, Shares, TargetReport};
+use crate::model::{JobReport, LabelledShares, RunReport, TargetReport};
 
 /// About one entry.
 pub const FAMILIES: &[Family<JobReport>] = &[
@@ -167,7 +167,7 @@ pub fn labels(at: usize, job: &JobReport) -> Labels {
     vec![("entry", at.to_string()), ("jobname", job.jobname.clone()), ("group", job.groupid.to_string())]
 }
 
-fn shares(label: &'static str, shares: &Shares) -> Vec<Point> {
+fn shares(label: &'static str, shares: &LabelledShares) -> Vec<Point> {
     each(label, shares.0.iter().map(|(word, percent)| (word, ratio(*percent))))
 }
 

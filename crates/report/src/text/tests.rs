@@ -16,7 +16,7 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
-        setting: crate::Setting::default(),
+        setting: crate::RunSetting::default(),
         cpu: ferrio_machine::CpuUse::default(),
     }
 }

@@ -7,13 +7,13 @@ use ferrio_runner::{JobResult, RunResult};
 use crate::model::JobReport;
 use crate::names::job_names;
 use crate::num::{NumberUnit, Prefixes, num};
-use crate::setting::Setting;
+use crate::setting::RunSetting;
 
 /// A run as warnings see it.
 pub(crate) struct RunView<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) result: &'a RunResult,
-    pub(crate) setting: &'a Setting,
+    pub(crate) setting: &'a RunSetting,
     pub(crate) cpu: CpuUse,
     /// The entries of the report.
     pub(crate) entries: &'a [JobReport],

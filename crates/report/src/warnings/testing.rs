@@ -10,13 +10,13 @@ use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::model::Warning;
-use crate::{Formats, ReportOptions, RunReport, Setting, TerseVersion};
+use crate::{Formats, ReportOptions, RunReport, RunSetting, TerseVersion};
 
 /// A run.
 pub(super) struct TestRun {
     pub(super) plan: Plan,
     pub(super) result: RunResult,
-    pub(super) setting: Setting,
+    pub(super) setting: RunSetting,
     pub(super) cpu: CpuUse,
 }
 
@@ -30,7 +30,7 @@ impl TestRun {
             device: Some(device),
             ..Place::default()
         };
-        let mut setting = Setting { places: vec![place], ..Setting::default() };
+        let mut setting = RunSetting { places: vec![place], ..RunSetting::default() };
         setting.host.memory_bytes = Some(8 << 30);
         TestRun {
             plan: Plan::default(),
