@@ -320,8 +320,8 @@ fn commands_are_shown_and_not_run() {
     let run =
         place.ferrio(&["check", "--trigger-timeout=9", "--trigger=touch triggered", &job]).run().succeeded();
     for shown in [
-        "before runs `touch before` (exec_prerun), what it says goes to load.prerun.txt",
-        "after  runs `touch after` (exec_postrun), what it says goes to load.postrun.txt",
+        "before runs `touch before` (exec_prerun), output goes to load.prerun.txt",
+        "after  runs `touch after` (exec_postrun), output goes to load.postrun.txt",
         "trigger  ends all jobs after 9s, then runs `touch triggered`",
     ] {
         assert!(run.stdout.contains(shown), "{}", run.stdout);

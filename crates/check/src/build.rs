@@ -1,4 +1,4 @@
-//! The report without its risks: jobs, files, places, sums.
+//! Builds the report without its risks: jobs, files, places, sums.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::model::{
 use crate::section::{CheckedSection, JobWork};
 use crate::{surroundings, timeline, volume};
 
-/// A report that says nothing yet.
+/// An empty report.
 pub(crate) fn empty() -> Report {
     Report {
         version: VERSION,
@@ -177,7 +177,7 @@ fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool)
     }
 }
 
-/// What a run does to a file; `made_before` is one that a job before this one lays out.
+/// What a run does to a file. `made_before` means that an earlier job lays it out.
 pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> LayoutAction {
     if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
         return LayoutAction::None;
@@ -208,8 +208,8 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     }
 }
 
-/// Bytes each place will hold beyond what it holds now: every file once, at its largest. Layout comes before all jobs, so a file
-/// that is removed at the end of its job still takes its space together with all others.
+/// Bytes that each place needs in addition to what it holds now: every file once, at its largest. Layout precedes all jobs, so a
+/// file that is removed at the end of its job still takes space at the same time as all others.
 fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
     let mut sizes: HashMap<&Path, u64> = HashMap::new();
     for (spec, file) in sections.iter().flat_map(CheckedSection::files) {

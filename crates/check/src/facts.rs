@@ -1,4 +1,4 @@
-//! What the machine says about the files of a plan, asked once. Everything after this works on these plain data.
+//! Facts about the machine and the files of a plan, collected once as plain data. The rest of the crate only reads them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,9 +17,9 @@ pub struct Facts {
     pub machine: Resources,
     /// File systems and devices that are used.
     pub places: Vec<CheckedPlace>,
-    /// By path as jobs name it.
+    /// Files, by path as jobs name them.
     pub files: HashMap<PathBuf, FileFacts>,
-    /// Log files by name.
+    /// Log files, by path.
     pub logs: HashMap<PathBuf, LogFacts>,
 }
 
@@ -32,7 +32,7 @@ pub struct FileFacts {
     pub allocated: Option<u64>,
     /// Device and inode number, of the target of a link.
     pub identity: Option<(u64, u64)>,
-    /// What the file system says about direct I/O on it.
+    /// What the file system reports about direct I/O on it.
     pub direct: DirectIo,
 }
 
@@ -47,10 +47,10 @@ pub struct LogFacts {
     pub obstacle: Option<Obstacle>,
 }
 
-/// What keeps a log file from being created.
+/// Why a log file cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Its directory does not exist; logs create none.
+    /// Its directory does not exist; a run does not create it.
     NoDirectory,
     /// A directory has its name.
     IsDirectory,
@@ -68,7 +68,7 @@ impl Obstacle {
 }
 
 impl Facts {
-    /// Asks about all files of a plan.
+    /// Collects the facts about all files of a plan.
     #[must_use]
     pub fn ask(plan: &Plan) -> Facts {
         let mut facts = Facts { machine: Resources::ask(), ..Facts::default() };
@@ -100,7 +100,7 @@ impl Facts {
         Some(index)
     }
 
-    /// The whole disk below a place.
+    /// The whole disk that a place is on.
     pub(crate) fn disk(&self, place: Option<usize>) -> Option<&Path> {
         self.places.get(place?)?.device.as_ref().map(|device| device.about.disk.as_path())
     }

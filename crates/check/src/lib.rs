@@ -1,7 +1,7 @@
-//! What a run would do, and what speaks against it, without running.
+//! Reports what a run would do and what could go wrong, without running it.
 //!
-//! [`Facts::ask`] looks at the machine, [`check`] puts plan and facts together into a [`Report`], [`text`] and [`json`] show it.
-//! Nothing is created, written or opened for I/O. Every risk is one function below `risks`, with a code that stays.
+//! [`Facts::ask`] queries the machine, [`check`] combines plan and facts into a [`Report`], [`text`] and [`json`] render it.
+//! Nothing is created, written or opened for I/O. Every risk is one function below `risks` with a stable code.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -27,13 +27,13 @@ pub use text::text;
 
 use model::{CheckError, Spot};
 
-/// What a run of `plan`, made from `set`, would do on a machine like `facts`; `trigger` is what ends it from outside.
+/// Reports what a run of `plan`, made from `set`, would do on the machine that `facts` describes. `trigger` may end the run early.
 #[must_use]
 pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<EndTrigger>) -> Report {
     let sections = section::sections(set, plan);
     let mut report = build::report(set, plan, facts, &sections, trigger);
     report.risks = risks::find(&risks::Evidence::new(set, plan, facts, &sections, &report));
-    // A risk says more than the note of the same kind.
+    // A risk replaces the note with the same code.
     let is_covered = |note: &Diagnostic| report.risks.iter().any(|risk| risk.code == note.code);
     let notes = plan.diagnostics.iter().filter(|note| !is_covered(note));
     report.notes = notes.map(|note| note.message.clone()).collect();
@@ -70,7 +70,7 @@ pub fn refused(problems: &Problems) -> Report {
 /// The report as one JSON document.
 #[must_use]
 pub fn json(report: &Report) -> String {
-    // Serializing fails only for maps whose keys are no text, and there is no map in a report.
+    // Serialization fails only for maps with keys other than strings, and a report contains no maps.
     let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
     text.push('\n');
     text

@@ -1,4 +1,4 @@
-//! The answer of a check: what the JSON output consists of, field by field, and what the text is made from.
+//! The result of a check: the fields of the JSON output, from which the text is rendered too.
 //!
 //! `docs/check.md` documents it. Fields are only added; a change of meaning raises [`VERSION`].
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Version of the JSON output.
 pub const VERSION: u32 = 1;
 
-/// Everything a check found out.
+/// Everything a check found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// [`VERSION`].
@@ -25,17 +25,17 @@ pub struct Report {
     pub totals: CheckTotals,
     /// What ends the run from outside.
     pub trigger: Option<EndTrigger>,
-    /// What starts together, in order.
+    /// Phases, in order.
     pub phases: Vec<Phase>,
     /// Sections of the job files and jobs of the command line, in order.
     pub jobs: Vec<CheckedJob>,
     /// File systems and devices that the jobs use.
     pub places: Vec<CheckedPlace>,
-    /// What limits the run as a whole; `None` when there is no run.
+    /// CPUs, memory and limits; `None` when there is no run.
     pub machine: Option<Resources>,
     /// What planning changed or noticed.
     pub notes: Vec<String>,
-    /// What may go wrong, or make figures doubtful; warnings first.
+    /// What may go wrong or make figures misleading; warnings first.
     pub risks: Vec<Risk>,
     /// Why a run would refuse to start, or which jobs would fail at once.
     pub errors: Vec<CheckError>,
@@ -53,12 +53,12 @@ impl Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckStatus {
-    /// Nothing to say, or only things worth knowing.
+    /// No errors and no warnings.
     #[default]
     Clean,
     /// There are warnings.
     Warnings,
-    /// A run would not start, or some job of it would fail.
+    /// A run would not start, or one of its jobs would fail.
     Errors,
 }
 
@@ -73,16 +73,16 @@ pub struct CheckTotals {
     pub volume: Volume,
     /// Bytes that files grow by before the run.
     pub create_bytes: u64,
-    /// From the first start to the last end, laying out of files excluded.
+    /// From the first start to the last end, without the layout of files.
     pub time: TimeSpan,
 }
 
-/// Jobs between two stonewalls.
+/// The jobs from one stonewall to the next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
     /// From 1.
     pub number: usize,
-    /// Why it does not start with the one before; `None` for the first.
+    /// Why it waits for the previous phase; `None` for the first.
     pub waits_because: Option<Barrier>,
     /// Indices into `jobs`.
     pub jobs: Vec<usize>,
@@ -113,11 +113,11 @@ pub struct CheckedJob {
     pub phase: usize,
     /// The job whose instances must all have ended (`wait_for`).
     pub wait_for: Option<String>,
-    /// It is ended by other jobs, or by the trigger, before it could start.
+    /// Other jobs or the trigger end it before it can start.
     pub never_starts: bool,
-    /// Whom it ends when it ends itself.
+    /// Which jobs it ends when it ends itself.
     pub ends_others: Option<EndsOthers>,
-    /// Shell commands around it; a check runs none of them.
+    /// Shell commands before and after it; a check executes none of them.
     pub commands: Vec<JobCommand>,
     /// Least and most seconds after the start of the run (`startdelay`).
     pub startdelay_seconds: [f64; 2],
@@ -135,19 +135,19 @@ pub struct CheckedJob {
     pub engine: String,
     /// I/Os in flight per instance.
     pub iodepth: u32,
-    /// Past the page cache.
+    /// Bypasses the page cache.
     pub direct: bool,
-    /// Files, those of equal instances one after the other.
+    /// Files, grouped by instance.
     pub files: Vec<CheckedFile>,
     /// Bytes all instances move.
     pub volume: Volume,
     /// Bytes its files grow by before the run.
     pub create_bytes: u64,
-    /// Bytes per second that all instances are held to, all directions.
+    /// Limit in bytes per second of all instances, all directions together.
     pub rate_bytes_per_second: Option<u64>,
     /// Pauses between I/Os (`thinktime`).
     pub pauses: Option<Pauses>,
-    /// Zones it goes through (`zonemode=strided`).
+    /// Zones (`zonemode=strided`).
     pub zones: Option<ZoneSizes>,
     /// What may end it early (`steadystate`).
     pub steady_state: Option<SteadyEnd>,
@@ -166,26 +166,26 @@ pub struct EndTrigger {
     pub file: Option<PathBuf>,
     /// The run ends this long after its start.
     pub timeout_seconds: Option<f64>,
-    /// Shell command that a run executes then; a check does not.
+    /// Shell command that a run then executes; a check does not.
     pub command: Option<String>,
 }
 
-/// Whom a job ends (`exitall`, `exitall_on_error`, `exit_what`).
+/// Which jobs a job ends (`exitall`, `exitall_on_error`, `exit_what`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EndsOthers {
-    /// At which end.
+    /// When it ends them.
     pub when: EndsWhen,
     /// Which jobs.
     pub which: EndsWhich,
 }
 
-/// Which end of a job ends others.
+/// When the end of a job ends others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsWhen {
-    /// Every one.
+    /// At every end.
     End,
-    /// One with an error.
+    /// When it fails.
     Error,
 }
 
@@ -193,11 +193,11 @@ pub enum EndsWhen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsWhich {
-    /// Those of its report group, also before they start.
+    /// Those of its report group, even before they start.
     Group,
-    /// All that run.
+    /// All running jobs.
     Running,
-    /// All, also before they start.
+    /// All, even before they start.
     All,
 }
 
@@ -206,35 +206,35 @@ pub enum EndsWhich {
 pub struct JobCommand {
     /// `exec_prerun` or `exec_postrun`.
     pub option: &'static str,
-    /// What the shell is given.
+    /// The command as passed to the shell.
     pub command: String,
-    /// File that its output goes to.
+    /// File that receives its output.
     pub output: PathBuf,
 }
 
 /// Pauses between I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pauses {
-    /// Length of one.
+    /// Length of a pause.
     pub seconds: f64,
-    /// One after so many I/Os.
+    /// I/Os before each pause.
     pub after_ios: Option<u32>,
-    /// One after so much time without one.
+    /// Seconds of I/O before each pause.
     pub after_seconds: Option<f64>,
 }
 
 /// Zones of a file, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ZoneSizes {
-    /// Done in a zone before the next one.
+    /// Transferred in each zone.
     pub size: u64,
     /// Length of a zone.
     pub range: u64,
-    /// Gap between two zones.
+    /// Skipped after each zone.
     pub skip: u64,
 }
 
-/// When a job's figures have settled.
+/// The steady state that ends a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyEnd {
     /// `iops`, `bw` or `lat`.
@@ -248,11 +248,11 @@ pub struct SteadyEnd {
 pub struct CheckedLog {
     /// Its name.
     pub path: PathBuf,
-    /// Time between two rows, 0 when there are none; `None` for a row for every I/O.
+    /// Interval of rows, 0 when there are none; `None` for a row for each I/O.
     pub window_ms: Option<u32>,
-    /// Rows are added to what is there, by several jobs.
+    /// Several jobs append to it.
     pub shared: bool,
-    /// Size of the file that is there.
+    /// Size of the existing file.
     pub existing_bytes: Option<u64>,
     /// Index into `places`.
     pub place: Option<usize>,
@@ -276,15 +276,15 @@ pub struct CheckedFile {
     pub path: PathBuf,
     /// What it is.
     pub kind: CheckedFileKind,
-    /// What becomes of it.
+    /// What a run does to it.
     pub action: LayoutAction,
     /// Start of the region that is used.
     pub offset: u64,
     /// Length of that region.
     pub size: u64,
-    /// Size found.
+    /// Size of the existing file.
     pub existing_bytes: Option<u64>,
-    /// Bytes of it that take space, less than its size when it is sparse.
+    /// Bytes that it takes on the device; less than its size if it is sparse.
     pub allocated_bytes: Option<u64>,
     /// Index into `places`.
     pub place: Option<usize>,
@@ -296,7 +296,7 @@ pub struct CheckedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckedFileKind {
-    /// A regular file, or nothing yet.
+    /// A regular file, or a path that does not exist.
     Regular,
     /// A block device.
     Block,
@@ -312,15 +312,15 @@ pub enum CheckedFileKind {
 pub enum LayoutAction {
     /// Used as it is.
     Use,
-    /// Made by a job before this one.
+    /// Created by an earlier job.
     UseEarlier,
-    /// Created and written full of data.
+    /// Created and filled with data.
     CreateFilled,
     /// Created with space reserved, or sparse; the job writes it.
     CreateEmpty,
-    /// Removed, created anew and filled.
+    /// Removed, created again and filled.
     ReplaceFilled,
-    /// Removed and created anew with space reserved, or sparse.
+    /// Removed and created again with space reserved, or sparse.
     ReplaceEmpty,
     /// Made longer; its data stays.
     Grow,
@@ -333,7 +333,7 @@ pub enum LayoutAction {
 /// How many bytes are moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Volume {
-    /// Read, verification not counted; `None` when only time ends the job.
+    /// Read, without verification; `None` when only time ends the job.
     pub read: Option<u64>,
     /// Written.
     pub write: Option<u64>,
@@ -341,22 +341,22 @@ pub struct Volume {
     pub trim: Option<u64>,
     /// Read back by verification.
     pub verify: Option<u64>,
-    /// How to take the figures.
+    /// How exact the figures are.
     pub certainty: Certainty,
 }
 
-/// How to take a figure.
+/// How exact a figure is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// As it is.
+    /// Exact.
     #[default]
     Exact,
-    /// A share of a random mix, or sizes of random blocks.
+    /// Approximate: a random mix, or blocks of random sizes.
     About,
-    /// Time may end the job before.
+    /// An upper bound: something may end the job early.
     AtMost,
-    /// Time alone ends the job.
+    /// Unknown: only time ends the job.
     Unknown,
 }
 
@@ -365,9 +365,9 @@ pub enum Certainty {
 pub struct TimeSpan {
     /// At least.
     pub least_seconds: f64,
-    /// At most; `None` when nothing but the work ends it.
+    /// At most; `None` when only the work ends it.
     pub most_seconds: Option<f64>,
-    /// Why there is no upper end.
+    /// Why there is no upper bound.
     pub unbounded_because: Option<String>,
 }
 
@@ -380,34 +380,34 @@ pub struct CheckedPlace {
     pub file_system: Option<String>,
     /// What is mounted there, or the path of the device.
     pub source: Option<String>,
-    /// The device below.
+    /// The device that it is on.
     pub device: Option<CheckedDevice>,
-    /// What is stored there is in memory.
+    /// Data there is in memory.
     #[serde(skip)]
     pub in_memory: bool,
-    /// It is mounted read-only, or the device is.
+    /// The mount or the device is read-only.
     pub read_only: bool,
     /// Bytes free for this user.
     pub free_bytes: Option<u64>,
-    /// Bytes that the jobs' files will take beyond what they take now.
+    /// Bytes that the jobs' files will take in addition to what they take now.
     pub needed_bytes: u64,
 }
 
-/// A block device with what is on it.
+/// A block device and what is on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckedDevice {
     /// The device itself.
     #[serde(flatten)]
     pub about: BlockDevice,
-    /// What would be lost if it were written to.
+    /// What a write to it would destroy.
     pub holds: Vec<Held>,
 }
 
-/// How much a risk weighs.
+/// How serious a risk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RiskSeverity {
-    /// Data is lost, a job fails, or figures mean something else than they seem to.
+    /// Data is lost, a job fails, or figures are misleading.
     Warning,
     /// Worth knowing.
     Info,
@@ -418,13 +418,13 @@ pub enum RiskSeverity {
 pub struct Risk {
     /// Stable name.
     pub code: &'static str,
-    /// Weight.
+    /// Severity.
     pub severity: RiskSeverity,
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,
-    /// The options to blame, where they were given.
+    /// Where the options that cause it were given.
     pub origins: Vec<Spot>,
-    /// What is the matter.
+    /// What may go wrong.
     pub message: String,
     /// What to do.
     pub advice: String,
@@ -466,7 +466,7 @@ impl Spot {
 pub struct CheckError {
     /// What is wrong.
     pub message: String,
-    /// The job, where a single one would fail.
+    /// The job that would fail, if it is a single one.
     pub job: Option<String>,
     /// Where.
     pub origin: Option<Spot>,

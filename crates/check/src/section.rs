@@ -1,4 +1,4 @@
-//! The sections of the plan: what a person wrote, and its clones.
+//! The sections of the plan: each job as written, with its clones.
 
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob, PlannedSection};
 use ferrio_jobfile::{Job, JobSet, Opt};
@@ -12,7 +12,7 @@ pub(crate) struct CheckedSection<'a> {
     pub(crate) job: &'a Job,
     /// Its clones; never empty.
     pub(crate) instances: &'a [PlannedJob],
-    /// Which of the phases between stonewalls it belongs to, from 1.
+    /// Number of its phase, from 1; stonewalls separate phases.
     pub(crate) phase: usize,
 }
 
@@ -39,7 +39,7 @@ impl<'a> CheckedSection<'a> {
         self.instances.iter().filter(|job| job.setup_error.is_none()).map(|job| &job.spec)
     }
 
-    /// Files of clones that can run, those that are used at all.
+    /// Files that clones that can run use.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
         self.running()
             .flat_map(|spec| spec.files.iter().filter(|file| file.size > 0).map(move |file| (spec, file)))
@@ -50,13 +50,13 @@ impl<'a> CheckedSection<'a> {
         self.job.options.value(opt)
     }
 
-    /// The job whose end it waits for.
+    /// The job that it waits for.
     pub(crate) fn wait_for(&self) -> Option<&'a str> {
         self.job.options.text(Opt::WaitFor).filter(|name| !name.is_empty())
     }
 }
 
-/// Ways of asking that many rules need.
+/// Questions about a job that many rules ask.
 pub(crate) trait JobWork {
     /// It issues I/O of this direction.
     fn does(&self, direction: Direction) -> bool;

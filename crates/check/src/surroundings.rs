@@ -1,4 +1,4 @@
-//! What surrounds the I/O of a job: which jobs it ends, commands before and after it, pauses, the state that ends it early, logs.
+//! Facts about a job other than its I/O: jobs it ends, its commands, pauses, steady state and logs.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::model::{CheckedLog, EndsOthers, EndsWhen, EndsWhich, JobCommand, Paus
 use crate::section::{CheckedSection, JobWork};
 use crate::timeline;
 
-/// The jobs of a run as those that one of them may end.
+/// The jobs of a run, to find which of them each one ends.
 pub(crate) struct EndableJobs {
     /// `exitall`, which one job switches on for all.
     exitall: bool,
@@ -26,7 +26,7 @@ impl EndableJobs {
         EndableJobs { exitall, instances: plan.jobs.len(), of_group }
     }
 
-    /// Whom a job ends, `None` where there is nobody.
+    /// Which jobs a job ends; `None` if it ends no other.
     pub(crate) fn ends_others(&self, spec: &JobSpec) -> Option<EndsOthers> {
         let when = match (self.exitall, spec.life.exitall_on_error) {
             (true, _) => EndsWhen::End,
@@ -121,13 +121,13 @@ mod tests {
             "[a]\nioengine=null\nsize=4k\nexec_prerun=echo hi > /tmp/x\nexec_postrun=false\nthinktime=5ms\nthinktime_iotime=1s\n",
         );
         let job = &report.jobs[0];
-        let told: Vec<_> =
+        let ends: Vec<_> =
             job.commands.iter().map(|one| (one.option, &*one.command, one.output.to_str())).collect();
         let want = [
             ("exec_prerun", "echo hi > /tmp/x", Some("a.prerun.txt")),
             ("exec_postrun", "false", Some("a.postrun.txt")),
         ];
-        assert_eq!(told, want);
+        assert_eq!(ends, want);
         let pauses = job.pauses.unwrap();
         assert_eq!((pauses.seconds, pauses.after_ios, pauses.after_seconds), (0.005, None, Some(1.0)));
     }

@@ -1,4 +1,4 @@
-//! Job files as text, machines as data: what tests of this crate put together.
+//! Plans, machines and reports for the tests of this crate.
 
 use std::io;
 use std::path::PathBuf;

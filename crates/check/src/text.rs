@@ -1,4 +1,4 @@
-//! The report for people: what happens in which order, where, and then what speaks against it.
+//! The report as text: what happens, when and where, then errors, risks and notes.
 
 mod job;
 
@@ -29,9 +29,9 @@ pub fn text(report: &Report, colour: bool) -> String {
     let problems = report.errors.iter().map(|problem| error(problem, &style));
     let risks = report.risks.iter().map(|found| risk(found, &style));
     let notes = report.notes.iter().map(|note| format!("{} {}\n", style.cyan("note:"), clean(note)));
-    for told in problems.chain(risks).chain(notes) {
+    for message in problems.chain(risks).chain(notes) {
         out.push('\n');
-        out.push_str(&told);
+        out.push_str(&message);
     }
     out.push_str(&format!("\n{}\n", verdict(report)));
     out.trim_start_matches('\n').to_owned()
@@ -64,12 +64,12 @@ impl TextStyle {
     }
 }
 
-/// A user's text without what would move the cursor.
+/// A user's text with control characters replaced.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|sign| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign }).collect()
 }
 
-/// Lines of cells, the first cells of equal width, behind two blanks.
+/// Indented lines of two cells each; all first cells have the same width.
 pub(crate) fn aligned(lines: Vec<[String; 2]>) -> String {
     let width = lines.iter().map(|[first, _]| first.chars().count()).max().unwrap_or(0);
     lines.iter().map(|[first, rest]| format!("  {first:width$}  {rest}\n")).collect()
@@ -81,7 +81,7 @@ fn totals(totals: &CheckTotals, phases: usize, trigger: Option<&EndTrigger>) -> 
         what.push_str(&format!(" in {} instances", totals.instances));
     }
     if phases > 1 {
-        what.push_str(&format!(", {phases} phases one after the other"));
+        what.push_str(&format!(", {phases} phases in sequence"));
     }
     let mut lines = vec![["runs".to_owned(), what], ["time".to_owned(), span(&totals.time)]];
     if totals.create_bytes > 0 {
@@ -117,7 +117,7 @@ fn header(phase: &Phase) -> String {
     format!("phase {}: {start}, {}", phase.number, short(&phase.time))
 }
 
-/// `2s`, `at most 2s`, `1s to 2s`, `at least 8s`, `as long as its work takes`.
+/// `2s`, `at most 2s`, `1s to 2s`, `at least 8s`, `unbounded`.
 pub(crate) fn short(span: &TimeSpan) -> String {
     let least = span.least_seconds;
     match span.most_seconds {
@@ -170,7 +170,7 @@ fn place(place: &CheckedPlace) -> [String; 2] {
         _ => {}
     }
     if let Some(CheckedDevice { about, holds }) = &place.device {
-        // A disk without a name is a virtual one, and what such a disk says of rotation means nothing.
+        // A disk without a model is virtual, and what it reports about rotation is meaningless.
         let turns =
             |model: &str| format!("{}{}", clean(model), if about.rotational { " (rotating)" } else { "" });
         let model = about.model.as_deref().map(turns);
@@ -207,7 +207,7 @@ fn error(problem: &CheckError, style: &TextStyle) -> String {
     lines
 }
 
-/// What is the matter, whose it is, where it was written, what to do.
+/// The message, the jobs it concerns, where it comes from, and what to do.
 fn risk(risk: &Risk, style: &TextStyle) -> String {
     const NAMED: usize = 6;
     const PLACES: usize = 4;
@@ -254,7 +254,7 @@ fn verdict(report: &Report) -> String {
     if parts.is_empty() {
         parts.push("no warnings".to_owned());
     }
-    format!("{}; nothing has been run", parts.join(", "))
+    format!("{}; nothing was run", parts.join(", "))
 }
 
 #[cfg(test)]

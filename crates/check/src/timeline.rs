@@ -1,5 +1,5 @@
-//! When phases start and how long they last, by stonewalls, `wait_for`, start delays, run times, rates and pauses, and by whom else
-//! ends jobs: other jobs (`exitall`) and the trigger.
+//! When phases start and how long they last. Stonewalls, `wait_for`, start delays, run times, rates and pauses decide, and whatever
+//! else ends jobs: other jobs (`exitall`) and the trigger.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 use crate::volume;
 
-/// What is known of the course of a run before it.
+/// The times of a run, as far as the plan determines them.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     pub(crate) phases: Vec<Phase>,
     /// The whole run.
     pub(crate) whole: TimeSpan,
-    /// For each section whether something else ends it before it can start.
+    /// For each section, whether something else ends it before it can start.
     pub(crate) never_starts: Vec<bool>,
-    /// For each section whether something else may end it before its own end.
+    /// For each section, whether something else may end it early.
     pub(crate) cut: Vec<bool>,
 }
 
-/// One section between its first start and its last end.
+/// Times of one section, from its first start to its last end.
 #[derive(Clone, Debug)]
 struct SectionTimes {
     start: TimeSpan,
@@ -65,14 +65,14 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     TimeSpan { least_seconds: least, most_seconds: None, unbounded_because: Some(because) }
 }
 
-/// Seconds from the start of a job after which its figures may be found steady at the earliest; infinite if nobody looks.
+/// Earliest end of a job by its steady state, in seconds from its start; infinite without one.
 pub(crate) fn settled(job: &PlannedJob) -> f64 {
     let ramp = job.spec.limits.ramp_time;
     let steady = job.spec.steadystate;
     steady.map_or(f64::INFINITY, |steady| (ramp + steady.ramp + steady.duration).as_secs_f64())
 }
 
-/// Seconds after which the depth of a job may be found at the earliest (`latency_target`): one window finds it, one is measured.
+/// Earliest end of the search for a depth (`latency_target`), in seconds: one window finds the depth, one measures it.
 fn found(job: &PlannedJob) -> f64 {
     let target = job.spec.latency_target;
     if !target.is_sought() || target.goes_on {
@@ -91,15 +91,15 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
     for group in sections.chunk_by(|one, next| one.phase == next.phase) {
         let begin = over.clone();
         let cancelled = rest_is_cancelled || timeout.is_some_and(|timeout| begin.least_seconds >= timeout);
-        let courses = if cancelled { Vec::new() } else { exits.lay(group, &begin, true) };
-        for course in &courses {
-            over = later(over, &course.last);
+        let all_times = if cancelled { Vec::new() } else { exits.lay(group, &begin, true) };
+        for times in &all_times {
+            over = later(over, &times.last);
         }
         over = limited(over, timeout);
-        let ended = exits.end_before_start(group, &courses);
+        let ended = exits.end_before_start(group, &all_times);
         never_starts.extend((0..group.len()).map(|at| {
             cancelled
-                || timeout.is_some_and(|timeout| courses[at].start.least_seconds >= timeout)
+                || timeout.is_some_and(|timeout| all_times[at].start.least_seconds >= timeout)
                 || ended[at]
         }));
         rest_is_cancelled |= !cancelled && exits.on && group.iter().any(ends_all);
@@ -133,9 +133,9 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
 /// Which jobs end which others when they end, counted in instances.
 struct Exits {
     on: bool,
-    /// Of each report group, those that end it.
+    /// For each report group, the jobs that end it.
     of_group: HashMap<u32, usize>,
-    /// Those that end jobs of other groups too.
+    /// Jobs that also end jobs of other groups.
     beyond: usize,
 }
 
@@ -153,7 +153,7 @@ impl Exits {
         exits
     }
 
-    /// Somebody else may end an instance of the section.
+    /// True when another job may end an instance of the section.
     fn may_cut(&self, section: &CheckedSection<'_>) -> bool {
         let of_group = self.of_group.get(&section.spec().group).copied().unwrap_or(0);
         // Every instance is counted for itself.
@@ -171,16 +171,16 @@ impl Exits {
         cut_again(group, lay(group, begin, delays, &ends(group, &cut)))
     }
 
-    /// For each section of a phase whether it waits, or is delayed, until a job has ended that takes it along.
-    fn end_before_start(&self, group: &[CheckedSection<'_>], courses: &[SectionTimes]) -> Vec<bool> {
+    /// For each section of a phase, whether a job that ends it does so before it can start (`wait_for`, `startdelay`).
+    fn end_before_start(&self, group: &[CheckedSection<'_>], all_times: &[SectionTimes]) -> Vec<bool> {
         let mut named: HashMap<&str, Vec<&CheckedSection<'_>>> = HashMap::new();
         // Seconds after which somebody has surely ended who takes along: a report group, or all.
         let mut of_group: HashMap<u32, f64> = HashMap::new();
         let mut of_all = f64::INFINITY;
-        for (section, course) in group.iter().zip(courses) {
+        for (section, times) in group.iter().zip(all_times) {
             let spec = section.spec();
             named.entry(spec.name.as_str()).or_default().push(section);
-            let end = course.first.most_seconds.unwrap_or(f64::INFINITY);
+            let end = times.first.most_seconds.unwrap_or(f64::INFINITY);
             match spec.life.exit_what {
                 ExitWhat::Group => {
                     let known = of_group.entry(spec.group).or_insert(f64::INFINITY);
@@ -190,7 +190,7 @@ impl Exits {
                 ExitWhat::All => of_all = of_all.min(end),
             }
         }
-        let never = |(section, course): (&CheckedSection<'_>, &SectionTimes)| {
+        let never = |(section, times): (&CheckedSection<'_>, &SectionTimes)| {
             let spec = section.spec();
             let takes_along = |other: &&CheckedSection<'_>| match other.spec().life.exit_what {
                 ExitWhat::Group => other.spec().group == spec.group,
@@ -201,9 +201,9 @@ impl Exits {
             let end = of_all.min(of_group.get(&spec.group).copied().unwrap_or(f64::INFINITY));
             self.on
                 && (awaited.is_some_and(|others| others.iter().any(takes_along))
-                    || (spec.limits.startdelay.0 > Duration::ZERO && end < course.start.least_seconds))
+                    || (spec.limits.startdelay.0 > Duration::ZERO && end < times.start.least_seconds))
         };
-        group.iter().zip(courses).map(never).collect()
+        group.iter().zip(all_times).map(never).collect()
     }
 }
 
@@ -211,7 +211,7 @@ fn ends_all(section: &CheckedSection<'_>) -> bool {
     section.spec().life.exit_what == ExitWhat::All
 }
 
-/// Courses of sections that nothing else ends; a section waits until the `known` end of another, else until its own.
+/// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, else at its own.
 fn lay(
     group: &[CheckedSection<'_>],
     begin: &TimeSpan,
@@ -219,16 +219,16 @@ fn lay(
     known: &HashMap<&str, TimeSpan>,
 ) -> Vec<SectionTimes> {
     let mut ended: HashMap<&str, TimeSpan> = HashMap::new();
-    let mut courses = Vec::with_capacity(group.len());
+    let mut all_times = Vec::with_capacity(group.len());
     for section in group {
         let awaited = section.wait_for().and_then(|name| known.get(name).or_else(|| ended.get(name)));
         let start = awaited.map_or_else(|| begin.clone(), |end| later(begin.clone(), end));
-        let mut course: Option<SectionTimes> = None;
+        let mut times: Option<SectionTimes> = None;
         for job in section.instances {
             let (low, high) = job.spec.limits.startdelay;
-            let start = if delays { later(start.clone(), &between(low, high)) } else { start.clone() };
+            let start = if delays { later(start.clone(), &delay_span(low, high)) } else { start.clone() };
             let end = after(&start, &of(job));
-            course = Some(match course {
+            times = Some(match times {
                 None => SectionTimes { start, first: end.clone(), last: end },
                 Some(one) => SectionTimes {
                     start: sooner(one.start, &start),
@@ -237,52 +237,49 @@ fn lay(
                 },
             });
         }
-        let course = course.unwrap_or(SectionTimes {
-            start: begin.clone(),
-            first: begin.clone(),
-            last: begin.clone(),
-        });
+        let times =
+            times.unwrap_or(SectionTimes { start: begin.clone(), first: begin.clone(), last: begin.clone() });
         let name = section.spec().name.as_str();
         let end = ended.remove(name).unwrap_or_else(now);
-        ended.insert(name, later(end, &course.last));
-        courses.push(course);
+        ended.insert(name, later(end, &times.last));
+        all_times.push(times);
     }
-    courses
+    all_times
 }
 
-fn ends<'a>(group: &[CheckedSection<'a>], courses: &[SectionTimes]) -> HashMap<&'a str, TimeSpan> {
+fn ends<'a>(group: &[CheckedSection<'a>], all_times: &[SectionTimes]) -> HashMap<&'a str, TimeSpan> {
     let mut ends: HashMap<&str, TimeSpan> = HashMap::new();
-    for (section, course) in group.iter().zip(courses) {
+    for (section, times) in group.iter().zip(all_times) {
         let end = ends.remove(section.spec().name.as_str()).unwrap_or_else(now);
-        ends.insert(&section.spec().name, later(end, &course.last));
+        ends.insert(&section.spec().name, later(end, &times.last));
     }
     ends
 }
 
-/// The first job that ends takes others with it, and they take others.
-fn cut(group: &[CheckedSection<'_>], courses: Vec<SectionTimes>) -> Vec<SectionTimes> {
-    cut_again(group, cut_again(group, courses))
+/// The first job to end may end others, which may end others in turn.
+fn cut(group: &[CheckedSection<'_>], all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
+    cut_again(group, cut_again(group, all_times))
 }
 
-fn cut_again(group: &[CheckedSection<'_>], mut courses: Vec<SectionTimes>) -> Vec<SectionTimes> {
+fn cut_again(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
     let mut of_group: HashMap<u32, TimeSpan> = HashMap::new();
     let (mut of_all, mut of_running): (Option<TimeSpan>, Option<TimeSpan>) = (None, None);
     let sooner_of = |known: Option<TimeSpan>, end: &TimeSpan| match known {
         Some(known) => sooner(known, end),
         None => end.clone(),
     };
-    for (section, course) in group.iter().zip(&courses) {
+    for (section, times) in group.iter().zip(&all_times) {
         let spec = section.spec();
         match spec.life.exit_what {
             ExitWhat::Group => {
                 let known = of_group.remove(&spec.group);
-                of_group.insert(spec.group, sooner_of(known, &course.first));
+                of_group.insert(spec.group, sooner_of(known, &times.first));
             }
-            ExitWhat::Stonewall => of_running = Some(sooner_of(of_running, &course.first)),
-            ExitWhat::All => of_all = Some(sooner_of(of_all, &course.first)),
+            ExitWhat::Stonewall => of_running = Some(sooner_of(of_running, &times.first)),
+            ExitWhat::All => of_all = Some(sooner_of(of_all, &times.first)),
         }
     }
-    for (section, course) in group.iter().zip(&mut courses) {
+    for (section, times) in group.iter().zip(&mut all_times) {
         let starts_late = section.wait_for().is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
         let of_running = of_running.clone().map(|end| match starts_late {
             // It may not run yet, and then it goes its whole length.
@@ -290,11 +287,11 @@ fn cut_again(group: &[CheckedSection<'_>], mut courses: Vec<SectionTimes>) -> Ve
             false => end,
         });
         for end in of_group.get(&section.spec().group).into_iter().chain(&of_all).chain(&of_running) {
-            course.first = sooner(course.first.clone(), end);
-            course.last = sooner(course.last.clone(), end);
+            times.first = sooner(times.first.clone(), end);
+            times.last = sooner(times.last.clone(), end);
         }
     }
-    courses
+    all_times
 }
 
 fn limited(span: TimeSpan, timeout: Option<f64>) -> TimeSpan {
@@ -316,7 +313,7 @@ fn now() -> TimeSpan {
     TimeSpan { least_seconds: 0.0, most_seconds: Some(0.0), unbounded_because: None }
 }
 
-fn between(low: Duration, high: Duration) -> TimeSpan {
+fn delay_span(low: Duration, high: Duration) -> TimeSpan {
     TimeSpan {
         least_seconds: low.as_secs_f64(),
         most_seconds: Some(high.as_secs_f64()),
@@ -324,7 +321,7 @@ fn between(low: Duration, high: Duration) -> TimeSpan {
     }
 }
 
-/// When both are over.
+/// The later of two ends.
 fn later(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
     TimeSpan {
         least_seconds: one.least_seconds.max(other.least_seconds),
@@ -333,7 +330,7 @@ fn later(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
     }
 }
 
-/// When one of them is over.
+/// The earlier of two ends.
 fn sooner(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
     let most_seconds = match (one.most_seconds, other.most_seconds) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -346,7 +343,7 @@ fn sooner(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
     }
 }
 
-/// One after the other.
+/// Two spans in sequence.
 fn after(start: &TimeSpan, length: &TimeSpan) -> TimeSpan {
     TimeSpan {
         least_seconds: start.least_seconds + length.least_seconds,

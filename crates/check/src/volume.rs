@@ -1,11 +1,11 @@
-//! How many bytes a job moves, as far as that can be known beforehand.
+//! How many bytes a job transfers, as far as the plan determines it.
 
 use ferrio_job::{Direction, JobSpec, PlannedJob};
 
 use crate::model::{Certainty, Volume};
 use crate::section::JobWork;
 
-/// What one clone moves.
+/// The volume of one clone.
 pub(crate) fn of(job: &PlannedJob) -> Volume {
     let spec = &job.spec;
     if job.setup_error.is_some() || !spec.works() {
@@ -22,7 +22,7 @@ pub(crate) fn of(job: &PlannedJob) -> Volume {
     }
 }
 
-/// Both together; what one does not know the sum does not know.
+/// The sum of two volumes; unknown where either is unknown.
 pub(crate) fn plus(one: Volume, other: Volume) -> Volume {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     Volume {
@@ -34,12 +34,12 @@ pub(crate) fn plus(one: Volume, other: Volume) -> Volume {
     }
 }
 
-/// The volume that every sum starts from.
+/// The volume of nothing: sums start from it.
 pub(crate) fn nothing() -> Volume {
     Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact }
 }
 
-/// Least seconds that rates and pauses make the job last.
+/// Minimum seconds that rates and pauses impose on the job.
 pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
     let of = |direction: Direction| {
         let bytes = share(spec, direction) as f64;
@@ -52,7 +52,7 @@ pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
     used(spec).map(of).fold(pauses(spec), f64::max)
 }
 
-/// Least seconds that a job pauses (`thinktime`) when only its work ends it; what time alone makes it pause is not known.
+/// Minimum seconds that a job pauses (`thinktime`) if only its work ends it. Pauses after a length of time are unknown.
 fn pauses(spec: &JobSpec) -> f64 {
     let Some(blocks) = spec.think.blocks.filter(|_| !spec.think.time.is_zero()) else { return 0.0 };
     // What is in flight when a pause begins may count for this one or the next.
@@ -64,13 +64,13 @@ fn pauses(spec: &JobSpec) -> f64 {
     pauses as f64 * spec.think.time.as_secs_f64()
 }
 
-/// I/Os that the job makes at least when only its work ends it: all of the largest size.
+/// Minimum number of I/Os if only the work ends the job: all have the largest size.
 pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
     let of = |direction: Direction| share(spec, direction) / spec.block[direction].max.max(1);
     used(spec).map(of).fold(0, u64::saturating_add)
 }
 
-/// I/Os that are made at most to move this: all of the smallest size; `None` when only time ends the job.
+/// Maximum number of I/Os for this volume: all have the smallest size. `None` when only time ends the job.
 pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
     let of =
         |direction: Direction, moved: Option<u64>| Some(moved?.div_ceil(spec.block[direction].min.max(1)));
@@ -82,7 +82,7 @@ fn used(spec: &JobSpec) -> impl Iterator<Item = Direction> {
     Direction::ALL.into_iter().filter(|&direction| spec.does(direction))
 }
 
-/// Mean size of an I/O: that of the shares of `bssplit`, else the middle of the range.
+/// Mean size of an I/O: weighted by the shares of `bssplit`, else the middle of the range.
 fn mean_block(spec: &JobSpec, direction: Direction) -> u64 {
     let (block, split) = (&spec.block[direction], &spec.split[direction]);
     let mut left = 100_u64;
@@ -118,12 +118,12 @@ fn bytes(spec: &JobSpec, direction: Direction) -> Option<u64> {
     rate(spec, direction).map(|rate| (rate as f64 * seconds) as u64)
 }
 
-/// True when a full device is all that limits the job.
+/// True when only a full device ends the job.
 fn only_room_ends(spec: &JobSpec) -> bool {
     spec.limits.is_unlimited() && spec.limits.io_size.is_none() && spec.limits.number_ios == 0
 }
 
-/// Bytes of a direction when only the work ends the job.
+/// Bytes of a direction if only the work ends the job.
 fn share(spec: &JobSpec, direction: Direction) -> u64 {
     let limits = &spec.limits;
     let loops = u64::from(limits.loops.max(1));

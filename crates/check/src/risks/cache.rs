@@ -1,4 +1,4 @@
-//! Figures that are those of memory and not of a device.
+//! Jobs that measure memory instead of a device.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,10 +20,10 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::section("memory-device", RiskSeverity::Info, memory_device),
 ];
 
-/// File systems that may store data in less space than it has.
+/// File systems that may store data in less space than its size.
 const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
 
-/// Buffered reads go over the same data again, and all of it fits into memory.
+/// Buffered reads return to the same data, and all of it fits into memory.
 fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let reads = spec.does(Direction::Read) && spec.is_buffered() && on_disk(run, section);
@@ -42,14 +42,14 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
         return None;
     };
     let memory = bytes(run.facts.machine.memory_bytes);
-    let message = format!("buffered reads: {} {why} fit into {memory} of memory", bytes(data));
+    let message = format!("buffered reads: {} {why} fits into {memory} of memory", bytes(data));
     Some(
-        Observation::new(message, "the page cache is measured: use direct=1, or more data than memory")
+        Observation::new(message, "the job measures the page cache: use direct=1, or more data than memory")
             .blame(blame),
     )
 }
 
-/// Buffered writes that nothing makes durable, and all of it fits into memory.
+/// Buffered writes fit into memory, and nothing makes them durable.
 fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes =
@@ -59,13 +59,13 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         let message = format!("buffered writes of {} that nothing makes durable", bytes(data));
         Observation::new(
             message,
-            "much of it is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
+            "much of the data is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
         )
         .blame(&[Opt::Direct, Opt::Buffered, Opt::Rw])
     })
 }
 
-/// Reads of a file that is mostly holes: the file system makes up zeroes and asks no device.
+/// Reads of a file that is mostly holes: the file system returns zeroes without reading the device.
 fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mostly_holes = |file: &FileSpec| {
         let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
@@ -80,7 +80,7 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
         .filter(|(_, file)| file.kind == FileKind::Regular && !compresses(&file.path))
         .find_map(|(_, file)| Some((file, mostly_holes(file)?)))?;
     let message = format!(
-        "reads {}, of whose {} only {} are stored",
+        "reads {}, whose {} are mostly holes: only {} is stored",
         file.path.display(),
         bytes(size),
         bytes(allocated)
@@ -88,24 +88,24 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     Some(
         Observation::new(
             message,
-            "holes are read from no device: remove the file, and it will be made full of data",
+            "holes are not read from the device: remove the file, and the run creates it filled with data",
         )
         .blame(&[Opt::Filename]),
     )
 }
 
-/// Blocks of zeroes may be stored as less than they are.
+/// Blocks of zeroes may take less space than their size.
 fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
     (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
-        let message = "writes zeroes only, which devices and file systems may compress or not store at all";
-        let help = "let the data be random unless that is what is measured";
+        let message = "writes only zeroes, which devices and file systems may compress or not store at all";
+        let help = "use random data, unless zeroes are what you want to measure";
         Observation::new(message, help).blame(&[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
     })
 }
 
-/// The file lies in memory.
+/// The file is in memory.
 fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let (_, file) = section
@@ -118,13 +118,13 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
         .unwrap_or("a memory device");
     let tmpfs_direct = spec.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
-        let message = format!("{} lies on {kind}: memory is measured", file.path.display());
+        let message = format!("{} is on {kind}: the job measures memory", file.path.display());
         Observation::new(message, "use a file on a disk to measure a disk")
             .blame(&[Opt::Filename, Opt::Directory])
     })
 }
 
-/// True when the job meets data a second time.
+/// True when the job accesses data more than once.
 fn comes_back(spec: &JobSpec) -> bool {
     let limits = &spec.limits;
     let again =
@@ -132,20 +132,20 @@ fn comes_back(spec: &JobSpec) -> bool {
     again || goes_round(spec) || (spec.rw.is_random() && !spec.random_map)
 }
 
-/// True when zones are met again: they cover less than the job does.
+/// True when the job returns to its zones: they cover less than it transfers.
 fn goes_round(spec: &JobSpec) -> bool {
     let covered = spec.files.iter().map(|file| covered(spec, file)).fold(0, u64::saturating_add);
     spec.zones.is_some() && spec.limits.io_size.unwrap_or(spec.limits.size) > covered
 }
 
-/// Bytes of a file that the job comes to, of zones only what is done in each.
+/// Bytes of a file that the job reaches; in zones, only those it transfers in each.
 fn covered(spec: &JobSpec, file: &FileSpec) -> u64 {
     let Some(zones) = spec.zones else { return file.size };
     let length = file.real_size.saturating_sub(file.offset);
     length.div_ceil(zones.range.saturating_add(zones.skip).max(1)).saturating_mul(zones.range.min(zones.size))
 }
 
-/// Bytes that all clones work on, each file once.
+/// Bytes that all clones access, each file counted once.
 fn working_set(section: &CheckedSection<'_>) -> u64 {
     let mut files: HashMap<&Path, (u64, u64)> = HashMap::new();
     for (_, file) in section.files().filter(|(_, file)| is_stored(file)) {
@@ -155,7 +155,7 @@ fn working_set(section: &CheckedSection<'_>) -> u64 {
     files.values().map(|(start, end)| end - start).fold(0, u64::saturating_add)
 }
 
-/// Some file is on something that is slower than memory.
+/// True when any file is on something slower than memory.
 fn on_disk(run: &Evidence<'_>, section: &CheckedSection<'_>) -> bool {
     section.files().any(|(_, file)| match file.kind {
         FileKind::Regular | FileKind::Block => {
@@ -175,19 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn data_that_comes_back_from_the_cache_is_told() {
+    fn data_that_comes_back_from_the_cache_is_reported() {
         let has = |options: &str| has("cached-reads", &job(options));
         assert!(has("loops=2\n") && has("time_based\nruntime=9\n") && has("invalidate=0\n"));
         assert!(has("rw=randread\nnorandommap\n") && has("ioengine=mmap\ndirect=1\nloops=2\n"));
         assert!(!has("") && !has("rw=randread\n"), "each block is read once, from a cold cache");
         assert!(!has("loops=2\ndirect=1\n") && !has("loops=2\nsize=9g\n") && !has("loops=2\nrw=write\n"));
         let report = report(&job("loops=2\nnumjobs=2\n"));
-        let want = "buffered reads: 2GiB read more than once fit into 8GiB of memory";
+        let want = "buffered reads: 2GiB read more than once fits into 8GiB of memory";
         assert_eq!(risks(&report, "cached-reads")[0].message, want);
     }
 
     #[test]
-    fn zones_that_are_met_again_come_from_the_cache() {
+    fn zones_that_repeat_come_from_the_cache() {
         let zones = "zonemode=strided\nzonesize=1m\nzonerange=2m\n";
         assert!(has("cached-reads", &job(zones)), "half of the file, twice");
         assert!(!has("cached-reads", &job(&format!("{zones}io_size=512m\n"))));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_stay_in_memory_are_told() {
+    fn writes_that_stay_in_memory_are_reported() {
         let has = |options: &str| has("buffered-writes", &job(options));
         assert!(has("rw=write\n") && has("rw=randrw\n"));
         for durable in [

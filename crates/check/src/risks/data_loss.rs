@@ -1,4 +1,4 @@
-//! Data that is there and would be gone: devices that are written to, files that are overwritten, replaced or removed.
+//! Loss of existing data: devices that are written to, files that are overwritten, replaced or removed.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::model::{CheckedDevice, LayoutAction, RiskSeverity};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, listed, time};
 
-/// Bytes from which going over a device takes its time.
+/// Size from which covering a whole device takes long.
 const LARGE: u64 = 64 << 30;
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -28,18 +28,15 @@ pub(super) const RULES: &[RiskRule] = &[
 fn write_to_used_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (file, device) = changed_device(run, section).find(|(_, device)| holds(device).is_some())?;
     let message = format!(
-        "{} {}, and it holds {}",
-        deed(section),
+        "{} {}, which holds {}",
+        what_it_does(section),
         described(file, Some(device)),
         holds(device).unwrap_or_default()
     );
-    Some(
-        Observation::new(message, "all of that will be lost: name a device that is empty")
-            .blame(&[Opt::Filename]),
-    )
+    Some(Observation::new(message, "all of this will be lost: use an empty device").blame(&[Opt::Filename]))
 }
 
-/// A device that seems empty is written to.
+/// A device on which nothing was found is written to.
 fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     if changed_device(run, section).any(|(_, device)| holds(device).is_some()) {
         return None;
@@ -47,14 +44,14 @@ fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     let mut devices = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
     let (_, file) = devices.next()?;
     let device = device(run, file);
-    let message = format!("{} {}", deed(section), described(file, device));
+    let message = format!("{} {}", what_it_does(section), described(file, device));
     Some(
-        Observation::new(message, "data on it will be lost: make sure that it is the device you mean")
+        Observation::new(message, "any data on it will be lost: make sure that it is the device you mean")
             .blame(&[Opt::Filename]),
     )
 }
 
-/// All of a large device, however long that takes.
+/// The job covers a large device without a time limit.
 fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = |(spec, file): &(&JobSpec, &FileSpec)| {
         let whole = file.offset == 0 && file.size == file.real_size && file.size >= LARGE;
@@ -64,32 +61,29 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
     let (_, file) = section.files().find(all)?;
     let seconds = file.size as f64 / f64::from(1 << 20) / 500.0;
     let message = format!(
-        "goes over all {} of {}: {} at 500MiB/s, and small blocks are slower",
+        "covers all {} of {}: {} at 500MiB/s, longer with small blocks",
         bytes(file.size),
         file.path.display(),
         time(seconds)
     );
-    Some(
-        Observation::new(message, "give a size, or time_based with runtime")
-            .blame(&[Opt::Size, Opt::Filename]),
-    )
+    Some(Observation::new(message, "set size, or time_based with runtime").blame(&[Opt::Size, Opt::Filename]))
 }
 
-/// There is no such device: a regular file of that name would be made, in memory.
+/// The device does not exist: a run would create a regular file of that name, in memory.
 fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
-    let message = format!("there is no {}: a regular file is made in its place", file.path.display());
+    let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
     Some(Observation::new(message, "check the name of the device").blame(&[Opt::Filename]))
 }
 
-/// A file directly below `/dev` that is none yet.
+/// True for a file directly below `/dev` that does not exist.
 pub(super) fn is_missing_device(file: &FileSpec) -> bool {
     let parent = file.path.parent().unwrap_or(Path::new(""));
     let among_devices = parent == Path::new("/dev") || parent.starts_with("/dev/mapper");
     file.kind == FileKind::Regular && file.found.is_none() && among_devices
 }
 
-/// A file that was named and is there already is written to.
+/// The job writes to an existing file that `filename` names.
 fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let named = section.job.options.is_given(Opt::Filename);
     let (_, file) = section.files().filter(|_| named).find(|(spec, file)| {
@@ -100,42 +94,41 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
             && file.kind == FileKind::Regular
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
-    let message =
-        format!("overwrites {} of the file {} that is there already", bytes(part), file.path.display());
+    let message = format!("overwrites {} of the existing file {}", bytes(part), file.path.display());
     Some(
-        Observation::new(message, "fine if an earlier run made it; else name another file")
+        Observation::new(message, "fine if an earlier run created it; otherwise name another file")
             .blame(&[Opt::Filename]),
     )
 }
 
-/// A file that is there is too short: laying out removes it and makes a new one.
+/// An existing file is too short: layout removes it and creates a new one.
 fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(spec, file)| {
-        let anew =
+        let replaces =
             matches!(action(spec, file, false), LayoutAction::ReplaceFilled | LayoutAction::ReplaceEmpty);
-        anew && file.found.is_some_and(|size| size > 0)
+        replaces && file.found.is_some_and(|size| size > 0)
     })?;
     let message = format!(
-        "{} is {} long and too short: it is removed and made anew",
+        "{} is too short ({}): it is removed and created again",
         file.path.display(),
         bytes(file.found.unwrap_or(0))
     );
-    Some(Observation::new(message, "name another file, or use a size that fits the file").blame(&[
+    Some(Observation::new(message, "name another file, or use a size that fits this one").blame(&[
         Opt::Filename,
         Opt::Size,
         Opt::Filesize,
     ]))
 }
 
-/// `unlink` removes files that were there before the run.
+/// `unlink` removes files that existed before the run.
 fn unlink_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
     let (_, file) = section.files().find(|(spec, file)| spec.unlink && there(file))?;
-    let message = format!("removes {} when the job ends, which was there before", file.path.display());
-    Some(Observation::new(message, "take unlink out to keep it").blame(&[Opt::Unlink]))
+    let message = format!("removes {}, which existed before the run, when the job ends", file.path.display());
+    Some(Observation::new(message, "remove unlink to keep it").blame(&[Opt::Unlink]))
 }
 
-fn deed(section: &CheckedSection<'_>) -> &'static str {
+fn what_it_does(section: &CheckedSection<'_>) -> &'static str {
     let spec = section.spec();
     match (spec.does(Direction::Write), spec.does(Direction::Trim)) {
         (true, true) => "writes to and trims the device",
@@ -196,28 +189,28 @@ mod tests {
     }
 
     #[test]
-    fn writing_to_a_device_is_told_and_worse_if_something_is_on_it() {
+    fn writing_to_a_device_is_reported_and_worse_if_something_is_on_it() {
         let job = "[a]\nfilename=d\nsize=1m\n";
         assert_eq!(on_device(job, &[Held::Signature("ext4".to_owned())]), []);
         let want = "writes to the device d (Fast 9000, 1MiB)".to_owned();
         assert_eq!(on_device(&format!("{job}rw=randrw\n"), &[]), [("write-to-device", want)]);
-        let want = "trims the device d (Fast 9000, 1MiB), and it holds swap in use, partition d1".to_owned();
+        let want = "trims the device d (Fast 9000, 1MiB), which holds swap in use, partition d1".to_owned();
         let held = [Held::Swap, Held::Partition { name: "d1".to_owned(), holds: Vec::new() }];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
     }
 
     #[test]
     fn all_of_a_large_device_takes_its_time() {
-        let want = "goes over all 1TiB of d: 34m57s at 500MiB/s, and small blocks are slower".to_owned();
+        let want = "covers all 1TiB of d: 34m57s at 500MiB/s, longer with small blocks".to_owned();
         assert_eq!(on_device("[a]\nfilename=d\nsize=1t\n", &[]), [("whole-device", want)]);
         assert_eq!(on_device("[a]\nfilename=d\nsize=1t\nruntime=60\n", &[]), []);
         assert_eq!(on_device("[a]\nfilename=d\nsize=32g\n", &[]), []);
     }
 
     #[test]
-    fn a_device_that_is_not_there_is_told() {
+    fn a_missing_device_is_reported() {
         let text = "[a]\nfilename=/dev/no-such-device\nsize=1m\nrw=write\ndirect=1\n";
-        let want = "there is no /dev/no-such-device: a regular file is made in its place";
+        let want = "/dev/no-such-device does not exist: a run creates a regular file there";
         assert_eq!(risks(&crate::testing::report(text), "missing-device")[0].message, want);
         assert!(!has("missing-device", "[a]\nfilename=/dev/shm/no-such-file\nsize=1m\n"));
     }

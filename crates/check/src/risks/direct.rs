@@ -1,4 +1,4 @@
-//! Direct I/O: what it must be aligned to, and where it cannot be had or means nothing.
+//! Direct I/O: its alignment, and where it is unsupported or has no effect.
 
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
@@ -15,20 +15,20 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::section("direct-in-memory", RiskSeverity::Info, direct_in_memory),
 ];
 
-/// File systems that never knew O_DIRECT.
+/// File systems that do not support O_DIRECT.
 const REFUSING: [&str; 4] = ["ramfs", "proc", "sysfs", "squashfs"];
-/// Since this kernel tmpfs takes O_DIRECT.
-const TMPFS_TAKES_IT: [u32; 2] = [6, 6];
+/// First kernel whose tmpfs supports O_DIRECT.
+const TMPFS_SUPPORTS_DIRECT: [u32; 2] = [6, 6];
 
-/// The file system has no direct I/O: opening fails.
+/// The file system does not support direct I/O: opening fails.
 fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
-    let message = format!("direct=1, but {kind} does not take direct I/O on {}", file.path.display());
+    let message = format!("direct=1, but {kind} does not support direct I/O on {}", file.path.display());
     Some(Observation::new(message, "use direct=0, or a file on a disk").blame(BLAME))
 }
 
-/// A block, an offset or an alignment is no multiple of what the device or file system wants: I/O fails with EINVAL.
+/// A block size, offset or alignment is not a multiple of what the device or file system requires: I/O fails with EINVAL.
 fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     for (spec, file) in used_directly(section) {
         let Some(align) = alignment(run, file).filter(|_| !refuses(run, file)) else { continue };
@@ -42,7 +42,7 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
         let all = blocks.chain([("offset", file.offset)]);
         if let Some((what, value)) = all.into_iter().find(|(_, value)| !value.is_multiple_of(align)) {
             let message = format!(
-                "direct=1 with {what} {value}, but {} wants multiples of {align}",
+                "direct=1 with {what} {value}, but {} requires multiples of {align}",
                 file.path.display()
             );
             let advice = format!("I/O will fail with EINVAL: use multiples of {align}, or direct=0");
@@ -56,23 +56,23 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     None
 }
 
-/// The region ends within a unit of the device: the last block of it is not used, or fails.
+/// The region ends within a block of the device: its last block is not used, or fails.
 fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (file, align) = used_directly(section).find_map(|(_, file)| {
         let align = alignment(run, file).filter(|_| !refuses(run, file))?;
         (!file.size.is_multiple_of(align)).then_some((file, align))
     })?;
-    let message = format!("direct=1 with size {}, which is no multiple of {align}", file.size);
+    let message = format!("direct=1 with size {}, which is not a multiple of {align}", file.size);
     Some(
-        Observation::new(message, "what is left at the end is not used: round the size")
+        Observation::new(message, "the remainder at the end is not used: round the size")
             .blame(&[Opt::Size, Opt::Filesize]),
     )
 }
 
-/// Direct or not, the data is in memory.
+/// The data is in memory, direct or not.
 fn direct_in_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| is_tmpfs(run, file) && !refuses(run, file))?;
-    let message = format!("direct=1 on tmpfs: {} is in memory all the same", file.path.display());
+    let message = format!("direct=1 on tmpfs: {} is in memory anyway", file.path.display());
     Some(Observation::new(message, "use a file on a disk to measure a disk").blame(BLAME))
 }
 
@@ -93,12 +93,12 @@ fn is_tmpfs(run: &Evidence<'_>, file: &FileSpec) -> bool {
 fn refuses(run: &Evidence<'_>, file: &FileSpec) -> bool {
     let never =
         |place: &CheckedPlace| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
-    let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_TAKES_IT;
+    let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_SUPPORTS_DIRECT;
     old || run.facts.place_of(&file.path).is_some_and(never)
         || run.facts.files.get(&file.path).is_some_and(|facts| facts.direct == DirectIo::Refused)
 }
 
-/// What the file system says, else the logical block of the device.
+/// The alignment that the file system reports, else the logical block of the device.
 fn alignment(run: &Evidence<'_>, file: &FileSpec) -> Option<u64> {
     match run.facts.files.get(&file.path)?.direct {
         DirectIo::Aligned(align) => Some(align),
@@ -143,7 +143,7 @@ mod tests {
             facts.files.values_mut().for_each(|file| file.direct = DirectIo::Aligned(4096));
         });
         let found = risks(&report, "direct-alignment");
-        assert_eq!(found[0].message, "direct=1 with block size 512, but a.0.0 wants multiples of 4096");
+        assert_eq!(found[0].message, "direct=1 with block size 512, but a.0.0 requires multiples of 4096");
         assert_eq!(found[0].origins[0].text, "bs=512");
     }
 

@@ -1,4 +1,4 @@
-//! Engines that cannot do what the rest of the job asks for.
+//! Engines, threads and CPUs that do not fit the rest of the job.
 
 use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
@@ -18,28 +18,31 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::whole("more-jobs-than-cpus", RiskSeverity::Info, more_jobs_than_cpus),
 ];
 
-/// Clones from which one report is easier to read than that of each.
+/// Clones from which one report is easier to read than one for each.
 const MANY: u32 = 8;
 
-/// A deep queue, and an engine that has one I/O at a time.
+/// A deep queue with an engine that keeps one I/O in flight.
 fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
         let message =
-            format!("iodepth above 1 with ioengine={}, which has one I/O in flight", spec.engine.name());
-        Observation::new(message, "use io_uring or libaio for a queue, or numjobs for more I/Os at a time")
-            .blame(&[Opt::Iodepth])
+            format!("iodepth above 1 with ioengine={}, which keeps one I/O in flight", spec.engine.name());
+        Observation::new(
+            message,
+            "use io_uring or libaio for a queue, or numjobs for more I/Os at the same time",
+        )
+        .blame(&[Opt::Iodepth])
     })
 }
 
-/// The kernel's AIO waits for buffered I/O in the submitting call.
+/// For buffered I/O, `io_submit` returns only when the I/O is complete.
 fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let libaio =
         spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.is_buffered() && spec.works();
     let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
     (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
-        let message = "libaio without direct=1 submits one I/O after the other: iodepth is not reached";
+        let message = "libaio without direct=1 submits I/Os one at a time: iodepth is not reached";
         Observation::new(message, "use direct=1, or io_uring").blame(&[
             Opt::Direct,
             Opt::Buffered,
@@ -48,12 +51,12 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
     })
 }
 
-/// Syncs of nothing.
+/// Syncs without a file to sync.
 fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.engine.is_diskless() && spec.is_durable()).then(|| {
-        let message = format!("ioengine={} has no file: its syncs cost nothing", spec.engine.name());
-        Observation::new(message, "take fsync and the like out, or use an engine with files").blame(&[
+        let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.name());
+        Observation::new(message, "remove fsync and similar options, or use an engine with files").blame(&[
             Opt::Fsync,
             Opt::Fdatasync,
             Opt::EndFsync,
@@ -63,19 +66,19 @@ fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     })
 }
 
-/// A sync is queued like a write, and what is in flight beside it is not part of it.
+/// A sync is queued like a write and does not cover other I/Os in flight.
 fn fsync_with_queue(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let syncs = spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
     let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
     (syncs && queues && !spec.engine.is_diskless()).then(|| {
-        let message = "fsync with iodepth above 1 covers only the writes that are done by then";
-        Observation::new(message, "use iodepth=1 to measure a write that is made durable before the next")
+        let message = "fsync with iodepth above 1 covers only the writes completed before it";
+        Observation::new(message, "use iodepth=1 to measure writes that are each durable before the next")
             .blame(&[Opt::Fsync, Opt::Fdatasync])
     })
 }
 
-/// Each polling thread of the kernel takes a CPU beside the one of its job.
+/// Each polling thread of the kernel takes a CPU in addition to that of its job.
 fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let polls = |spec: &JobSpec| {
@@ -86,25 +89,29 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
         let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
         let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
         (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
-            let message = format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
-            Observation::new(message, "each of them keeps a CPU busy, and they wait for each other: fewer jobs, or no sqthread_poll")
-                .blame(&[Opt::SqthreadPollIoUring, Opt::Numjobs])
-                .sections(polling.iter().map(|section| section.index).collect())
+            let message =
+                format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
+            Observation::new(
+                message,
+                "each keeps a CPU busy, so they wait for each other: use fewer jobs, or no sqthread_poll",
+            )
+            .blame(&[Opt::SqthreadPollIoUring, Opt::Numjobs])
+            .sections(polling.iter().map(|section| section.index).collect())
         })
     });
     short.collect()
 }
 
-/// Many clones, and a report for each.
+/// Many clones, with a report for each.
 fn reports_one_by_one(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.clones >= MANY && !spec.group_reporting && spec.works()).then(|| {
-        let message = format!("{} instances are reported one by one", spec.clones);
-        Observation::new(message, "group_reporting makes one report of them").blame(&[Opt::Numjobs])
+        let message = format!("{} instances have a report each", spec.clones);
+        Observation::new(message, "use group_reporting for one report").blame(&[Opt::Numjobs])
     })
 }
 
-/// More jobs at a time than CPUs, none of them held back by a rate or asleep until the device is done.
+/// More jobs than CPUs at the same time, none limited by a rate or asleep until the device is done.
 fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
@@ -114,10 +121,10 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
         let jobs: usize =
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
         (jobs > cpus).then(|| {
-            let message = format!("{jobs} jobs at a time on {cpus} CPUs");
+            let message = format!("{jobs} jobs run at the same time on {cpus} CPUs");
             Observation::new(
                 message,
-                "if the CPUs are busy, latencies hold the wait for them: fewer jobs with a deeper queue",
+                "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
             )
             .blame(&[Opt::Numjobs])
             .sections(busy.iter().map(|section| section.index).collect())
@@ -141,7 +148,7 @@ mod tests {
     fn a_queue_needs_an_engine_with_one() {
         let report = report("[a]\nsize=1g\niodepth=8\n[b]\nsize=1g\niodepth=8\nioengine=io_uring\n");
         let found = risks(&report, "iodepth-sync-engine");
-        assert_eq!(found[0].message, "iodepth above 1 with ioengine=psync, which has one I/O in flight");
+        assert_eq!(found[0].message, "iodepth above 1 with ioengine=psync, which keeps one I/O in flight");
         assert_eq!(found[0].jobs, ["a"]);
         assert!(report.notes.is_empty(), "{:?}", report.notes);
     }
@@ -167,7 +174,7 @@ mod tests {
         let text = "[global]\nsize=1g\n[a]\nnumjobs=4\n[b]\nstonewall\nnumjobs=3\n[c]\nnumjobs=2\n";
         let report = report(text);
         let found = risks(&report, "more-jobs-than-cpus");
-        assert_eq!((found.len(), found[0].message.as_str()), (1, "5 jobs at a time on 4 CPUs"));
+        assert_eq!((found.len(), found[0].message.as_str()), (1, "5 jobs run at the same time on 4 CPUs"));
         assert_eq!(found[0].jobs, ["b", "c"]);
         assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\nrate=1m\n"));
         assert!(!has("more-jobs-than-cpus", "[a]\nsize=1g\nnumjobs=8\ndirect=1\n"));

@@ -15,12 +15,12 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::section("random-map-memory", RiskSeverity::Info, random_map_memory),
 ];
 
-/// Descriptors that a job needs beside its files: standard streams, report, logs, rings.
+/// Descriptors that a job needs in addition to its files: standard streams, report, logs, rings.
 const OTHER_FILES: u64 = 32;
-/// A map larger than this is worth a word.
+/// Maps larger than this are reported.
 const LARGE_MAP: u64 = 256 << 20;
 
-/// More files of one job than may be open. Every job has a table of descriptors of its own.
+/// A job opens more files than the limit allows. Every job has its own table of descriptors.
 fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
@@ -31,16 +31,13 @@ fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
-        let message = format!("{files} files open at a time, the limit is {most}");
-        Observation::new(message, "raise it (ulimit -n), or keep fewer files open (openfiles)").blame(&[
-            Opt::Nrfiles,
-            Opt::Filename,
-            Opt::Openfiles,
-        ])
+        let message = format!("{files} files open at the same time, but the limit is {most}");
+        Observation::new(message, "raise the limit (ulimit -n), or keep fewer files open (openfiles)")
+            .blame(&[Opt::Nrfiles, Opt::Filename, Opt::Openfiles])
     })
 }
 
-/// Buffers and maps of all jobs of a phase are more than there is memory for.
+/// Buffers and maps of all jobs of a phase exceed the available memory.
 fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
     let available = run.facts.machine.memory_available_bytes;
     let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
@@ -51,7 +48,7 @@ fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
         let needed = buffers.saturating_add(maps);
         (needed > available).then(|| {
             let message = format!(
-                "I/O buffers of {} and random maps of {} at a time, {} of memory are available",
+                "I/O buffers of {} and random maps of {} at the same time, but only {} of memory is available",
                 bytes(buffers),
                 bytes(maps),
                 bytes(available)
@@ -71,20 +68,21 @@ fn locked_memory_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opti
     let registers = spec.engine == EngineKind::IoUring && spec.engine_options.fixedbufs && spec.works();
     let locked = buffers(spec).saturating_mul(u64::from(spec.clones));
     (registers && locked > most).then(|| {
-        let message = format!("fixedbufs locks {} of memory, the limit is {}", bytes(locked), bytes(most));
-        Observation::new(message, "raise it (ulimit -l), or use a smaller iodepth or bs")
+        let message =
+            format!("fixedbufs locks {} of memory, but the limit is {}", bytes(locked), bytes(most));
+        Observation::new(message, "raise the limit (ulimit -l), or use a smaller iodepth or bs")
             .blame(&[Opt::Fixedbufs])
     })
 }
 
-/// The map of blocks not yet used takes a lot of memory.
+/// The maps of used blocks take much memory.
 fn random_map_memory(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));
         Observation::new(
             message,
-            "random_generator=permute needs none; nor does norandommap, but then blocks may come twice",
+            "random_generator=permute needs no map; neither does norandommap, but it may repeat blocks",
         )
         .blame(&[Opt::Size, Opt::Bs])
     })
@@ -119,7 +117,7 @@ mod tests {
     fn buffers_of_a_phase_must_fit_into_memory() {
         let job = "[a]\nioengine=null\nsize=1t\nbs=1m\niodepth=1024\n";
         let report = report(&format!("{job}numjobs=7\n"));
-        let want = "I/O buffers of 7GiB and random maps of 0B at a time, 6GiB of memory are available";
+        let want = "I/O buffers of 7GiB and random maps of 0B at the same time, but only 6GiB of memory is available";
         assert_eq!(risks(&report, "memory-short")[0].message, want);
         assert!(!has("memory-short", &format!("{job}numjobs=6\n")));
     }

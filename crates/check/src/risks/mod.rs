@@ -1,6 +1,6 @@
-//! What may go wrong: one function per risk, one file per family, one table per file.
+//! Risks of a run: one function per risk, one file per family, one table of rules per file.
 //!
-//! A rule looks at one section or at the whole run and tells what it sees. Codes are a promise to scripts: they stay.
+//! A rule looks at one section or at the whole run and returns what it observes. Scripts rely on the codes: they do not change.
 
 mod cache;
 mod data_loss;
@@ -22,13 +22,13 @@ use crate::facts::Facts;
 use crate::model::{Report, Risk, RiskSeverity, Spot};
 use crate::section::{CheckedSection, is_stored};
 
-/// Everything a rule may look at.
+/// What rules look at.
 pub(crate) struct Evidence<'a> {
     pub(crate) set: &'a JobSet,
     pub(crate) plan: &'a Plan,
     pub(crate) facts: &'a Facts,
     pub(crate) sections: &'a [CheckedSection<'a>],
-    /// Without risks.
+    /// The report so far, without risks.
     pub(crate) report: &'a Report,
     /// Disks that hold files of jobs.
     tested: HashSet<&'a Path>,
@@ -63,11 +63,11 @@ pub(crate) enum RuleScope {
     Whole(fn(&Evidence<'_>) -> Vec<Observation>),
 }
 
-/// What a rule saw.
+/// What a rule observed.
 pub(crate) struct Observation {
     message: String,
     advice: String,
-    /// Options to blame: the first of them that was given.
+    /// Options to blame: the report points at the first that was given.
     blame: &'static [Opt],
     sections: Vec<usize>,
 }
@@ -119,8 +119,8 @@ const FAMILIES: [&[RiskRule]; 9] = [
     logs::RULES,
 ];
 
-/// Risks that do not come from rules: what the job file reader and the planner say.
-const SAID: [(&str, RiskSeverity); 2] =
+/// Risks that do not come from rules but from the job file reader and the planner.
+const WITHOUT_RULE: [(&str, RiskSeverity); 2] =
     [("job-file-notice", RiskSeverity::Warning), ("option-without-effect", RiskSeverity::Info)];
 
 fn rules() -> impl Iterator<Item = &'static RiskRule> {
@@ -129,33 +129,33 @@ fn rules() -> impl Iterator<Item = &'static RiskRule> {
 
 /// All codes with their severity, in the order of their families.
 pub fn codes() -> impl Iterator<Item = (&'static str, RiskSeverity)> {
-    SAID.into_iter().chain(rules().map(|rule| (rule.code, rule.severity)))
+    WITHOUT_RULE.into_iter().chain(rules().map(|rule| (rule.code, rule.severity)))
 }
 
 /// All risks of a run, warnings first.
 pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
-    let mut risks = said(run);
+    let mut risks = without_rule(run);
     for rule in rules() {
         match rule.scope {
             RuleScope::Section(look) => {
                 for section in run.sections {
-                    if let Some(told) = look(run, section) {
-                        add(&mut risks, run, rule, told.sections(vec![section.index]));
+                    if let Some(seen) = look(run, section) {
+                        add(&mut risks, run, rule, seen.sections(vec![section.index]));
                     }
                 }
             }
-            RuleScope::Whole(look) => look(run).into_iter().for_each(|told| add(&mut risks, run, rule, told)),
+            RuleScope::Whole(look) => look(run).into_iter().for_each(|seen| add(&mut risks, run, rule, seen)),
         }
     }
     risks.sort_by_key(|risk| risk.severity);
     risks
 }
 
-/// The same thing seen in several jobs is told once.
-fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &RiskRule, told: Observation) {
-    let of_first = told.sections.first().and_then(|&at| run.sections.get(at));
-    let origin = of_first.and_then(|section| origin(run, section, told.blame));
-    let Observation { message, advice, sections, .. } = told;
+/// Adds a risk. The same observation about several jobs is one risk.
+fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &RiskRule, seen: Observation) {
+    let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
+    let origin = of_first.and_then(|section| origin(run, section, seen.blame));
+    let Observation { message, advice, sections, .. } = seen;
     let same = |risk: &Risk| risk.code == rule.code && risk.message == message && risk.advice == advice;
     let at = risks.iter().position(same).unwrap_or_else(|| {
         let (jobs, origins) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ fn origin(run: &Evidence<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Op
     Spot::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
 }
 
-/// The text beside the caret and the help below it.
+/// The label at the caret and the help below it, as one text.
 pub(crate) fn advice(diagnostic: &Diagnostic) -> Option<String> {
     let label = Some(diagnostic.label.clone()).filter(|label| !label.is_empty());
     match (label, diagnostic.help.clone()) {
@@ -188,9 +188,9 @@ pub(crate) fn advice(diagnostic: &Diagnostic) -> Option<String> {
     }
 }
 
-/// What the job file reader says and what is no error.
+/// A remark of the job file reader that is not an error.
 pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
-    let [(code, severity), _] = SAID;
+    let [(code, severity), _] = WITHOUT_RULE;
     Risk {
         code,
         severity,
@@ -201,8 +201,8 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
     }
 }
 
-fn said(run: &Evidence<'_>) -> Vec<Risk> {
-    let [_, (code, severity)] = SAID;
+fn without_rule(run: &Evidence<'_>) -> Vec<Risk> {
+    let [_, (code, severity)] = WITHOUT_RULE;
     let sources = &run.set.sources;
     let mut risks: Vec<Risk> =
         run.set.warnings.iter().map(|diagnostic| notice(diagnostic, sources)).collect();
@@ -213,7 +213,7 @@ fn said(run: &Evidence<'_>) -> Vec<Risk> {
             .iter()
             .filter_map(|origin| Spot::of(origin, sources))
             .for_each(|spot| add_once(&mut origins, spot));
-        let (jobs, advice) = (inert.jobs.clone(), "take it out".to_owned());
+        let (jobs, advice) = (inert.jobs.clone(), "remove it".to_owned());
         risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });
     }
     risks
@@ -251,9 +251,9 @@ mod tests {
             "[global]\nsize=4k\nioengine=null\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\nverify_dump=1\n[c]\nthinktime_blocks=2\n",
         );
         let found = risks(&report, "option-without-effect");
-        let told: Vec<_> = found.iter().map(|risk| (&*risk.origins[0].text, &risk.jobs[..])).collect();
+        let seen: Vec<_> = found.iter().map(|risk| (&*risk.origins[0].text, &risk.jobs[..])).collect();
         assert_eq!(
-            told,
+            seen,
             [("verify_dump=1", &["b".to_owned()][..]), ("thinktime_blocks=2", &["c".to_owned()][..])]
         );
         let want = "option `thinktime_blocks` has no effect here: there are no pauses without `thinktime`";

@@ -24,7 +24,7 @@ struct Use<'a> {
     file: &'a FileSpec,
 }
 
-/// Data that one job checks is written by another at the same time.
+/// One job verifies data that another writes at the same time.
 fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let checks =
@@ -37,14 +37,14 @@ fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
         checked.then(|| {
             Observation::new(
                 format!("{} is verified while several jobs write it", uses[0].file.path.display()),
-                "give each job a file or a region of its own (offset_increment), or verification will fail",
+                "verification will fail: give each job its own file or region (offset_increment)",
             )
             .blame(&[Opt::Verify])
         })
     })
 }
 
-/// Jobs go through the same blocks in the same order: all but one meet a warm cache.
+/// Jobs access the same blocks in the same order: all but the first find them cached.
 fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let straight = |one: &Use<'_>| !one.spec.rw.is_random() && one.spec.works();
@@ -56,7 +56,7 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
             return None;
         }
         let message = format!(
-            "{} jobs go through {} from {} in the same order",
+            "{} jobs access {} from {} in the same order",
             together.len(),
             first.file.path.display(),
             if first.file.offset == 0 {
@@ -65,7 +65,7 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
                 format!("offset {}", first.file.offset)
             }
         );
-        let advice = "they read and write the same blocks, which caches and the device merge: offset_increment parts them";
+        let advice = "caches and the device merge accesses to the same blocks: use offset_increment";
         Some(
             Observation::new(message, advice)
                 .blame(&[Opt::Numjobs, Opt::Filename])
@@ -74,7 +74,7 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
     })
 }
 
-/// Several jobs write the same part of a file at random.
+/// Several jobs write randomly to the same part of a file.
 fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let writers: Vec<_> =
@@ -85,17 +85,17 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
             .any(|(at, one)| writers[at + 1..].iter().any(|other| overlap(one.file, other.file)));
         overlapping.then(|| {
             let message =
-                format!("{} jobs write the same part of {}", writers.len(), uses[0].file.path.display());
-            Observation::new(message, "fine on a device; on a file they may wait for its lock")
+                format!("{} jobs write to the same part of {}", writers.len(), uses[0].file.path.display());
+            Observation::new(message, "fine on a device; in a file, jobs may wait for its lock")
                 .blame(&[Opt::Numjobs, Opt::Filename])
                 .sections(sections(&writers))
         })
     })
 }
 
-/// Asks about every file that several clones of one phase use; what is told without sections concerns all of them.
+/// Calls `look` for every file that several clones of one phase use. An observation without sections concerns all of them.
 fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) -> Vec<Observation> {
-    let mut told = Vec::new();
+    let mut observations = Vec::new();
     for phase in run.sections.chunk_by(|one, next| one.phase == next.phase) {
         let mut order: Vec<(u64, u64)> = Vec::new();
         let mut by_file: HashMap<(u64, u64), Vec<Use<'_>>> = HashMap::new();
@@ -120,11 +120,11 @@ fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) 
             let Some(uses) = by_file.get(&key).filter(|uses| uses.len() > 1) else { continue };
             if let Some(one) = look(uses) {
                 let all = if one.sections.is_empty() { sections(uses) } else { one.sections.clone() };
-                told.push(one.sections(all));
+                observations.push(one.sections(all));
             }
         }
     }
-    told
+    observations
 }
 
 fn sections(uses: &[Use<'_>]) -> Vec<usize> {
@@ -149,7 +149,7 @@ mod tests {
     fn sequential_clones_on_one_file_read_the_same_blocks() {
         let report = report(&two(""));
         let found = risks(&report, "same-sequence");
-        assert_eq!(found[0].message, "2 jobs go through f from its start in the same order");
+        assert_eq!(found[0].message, "2 jobs access f from its start in the same order");
         assert_eq!(found[0].jobs, ["a"]);
         assert!(!has("same-sequence", &two("offset_increment=1m\n")));
         assert!(!has("same-sequence", &two("rw=randread\n")));

@@ -1,4 +1,4 @@
-//! Room for what the jobs write.
+//! Places that cannot take what the jobs write or trim.
 
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
@@ -15,11 +15,11 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::section("trim-unsupported", RiskSeverity::Warning, trim_unsupported),
 ];
 
-/// All jobs' files on one file system need more than is free there.
+/// The files of all jobs need more than the free space of a file system.
 fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
     let short = |place: &CheckedPlace| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
     let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
-    let told = places.map(|(at, place)| {
+    let observations = places.map(|(at, place)| {
         let users = run.sections.iter().filter(|section| {
             let there = |path| run.facts.files.get(path).is_some_and(|facts| facts.place == Some(at));
             section
@@ -28,7 +28,7 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
         });
         let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
         let message = format!(
-            "the jobs' files need {} more on {}, where {} are free",
+            "the jobs' files need {} more on {}, where {} is free",
             bytes(place.needed_bytes),
             point.display(),
             bytes(place.free_bytes.unwrap_or(0))
@@ -40,10 +40,10 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
         .blame(&[Opt::Size, Opt::Filesize])
         .sections(users.map(|section| section.index).collect())
     });
-    told.collect()
+    observations.collect()
 }
 
-/// Something is written where nothing can be.
+/// A job would write to a read-only place.
 fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let read_only = |path| {
         let place = run.facts.place_of(path)?;
@@ -57,37 +57,35 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         .mount_point
         .as_ref()
         .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
-    let message = format!("{} would be written, but the {what} is read-only", file.path.display());
-    Some(
-        Observation::new(message, "name a place that can be written").blame(&[Opt::Filename, Opt::Directory]),
-    )
+    let message = format!("the job writes to {}, but the {what} is read-only", file.path.display());
+    Some(Observation::new(message, "name a writable place").blame(&[Opt::Filename, Opt::Directory]))
 }
 
-/// A file grows beyond what this process may make.
+/// A file grows beyond the size limit of this process.
 fn file_size_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.file_size_bytes?;
     let (_, file) = section.files().find(|(spec, file)| {
         file.kind == FileKind::Regular && file.end() > most && (spec.does(Direction::Write) || file.extend)
     })?;
     let message = format!(
-        "{} would be {} long, the limit of a file is {}",
+        "{} would grow to {}, but the file size limit is {}",
         file.path.display(),
         bytes(file.end()),
         bytes(most)
     );
     Some(
-        Observation::new(message, "raise it (ulimit -f) or use a smaller size")
+        Observation::new(message, "raise the limit (ulimit -f), or use a smaller size")
             .blame(&[Opt::Size, Opt::Filesize]),
     )
 }
 
-/// A device does not know trims.
+/// A device does not support trims.
 fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let trims =
         section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.does(Direction::Trim));
-    let deaf = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);
-    let (_, file) = trims.into_iter().find(|(_, file)| deaf(&file.path) == Some(true))?;
-    let message = format!("{} takes no trims", file.path.display());
+    let cannot_trim = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);
+    let (_, file) = trims.into_iter().find(|(_, file)| cannot_trim(&file.path) == Some(true))?;
+    let message = format!("{} does not support trims", file.path.display());
     Some(Observation::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))
 }
 
@@ -100,7 +98,7 @@ mod tests {
         let text = "[global]\nrw=write\n[a]\nsize=60g\n[b]\nsize=60g\n[c]\nioengine=null\nsize=1t\n";
         let report = report_with(text, |_| {});
         let found = risks(&report, "space-short");
-        assert_eq!(found[0].message, "the jobs' files need 120GiB more on /data, where 100GiB are free");
+        assert_eq!(found[0].message, "the jobs' files need 120GiB more on /data, where 100GiB is free");
         assert_eq!(found[0].jobs, ["a", "b"]);
         assert_eq!(found[0].origins[0].text, "size=60g");
         assert!(!has("space-short", "[a]\nsize=60g\nrw=write\n"));

@@ -1,4 +1,4 @@
-//! Run times that measure less, or longer, than was meant.
+//! Jobs that run or measure for less, or more, time than intended.
 
 use ferrio_job::Direction;
 use ferrio_jobfile::Opt;
@@ -21,59 +21,58 @@ pub(super) const RULES: &[RiskRule] = &[
     RiskRule::section("never-starts", RiskSeverity::Warning, never_starts),
 ];
 
-/// Fewer I/Os than this say little beyond their mean.
+/// With fewer I/Os than this, only the mean is meaningful.
 const FEW: u64 = 1000;
 /// Almost every device is faster than both of these, per second.
 const SLOW_BYTES: f64 = 50.0 * 1024.0 * 1024.0;
 const SLOW_IOS: f64 = 2000.0;
-/// Seconds from which a rate makes a job surprisingly long.
+/// Seconds from which a job is surprisingly long.
 const LONG: f64 = 86_400.0;
 
-/// `time_based` says nothing without `runtime`.
+/// `time_based` has no effect without `runtime`.
 fn time_based_without_runtime(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let said = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
-    said.then(|| {
-        let told =
-            Observation::new("time_based without runtime: the job ends when its size is done", "add runtime");
-        told.blame(&[Opt::TimeBased])
+    let alone = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
+    alone.then(|| {
+        let message = "time_based without runtime has no effect: the job ends when its size is done";
+        Observation::new(message, "add runtime").blame(&[Opt::TimeBased])
     })
 }
 
-/// A job that ends by its size may end before its ramp does: then nothing is measured.
+/// A job that ends by its size may end during its ramp: then nothing is measured.
 fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     if spec.limits.time_based || !spec.works() {
         return None;
     }
-    let told = "what is done in the ramp is not measured: add time_based and runtime";
+    let advice = "I/O during the ramp is not measured: add time_based and runtime";
     let ramp_size = spec.limits.ramp_size;
     if ramp_size > 0 {
         let Volume { read, write, trim, .. } = section.instances.first().map(volume::of)?;
         let moved = read?.saturating_add(write?).saturating_add(trim?);
         return (moved <= ramp_size && !spec.group_reporting).then(|| {
-            let message = format!("the job is done before its ramp_size of {} is moved", bytes(ramp_size));
-            Observation::new(message, told).blame(&[Opt::RampSize])
+            let message = format!("the job ends before its ramp_size of {} is transferred", bytes(ramp_size));
+            Observation::new(message, advice).blame(&[Opt::RampSize])
         });
     }
     let ends_early = volume::least_seconds(spec) < ramp(section);
     (ramp(section) > 0.0 && ends_early).then(|| {
-        let message = format!("the job may be done before its ramp_time of {} is over", time(ramp(section)));
-        Observation::new(message, told).blame(&[Opt::RampTime])
+        let message = format!("the job may end before its ramp_time of {} is over", time(ramp(section)));
+        Observation::new(message, advice).blame(&[Opt::RampTime])
     })
 }
 
-/// A job that only writes for a given time has none left to read back.
+/// A job that only writes for a fixed time has none left to read back.
 fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let verifies = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
     let only_writes = spec.does(Direction::Write) && !spec.does(Direction::Read);
     (verifies && only_writes && spec.limits.time_based).then(|| {
-        let message = "verify with time_based: writing uses all of runtime, nothing is read back";
-        Observation::new(message, "take time_based out").blame(&[Opt::Verify])
+        let message = "verify with time_based reads nothing back: writing uses all of runtime";
+        Observation::new(message, "remove time_based").blame(&[Opt::Verify])
     })
 }
 
-/// A delay counts from the start of the run, and is over when an earlier phase ends.
+/// A delay counts from the start of the run and is over when an earlier phase ends.
 fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let delay = section.spec().limits.startdelay.1.as_secs_f64();
     let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
@@ -81,14 +80,14 @@ fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     (delay > 0.0 && delay <= start).then(|| {
         let message = format!("startdelay of {} is over before its phase begins", time(delay));
         let advice = format!(
-            "it counts from the start of the run, and the phase begins after {} or later",
+            "startdelay counts from the start of the run, and the phase begins after {} or later",
             time(start)
         );
         Observation::new(message, advice).blame(&[Opt::Startdelay])
     })
 }
 
-/// Size ends the job on almost any device before `runtime` does.
+/// The job ends by its size, on almost any device long before `runtime`.
 fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
     let job = section.instances.iter().find(|job| job.setup_error.is_none())?;
@@ -101,29 +100,32 @@ fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
     let slow = bytes_needed < SLOW_BYTES && ios_needed < SLOW_IOS;
     (ends_by_size && slow && moved > 0 && volume::least_seconds(spec) < runtime / 2.0).then(|| {
         let message = format!(
-            "ends when its {} are done, at {}/s in less than its runtime of {}",
+            "the job ends when {} is done: at {}/s, that is before its runtime of {}",
             bytes(moved),
             bytes(bytes_needed.ceil() as u64),
             time(runtime)
         );
-        Observation::new(message, "runtime is only the longest it may take: add time_based to use all of it")
+        Observation::new(message, "runtime is only an upper limit: add time_based to run for all of it")
             .blame(&[Opt::Runtime])
     })
 }
 
-/// A run of less than a second is mostly start and end.
+/// Start and end dominate a run of less than a second.
 fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let runtime = spec.limits.runtime.as_secs_f64();
-    let told = spec.works() && runtime > 0.0 && runtime < 1.0;
-    told.then(|| {
-        let message = format!("runs for {} only", time(runtime));
-        Observation::new(message, "figures of less than a second swing: use a runtime of seconds")
-            .blame(&[Opt::Runtime])
+    let too_short = spec.works() && runtime > 0.0 && runtime < 1.0;
+    too_short.then(|| {
+        let message = format!("runs for only {}", time(runtime));
+        Observation::new(
+            message,
+            "figures vary strongly in less than a second: use a runtime of several seconds",
+        )
+        .blame(&[Opt::Runtime])
     })
 }
 
-/// So few I/Os that percentiles rest on single ones.
+/// High percentiles of few I/Os are single values.
 fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.report.jobs.get(section.index)?;
@@ -137,18 +139,18 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
     let all = if spec.clones > 1 { " by all instances" } else { "" };
     let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
-    Some(Observation::new(message, "high percentiles rest on a handful of them: use a larger size, loops, or time_based with runtime").blame(&[
+    Some(Observation::new(message, "high percentiles rest on a handful of values: use a larger size, loops, or time_based with runtime").blame(&[
         Opt::NumberIos,
         Opt::IoSize,
         Opt::Size,
     ]))
 }
 
-/// A rate stretches the work over more than a day.
+/// The job runs for at least a day.
 fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let least = run.report.jobs.get(section.index)?.time.least_seconds;
     (least >= LONG).then(|| {
-        let message = format!("runs for {} at least", time(least));
+        let message = format!("runs for at least {}", time(least));
         Observation::new(message, "check rate, size and runtime").blame(&[
             Opt::Runtime,
             Opt::Rate,
@@ -157,7 +159,7 @@ fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observat
     })
 }
 
-/// A job is cancelled, or the run is over, before its time comes.
+/// Another job or the trigger ends the job before it can start.
 fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     run.report.jobs.get(section.index).filter(|job| job.never_starts)?;
     let timeout = run.report.trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
@@ -168,11 +170,11 @@ fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
         match timeout.filter(|&timeout| begins.max(own) >= timeout) {
             Some(timeout) => Observation::new(
                 format!("never starts: the trigger ends the run after {}", time(timeout)),
-                "use a longer --trigger-timeout, or shorter jobs before",
+                "use a longer --trigger-timeout, or shorten the jobs before this one",
             ),
             None => Observation::new(
-                "never starts: a job that ends before takes it along (exitall)",
-                "take exitall out, use exit_what=stonewall, or let all jobs start together",
+                "never starts: a job that ends earlier also ends this one (exitall)",
+                "remove exitall, use exit_what=stonewall, or start all jobs together",
             ),
         }
         .blame(&[Opt::WaitFor, Opt::Startdelay, Opt::Stonewall, Opt::Exitall, Opt::ExitWhat]),
@@ -217,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn runs_below_a_second_and_beyond_a_day_are_told() {
+    fn runs_below_a_second_and_beyond_a_day_are_reported() {
         assert!(has("short-run", &null("runtime=900ms\n")) && !has("short-run", &null("runtime=1s\n")));
         assert!(!has("short-run", &null("")));
         assert!(has("long-run", &null("rate=1k\n")) && !has("long-run", &null("rate=1m\n")));
     }
 
     #[test]
-    fn a_delay_that_is_over_before_its_phase_is_told() {
+    fn a_delay_that_is_over_before_its_phase_is_reported() {
         let second = |delay: &str| {
             let job = null("time_based\nruntime=9\n");
             format!("{job}[b]\nstonewall\nioengine=null\nsize=1g\nstartdelay={delay}\n")
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_ended_before_it_starts_is_told() {
+    fn a_job_that_is_ended_before_it_starts_is_reported() {
         let text = "[global]\nioengine=null\nsize=1g\nexitall\n[a]\n[b]\nwait_for=a\n";
         let report = report(text);
         let found = risks(&report, "never-starts");

@@ -1,4 +1,4 @@
-//! The lines of one job: what it is, its files, what it moves.
+//! The lines of one job: its kind of work, its files, what it transfers.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::units::{block, bytes, time};
 
-/// Name and kind of work on the first line, then one line for each thing to know.
+/// Name and kind of work on the first line, then one line for each other fact.
 pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
     let mut out = format!("  {}{clones}: {}\n", style.bold(&clean(&job.name)), work(job));
@@ -19,7 +19,7 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
         return out;
     }
     if job.never_starts {
-        line("starts", "never: the run, or the jobs of its group, are ended before".to_owned());
+        line("starts", "never: the run, or the jobs of its group, end before".to_owned());
     }
     if let Some(start) = start(job).filter(|_| !job.never_starts) {
         line("starts", start);
@@ -39,7 +39,7 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
         "does",
         match moves(&job.volume) {
             None if job.never_starts => "nothing".to_owned(),
-            None => "no I/O: files are laid out only".to_owned(),
+            None => "no I/O: files are only laid out".to_owned(),
             Some(moves) if timed => format!("{moves} for {lasts}"),
             Some(moves) => format!("{moves}{}, {lasts}", rate(job)),
         },
@@ -51,7 +51,7 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
         let early = time(steady.least_seconds);
         line(
             "ends",
-            format!("once its {} is steady, after {early} at the earliest (steadystate)", steady.figure),
+            format!("once its {} is steady, at the earliest after {early} (steadystate)", steady.figure),
         );
     }
     if let Some(text) =
@@ -68,15 +68,15 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     out
 }
 
-/// A command is not run by a check: it is shown as it is written.
+/// A command as written; a check does not execute it.
 fn ran(command: &JobCommand) -> String {
     let output = clean(&command.output.display().to_string());
-    format!("runs `{}` ({}), what it says goes to {output}", clean(&command.command), command.option)
+    format!("runs `{}` ({}), output goes to {output}", clean(&command.command), command.option)
 }
 
 fn zoned(zones: &ZoneSizes) -> String {
     let gap =
-        if zones.skip > 0 { format!(", {} left out between two", bytes(zones.skip)) } else { String::new() };
+        if zones.skip > 0 { format!(", {} skipped after each", bytes(zones.skip)) } else { String::new() };
     match zones.size == zones.range {
         true => format!("zones of {}{gap}", bytes(zones.range)),
         false => format!("zones of {}, {} done in each{gap}", bytes(zones.range), bytes(zones.size)),
@@ -97,8 +97,8 @@ fn others(ends: EndsOthers, clones: bool) -> String {
     let whom = match ends.which {
         EndsWhich::Group if clones => "its other instances and all other jobs of its group",
         EndsWhich::Group => "all other jobs of its group",
-        EndsWhich::Running => "all jobs that run",
-        EndsWhich::All => "all other jobs, also those that have not started",
+        EndsWhich::Running => "all running jobs",
+        EndsWhich::All => "all other jobs, even those not started",
     };
     match ends.when {
         EndsWhen::End => format!("{whom} when it ends (exitall)"),
@@ -106,7 +106,7 @@ fn others(ends: EndsOthers, clones: bool) -> String {
     }
 }
 
-/// Files on one line, then how often they grow.
+/// File names, then how often rows are written.
 fn logs(logs: &[CheckedLog]) -> Option<String> {
     const NAMED: usize = 3;
     let first = logs.first()?;
@@ -122,11 +122,11 @@ fn logs(logs: &[CheckedLog]) -> Option<String> {
         Some(0) => "no rows".to_owned(),
         Some(ms) => format!("a row every {}", time(f64::from(ms) / 1000.0)),
     };
-    let shared = if first.shared { ", added to what is there" } else { "" };
+    let shared = if first.shared { ", appended" } else { "" };
     Some(format!("{}{more}: {rows}{shared}", names.join(", ")))
 }
 
-/// What people call a place.
+/// Mount point or device of a place.
 pub(super) fn place_name(place: &CheckedPlace) -> String {
     let point = place.mount_point.as_deref().map(Path::display).map(|point| point.to_string());
     clean(&point.or_else(|| place.source.clone()).unwrap_or_default())
@@ -142,7 +142,7 @@ fn work(job: &CheckedJob) -> String {
     words.push(format!("iodepth={}", job.iodepth));
     let stored = job.files.iter().any(|file| file.kind != CheckedFileKind::None);
     if stored {
-        // A mapping is the page cache, whatever the open flags say.
+        // A mapping uses the page cache, whatever the open flags.
         let direct = job.direct && job.engine != "mmap";
         words.push(if direct { "direct" } else { "buffered" }.to_owned());
     }
@@ -184,7 +184,7 @@ fn start(job: &CheckedJob) -> Option<String> {
     (!when.is_empty()).then(|| when.join(", "))
 }
 
-/// Files of which all but the name is equal share a line.
+/// Files that differ only in their names share a line.
 fn files(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
     const LINES: usize = 6;
     let mut rows: Vec<(String, Vec<&CheckedFile>)> = Vec::new();
@@ -231,13 +231,13 @@ fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let place = place.filter(|place| place.mount_point.is_some());
     let place = place.map(|place| format!(" on {}", place_name(place))).unwrap_or_default();
     let sparse = file.existing_bytes.zip(file.allocated_bytes).is_some_and(|(size, space)| space < size / 2);
-    let deed = match file.action {
+    let action = match file.action {
         LayoutAction::None => return format!("region of {size}"),
         LayoutAction::Use if file.kind == CheckedFileKind::Block => "a block device".to_owned(),
         LayoutAction::Use if file.kind == CheckedFileKind::Char => "a character device".to_owned(),
-        LayoutAction::Use if sparse => "there already, sparse".to_owned(),
-        LayoutAction::Use => "there already".to_owned(),
-        LayoutAction::UseEarlier => "made by an earlier job".to_owned(),
+        LayoutAction::Use if sparse => "exists, sparse".to_owned(),
+        LayoutAction::Use => "exists".to_owned(),
+        LayoutAction::UseEarlier => "created by an earlier job".to_owned(),
         LayoutAction::CreateFilled => "created and filled".to_owned(),
         LayoutAction::CreateEmpty => "created, not filled".to_owned(),
         LayoutAction::ReplaceFilled => replaced(file, "filled"),
@@ -246,11 +246,11 @@ fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
         LayoutAction::CreateOnOpen => "created when opened".to_owned(),
     };
     let removed = if file.unlink { ", removed at the end" } else { "" };
-    format!("{size}{place}: {deed}{removed}")
+    format!("{size}{place}: {action}{removed}")
 }
 
 fn replaced(file: &CheckedFile, how: &str) -> String {
-    format!("removed ({} are too short), created anew, {how}", bytes(file.existing_bytes.unwrap_or(0)))
+    format!("removed ({} is too short), created again, {how}", bytes(file.existing_bytes.unwrap_or(0)))
 }
 
 fn length(span: &TimeSpan) -> String {
