@@ -12,7 +12,7 @@ pub(crate) struct Findings {
     missing: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
     /// What has been reported; a set, because there may be a hundred thousand mistakes.
-    told: HashSet<Diagnostic>,
+    reported: HashSet<Diagnostic>,
     /// Index in `notes` of each message.
     noted: HashMap<String, usize>,
     /// Pairs of an index in `notes` and a job that this note names.
@@ -28,7 +28,7 @@ impl Findings {
     /// Refuses the run. A global option that is wrong for ten jobs is reported once.
     pub(crate) fn refuse(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
-        if self.told.insert(problem.clone()) {
+        if self.reported.insert(problem.clone()) {
             self.problems.push(problem);
         }
     }
@@ -36,7 +36,7 @@ impl Findings {
     /// Refuses the run because of something this program does not have.
     pub(crate) fn lack(&mut self, problem: Diagnostic) {
         debug_assert!(problem.code != "invalid-job", "no code of its own: {}", problem.message);
-        if self.told.insert(problem.clone()) {
+        if self.reported.insert(problem.clone()) {
             self.missing.push(problem);
         }
     }

@@ -116,7 +116,7 @@ impl Narrow {
     }
 }
 
-/// Makes a batch of states from `at` on, each the sum of those so many places before it.
+/// Makes a batch of states from `at` on, each the sum of those at these distances before it.
 #[inline(always)]
 fn extend<const N: usize>(states: &mut [u32; KEPT], at: usize, lags: [usize; N]) {
     for run in (at..at + BATCH).step_by(RUN) {

@@ -19,7 +19,7 @@ pub(crate) struct SharedRamp {
 pub(crate) struct RampSize {
     ramp: Arc<SharedRamp>,
     /// Bytes of this job that are in the shared count.
-    told: u64,
+    counted: u64,
 }
 
 impl SharedRamp {
@@ -47,13 +47,13 @@ impl SharedRamp {
 impl RampSize {
     /// The part of a job that has moved nothing yet.
     pub(crate) fn new(ramp: Arc<SharedRamp>) -> Self {
-        RampSize { ramp, told: 0 }
+        RampSize { ramp, counted: 0 }
     }
 
     /// True when all is moved. `moved` is what this job has moved so far.
     pub(crate) fn is_over(&mut self, moved: u64) -> bool {
-        let more = moved.saturating_sub(self.told);
-        self.told += more;
+        let more = moved.saturating_sub(self.counted);
+        self.counted += more;
         let before = match more {
             0 => self.ramp.moved.load(Relaxed),
             more => self.ramp.moved.fetch_add(more, Relaxed),

@@ -159,11 +159,11 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
 
 /// The threads that measure the CPUs' idleness. `observer` is told when there are none.
 fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
-    let told = |e| {
+    let report = |e| {
         let message = format!("the report has no CPU idleness: {e}");
         observer(Event::Diagnostic(Diagnostic::note(message).code("no-cpu-idleness")));
     };
-    IdleThreads::start().map_err(told).ok()
+    IdleThreads::start().map_err(report).ok()
 }
 
 /// The clock of the run. `observer` is told when it is not the one that was asked for.
@@ -405,7 +405,7 @@ impl<'a> Run<'a, '_> {
                     self.end_others(index);
                 }
             }
-            Message::Figures { index, snapshot } => self.told(index, snapshot),
+            Message::Figures { index, snapshot } => self.take_figures(index, snapshot),
             Message::ReportWanted => {
                 self.report_wanted.store(false, Release);
                 self.due_reports.want_status();

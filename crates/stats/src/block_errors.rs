@@ -59,7 +59,7 @@ impl BlockErrors {
         self.states[state as usize]
     }
 
-    /// For each percentage of `list` the number of trims that so many of the failed blocks did not outlive; nothing if none failed.
+    /// For each percentage of `list` the number of trims that this share of the failed blocks did not outlive; empty if none failed.
     #[must_use]
     pub fn percentiles(&self, list: &[f64]) -> Vec<(f64, u64)> {
         let failed: u64 = self.lifetimes.values().sum();

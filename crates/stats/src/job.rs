@@ -123,7 +123,7 @@ impl DirectionRecorder {
     }
 
     /// The same for a direction whose I/Os may have these priorities, that of the job first; with `of_lat` their total latencies are
-    /// told apart, else the completion latencies. What is not measured is not told apart.
+    /// recorded per priority, otherwise their completion latencies. A latency that is not measured is not recorded.
     #[must_use]
     pub fn with_priorities(self, priorities: &[u16], of_lat: bool) -> Self {
         let measured = if of_lat { self.total.is_some() || self.lat_is_clat } else { self.clat.is_some() };

@@ -1,10 +1,10 @@
 //! The figures of a run: the clock, latency histograms and their quantiles, counters, bandwidth samples, CPU usage, trimmed blocks.
 //!
 //! Workers own one [`JobStats`] each and record into it without locks; everything merges associatively, so groups, passes and
-//! repeated runs use the same call. What came between two looks at a job is their difference, `since`. Nothing here knows a text
-//! format.
+//! repeated runs use the same call. `since` returns the difference between two snapshots of a job. Nothing here
+//! knows a text format.
 //!
-//! Unsafe code is denied but for the one instruction that reads the time stamp counter.
+//! Unsafe code is denied, except for the one instruction that reads the time stamp counter.
 #![deny(unsafe_code)]
 
 pub mod block_errors;

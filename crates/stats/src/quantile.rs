@@ -26,8 +26,8 @@ pub const fn quantile_error(buckets: Buckets) -> f64 {
 }
 
 impl Latency {
-    /// For each percentage of `list` the latency in ns that so many samples do not exceed: the middle of the first bucket where
-    /// the cumulative count reaches that share of all. Nothing without samples.
+    /// For each percentage of `list` the latency in ns that this share of the samples does not exceed: the middle of the first bucket where
+    /// the cumulative count reaches that share. Empty without samples.
     ///
     /// [`Buckets::Hdr`] stays within the smallest and largest sample and gives these two themselves for the first and last rank.
     /// [`Buckets::Fio`] gives what fio prints, which may exceed the largest sample by half a bucket.

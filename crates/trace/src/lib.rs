@@ -1,8 +1,8 @@
-//! I/O logs: a text with one line per I/O of a job, in fio's format, versions 2 and 3.
+//! I/O logs: one line of text per I/O of a job, in fio's format, versions 2 and 3.
 //!
-//! A log begins with a line that names its version. Every file is added, opened and closed by a line; an I/O has the file's name, an
-//! action, an offset and a length. Version 3 puts microseconds since the job opened the log before each line, version 2 has no
-//! times. A log that is appended to has headers in the middle.
+//! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
+//! and a length. In version 3 each line begins with the microseconds since the job opened the log; version 2 has no times. A log
+//! that was appended to has headers in the middle.
 #![forbid(unsafe_code)]
 
 mod writer;

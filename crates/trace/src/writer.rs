@@ -1,4 +1,4 @@
-//! Writes a log: whole lines, some KiB at a time, at the end of the file.
+//! Appends whole lines to a log, some KiB at a time.
 //!
 //! Several jobs may write to one file. Each write ends with a line, and the kernel appends it in one piece, so lines of different jobs
 //! never mix.
@@ -17,7 +17,7 @@ const ENOUGH: usize = 8192;
 /// Room behind [`ENOUGH`] for that line, unless its file has a very long name.
 const LINE: usize = 512;
 
-/// A log being written. What is left in its buffer is written when it is dropped; [`Writer::finish`] tells whether that went well.
+/// A log being written. Dropping it writes what is left in its buffer; [`Writer::finish`] also returns the error.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -119,7 +119,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Only a job that failed already comes here with lines left: its own error is the one to tell.
+        // Lines are left only if the job has already failed, and then its own error is the one to report.
         let _ = self.flush();
     }
 }

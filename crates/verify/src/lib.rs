@@ -1,8 +1,8 @@
-//! Data verification: what is laid into a block before it is written, and how a block that was read is judged.
+//! Data verification: what a block contains when it is written, and how a block that was read is checked.
 //!
-//! Everything here is arithmetic on byte slices: no files, no clock, no random numbers of its own. The bytes on disk are those of
-//! fio 3.41 and later (header version `0x81`), so that either program checks what the other wrote. fio's older 40-byte header is
-//! not understood; `verify=pattern`, which has no header, works with every release.
+//! Everything here is arithmetic on byte slices: no files, no clock, no random numbers. The bytes on disk are those of
+//! fio 3.41 and later (header version `0x81`), so that each program can check what the other wrote. fio's older 40-byte header is
+//! not supported; `verify=pattern`, which has no header, works with every release.
 #![forbid(unsafe_code)]
 
 mod digest;

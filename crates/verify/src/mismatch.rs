@@ -101,7 +101,7 @@ pub struct BadDigest {
 }
 
 impl Mismatch {
-    /// What tells the user, a line each, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
+    /// The messages to the user, one per line, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
     /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back.
     #[must_use]
     pub fn diagnostics(&self, file: &str, flags: u32) -> Vec<Diagnostic> {

@@ -108,7 +108,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn floor(bytes: u64, ios: u64) -> Option<MinRate> {
+    fn min_rate(bytes: u64, ios: u64) -> Option<MinRate> {
         let mut spec = job();
         spec.rates.min_bytes = PerDirection([bytes, 5, 5]);
         spec.rates.min_iops = PerDirection([ios, 0, 0]);
@@ -118,31 +118,31 @@ mod tests {
 
     #[test]
     fn minimums_of_directions_the_job_does_not_use_ask_nothing() {
-        assert!(floor(0, 0).is_none());
-        assert!(floor(1, 0).is_some() && floor(0, 1).is_some());
+        assert!(min_rate(0, 0).is_none());
+        assert!(min_rate(1, 0).is_some() && min_rate(0, 1).is_some());
     }
 
     #[test]
     fn the_first_look_after_two_seconds_remembers_and_the_next_one_judges_the_cycle() {
-        let mut floor = floor(92_160, 0).unwrap();
-        assert!(!floor.due(2 * SECOND - 1));
-        assert!(floor.due(2 * SECOND));
-        assert_eq!(floor.check(2 * SECOND, [1 << 30, 0, 0], [9, 0, 0]), None);
-        assert!(!floor.due(3 * SECOND - 1));
+        let mut min_rate = min_rate(92_160, 0).unwrap();
+        assert!(!min_rate.due(2 * SECOND - 1));
+        assert!(min_rate.due(2 * SECOND));
+        assert_eq!(min_rate.check(2 * SECOND, [1 << 30, 0, 0], [9, 0, 0]), None);
+        assert!(!min_rate.due(3 * SECOND - 1));
         let after = (1 << 30) + 40_960;
         let slow = TooSlow::Bytes { wanted: 92_160, got: 40_960 };
-        assert_eq!(floor.check(3 * SECOND, [after, 0, 0], [19, 0, 0]), Some(slow));
+        assert_eq!(min_rate.check(3 * SECOND, [after, 0, 0], [19, 0, 0]), Some(slow));
     }
 
     #[test]
     fn ios_are_judged_over_the_time_that_passed() {
-        let mut floor = floor(0, 90).unwrap();
-        floor.check(2 * SECOND, [1, 0, 0], [100, 0, 0]);
-        assert_eq!(floor.check(4 * SECOND, [2, 0, 0], [280, 0, 0]), None, "exactly the minimum");
+        let mut min_rate = min_rate(0, 90).unwrap();
+        min_rate.check(2 * SECOND, [1, 0, 0], [100, 0, 0]);
+        assert_eq!(min_rate.check(4 * SECOND, [2, 0, 0], [280, 0, 0]), None, "exactly the minimum");
         let slow = TooSlow::Ios { wanted: 90, got: 50 };
-        assert_eq!(floor.check(5 * SECOND, [3, 0, 0], [330, 0, 0]), Some(slow));
-        floor.restart();
-        assert!(!floor.due(SECOND));
-        assert_eq!(floor.check(2 * SECOND, [4, 0, 0], [331, 0, 0]), None);
+        assert_eq!(min_rate.check(5 * SECOND, [3, 0, 0], [330, 0, 0]), Some(slow));
+        min_rate.restart();
+        assert!(!min_rate.due(SECOND));
+        assert_eq!(min_rate.check(2 * SECOND, [4, 0, 0], [331, 0, 0]), None);
     }
 }

@@ -88,7 +88,7 @@ impl BackingFile {
 impl Drop for BackingFile {
     fn drop(&mut self) {
         if let Some(path) = &self.made {
-            // Somebody else may have removed it; there is nobody to tell.
+            // Somebody else may have removed it; there is nobody to report an error to.
             let _ = fs::remove_file(path);
         }
     }

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use super::huge::{self, SMALLER};
 use crate::EngineError;
 
-/// A mapping, readable and writable.
+/// Mapped memory, readable and writable.
 #[derive(Debug)]
 pub(super) struct MappedMemory {
     start: NonNull<u8>,

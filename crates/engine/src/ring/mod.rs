@@ -1,4 +1,4 @@
-//! An io_uring as engines use it: set-up with the best flags the kernel takes, batches submitted and completions taken with as
+//! An io_uring as engines use it: set up with the best flags that the kernel accepts; submits batches and takes completions with as
 //! few io_uring_enter(2) calls as possible. Shared by the io_uring engine and by libaio's io_uring backend.
 //!
 //! Cost model: a submission writes one 64-byte entry; a batch is one system call, which also runs deferred completion work, so
@@ -35,7 +35,7 @@ pub struct Ring {
     registered: bool,
     /// True when a kernel thread takes entries off the submission queue.
     sqpoll: bool,
-    /// Entries pushed that the kernel was not told of yet.
+    /// Entries pushed and not submitted to the kernel yet.
     unsubmitted: u32,
     /// Entries handed over while reaping, not yet part of what [`Ring::submit`] returned.
     unreported: u32,

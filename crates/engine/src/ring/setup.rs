@@ -1,4 +1,4 @@
-//! Making a ring: which flags, in which order they are given up, and what to tell the user when the kernel has no io_uring.
+//! Sets up a ring: its flags, the order in which unsupported flags are dropped, and the error message when the kernel has no io_uring.
 
 use std::io;
 use std::os::fd::RawFd;

@@ -1,5 +1,5 @@
-//! The libaio engine: the kernel's asynchronous I/O (io_submit(2) and its kin), by system calls, without the C library of that
-//! name. Where the kernel has no such calls io_uring serves the engine instead, and a note says so.
+//! The libaio engine: the kernel's asynchronous I/O (io_submit(2) and related calls), called directly, without the C library of
+//! that name. If the kernel lacks these calls, the engine uses io_uring instead and says so in a note.
 //!
 //! As with the kernel's AIO, every kind of sync is an fsync, and trims run in `submit`.
 

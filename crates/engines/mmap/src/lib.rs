@@ -1,4 +1,4 @@
-//! The mmap engine: the job's region of every file is mapped once, I/O is copying from and to the mapping, a sync is msync(2).
+//! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
 //! A mapping cannot extend a file, and touching pages beyond its end kills the process with SIGBUS: files that are too short are
 //! refused when they are attached. Write-capable mappings of block devices are left as they are (fio punches them out first,

@@ -8,7 +8,7 @@ use ferrio_engine::{EngineError, OpenFile};
 /// Smallest unit of mapping and write-back, bytes.
 pub(crate) const PAGE: u64 = 4096;
 
-/// What the kernel is told about the order of accesses.
+/// The expected order of accesses, for madvise(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advice {
     None,

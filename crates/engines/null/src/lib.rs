@@ -1,8 +1,8 @@
-//! The null engine: every I/O succeeds and nothing is done, which leaves the cost of the rest of the program.
+//! The null engine: every I/O succeeds without doing anything, so that only the cost of the rest of the program remains.
 //!
-//! At depth 1 an I/O completes in `submit`. Deeper, I/Os wait until `flush` publishes them and are reaped in the order they came;
-//! as with fio's null engine a published batch has to be reaped before the next I/O is taken, so depth N needs batches of N, and
-//! whoever reaps gets all of it, however few are wanted.
+//! At depth 1 an I/O completes in `submit`. At greater depths I/Os wait until `flush` publishes them and are reaped in order. As
+//! with fio's null engine a published batch must be reaped before the next I/O is accepted, so depth N needs batches of N; `reap`
+//! returns the whole batch, even if fewer are wanted.
 #![forbid(unsafe_code)]
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};

@@ -1,8 +1,8 @@
-//! `io_submit_mode=offload`: any engine, run by one thread for each I/O in flight.
+//! `io_submit_mode=offload`: runs any engine with one thread per I/O in flight.
 //!
 //! To the worker loop it is an asynchronous engine of depth iodepth. Each unit has a thread of its own with a private instance of
 //! the engine at depth 1 and descriptors of its own, so a unit that is free always finds its thread idle, and nothing queues.
-//! Threads inherit CPUs, nice value and memory policy from the thread that opens the engine, and are joined when it goes.
+//! Threads inherit CPUs, nice value and memory policy from the thread that opens the engine, and are joined when it is dropped.
 
 mod member;
 

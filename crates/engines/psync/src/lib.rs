@@ -1,7 +1,7 @@
 //! The synchronous engines sync, psync, vsync, pvsync and pvsync2: one system call per I/O, complete when `submit` returns.
 //!
 //! Each engine is its own type, a [`Transfer`] inside [`SyncEngine`], so that nothing is decided per I/O. System calls are made
-//! directly: the C library's wrappers of read(2) and its kin are cancellation points, which cost about 20 ns per call in a
+//! directly: the C library's wrappers of read(2) and similar calls are cancellation points, which cost about 20 ns per call in a
 //! program with threads.
 
 mod transfer;

@@ -7,10 +7,10 @@ use std::task::{Poll, Waker};
 
 use ferrio_engine::Completion;
 
-/// Completions not taken yet. Of one thread; borrows never last over an await.
+/// Completions not taken yet. Used by one thread; no borrow lives across an await.
 pub(crate) struct Finished {
     completions: RefCell<VecDeque<Completion>>,
-    /// Who waits until `wanted` completions are there.
+    /// The task that waits for `wanted` completions.
     waiter: Cell<Option<Waker>>,
     wanted: Cell<usize>,
 }

@@ -1,5 +1,5 @@
-//! The tokio_uring engine, ferrio's own: the job's I/O goes through the tokio-uring runtime, as in a service built on it. Beside
-//! `ioengine=io_uring` with the same options it shows what the runtime costs.
+//! The tokio_uring engine, ferrio's own: the job's I/O goes through the tokio-uring runtime, as in a service built on it. The
+//! difference from `ioengine=io_uring` with the same options is the cost of the runtime.
 //!
 //! Cost model: every I/O is a task of its own, as in such a service, which is an allocation, two polls and two wake-ups; the tasks
 //! that become ready together share one io_uring_enter(2) and one epoll_wait(2). `flush` spawns the tasks, so slat is the time to

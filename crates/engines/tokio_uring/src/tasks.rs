@@ -98,8 +98,8 @@ impl Tasks {
         if min > 0 {
             return self.finished.wait(self.in_flight.min(min as usize)).await;
         }
-        // Waiting for an operation that is over at once is the one way to have the runtime tell the kernel of new requests and
-        // look at what is complete without waiting for any I/O. Should it fail, there is nothing to see.
+        // Awaiting an operation that completes at once is the only way to make the runtime submit new requests and collect
+        // completions without waiting for any I/O. If it fails, there is nothing to collect.
         let _ = tokio_uring::no_op().await;
     }
 

@@ -193,8 +193,8 @@ impl<E: Engine> IoLoop<'_, E> {
             if !open::is_opened(file) {
                 continue;
             }
-            let told = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", file.path.display()));
-            if !seen.insert(fs::metadata(&file.path).map_err(|e| told(&e))?.dev()) {
+            let failure = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", file.path.display()));
+            if !seen.insert(fs::metadata(&file.path).map_err(|e| failure(&e))?.dev()) {
                 continue;
             }
             let result = match &self.files.set.files[index].fd {

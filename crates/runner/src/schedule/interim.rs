@@ -44,8 +44,8 @@ impl Run<'_, '_> {
             Some(Round { due, missing, until: Instant::now() + self.due_reports.patience });
     }
 
-    /// A job told its figures.
-    pub(super) fn told(&mut self, index: usize, snapshot: Box<Snapshot>) {
+    /// A job answered with its figures.
+    pub(super) fn take_figures(&mut self, index: usize, snapshot: Box<Snapshot>) {
         let job = &mut self.jobs[index];
         // Taken for an earlier report, which could not wait for it and has shown the counters of a later moment: no figure may go back
         // in time. The answer that is waited for follows.

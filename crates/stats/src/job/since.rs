@@ -1,7 +1,7 @@
-//! What a job did between two looks at its figures: the exact difference of two states.
+//! The exact difference between two snapshots of a job's figures.
 //!
-//! Of sums and latencies only: samples of bandwidth and IOPS are no sums, and the coarse distributions (queue depths, batch sizes,
-//! latency buckets) stay empty.
+//! Only sums and latencies are subtracted. Samples of bandwidth and IOPS are not sums and stay empty, as do the coarse distributions
+//! (queue depths, batch sizes, latency buckets).
 
 use super::{DirectionStats, JobStats, SyncStats};
 use crate::latency::Latency;

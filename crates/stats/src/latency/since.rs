@@ -1,4 +1,4 @@
-//! What came to a latency between two looks at it: the exact difference of two states.
+//! The exact difference between two snapshots of a latency.
 
 use super::Latency;
 
