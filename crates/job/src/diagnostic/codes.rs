@@ -66,7 +66,6 @@ subjects! {
         "out-of-range": "a number is too small or too large";
         "unknown-suffix": "the letters after a number are not a unit here";
         "not-a-choice": "the option does not accept this word";
-        "invalid-rw-postfix": "the number after the colon of `rw` is invalid";
         "invalid-verify-pattern": "the bytes of `verify_pattern` are invalid";
         "invalid-steadystate-limit": "the limit after the colon of `steadystate` is invalid";
         "option-without-effect": "note: an option that changes nothing in the jobs it holds for";
