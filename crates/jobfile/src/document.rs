@@ -254,23 +254,23 @@ fn unreadable(why: Unreadable, origin: Origin) -> Diagnostic {
         Unreadable::NotUtf8 => Diagnostic::error("text that is not UTF-8", origin)
             .code("not-utf-8")
             .label("unreadable from here")
-            .help("save the file as UTF-8; other bytes may only stand in comments"),
+            .help("save the file as UTF-8; other bytes are allowed in comments only"),
         Unreadable::Nul => Diagnostic::error("a NUL byte in the text", origin)
             .code("nul-byte")
             .label("unreadable from here")
-            .help("a job file is plain text; UTF-16 has to be saved as UTF-8"),
+            .help("job files are plain text; convert UTF-16 to UTF-8"),
         Unreadable::ByteOrderMark => Diagnostic::error("the file begins with a byte order mark", origin)
             .code("byte-order-mark")
-            .label("an invisible U+FEFF stands before this line")
+            .label("an invisible U+FEFF precedes this line")
             .help("save the file as UTF-8 without a byte order mark"),
         Unreadable::Long(bytes) => Diagnostic::error(format!("a line of {bytes} bytes"), origin.part(0, 1))
             .code("long-line")
-            .label(format!("the most is {LINE}"))
+            .label(format!("the limit is {LINE}"))
             .help("give the option several times, or use a shorter value"),
         Unreadable::LongName(bytes) => {
             Diagnostic::error(format!("a section name of {bytes} bytes"), origin.part(0, 1))
                 .code("long-name")
-                .label(format!("the most is {NAME}"))
+                .label(format!("the limit is {NAME}"))
         }
     }
 }

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(problems[0].code, "unavailable-engine");
         assert_eq!(
             problems[0].label,
-            "not available: engine rbd needs Ceph's librbd, which this program is not linked with"
+            "not available: engine rbd needs Ceph's librbd, which ferrio is not linked with"
         );
         let help = problems[0].help.as_deref().unwrap();
         assert!(help.starts_with("map the image (rbd map) and use `io_uring` on the device; engines are "));

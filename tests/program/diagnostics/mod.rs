@@ -93,7 +93,7 @@ fn everything_wrong_in_two_files_and_the_command_line_is_said_in_one_go() {
     2 | bs=4q
       |     ^ unknown suffix
       |
-      = help: known are k, m, g, t and p, also as kb, mb ... and kib, mib ...; fio reads this as 4 bytes, and so does --strict=fio
+      = help: suffixes are k, m, g, t and p, also as kb, mb ... and kib, mib ...; fio reads this as 4 bytes, and so does --strict=fio
 
     note: job global dropped
 

@@ -124,7 +124,7 @@ fn an_option_without_implementation() {
 fn an_option_that_cannot_work_here() {
     insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nfdp=1\n"), @"
     [unavailable-option]
-    error: option `fdp` is not available: placement ids need a device with FDP or write streams and an engine that passes them on, which is not here
+    error: option `fdp` is not available: placement ids need a device with FDP or write streams, and no engine of ferrio passes them on
      --> x.fio:4:1
       |
     4 | fdp=1
@@ -156,7 +156,7 @@ fn an_engine_that_is_not_there() {
      --> x.fio:2:10
       |
     2 | ioengine=rbd
-      |          ^^^ not available: engine rbd needs Ceph's librbd, which this program is not linked with
+      |          ^^^ not available: engine rbd needs Ceph's librbd, which ferrio is not linked with
       |
       = help: map the image (rbd map) and use `io_uring` on the device; engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync
     ");

@@ -74,7 +74,7 @@ fn a_byte_order_mark() {
      --> x.fio:1:1
       |
     1 | ﻿[a]
-      | ^ an invisible U+FEFF stands before this line
+      | ^ an invisible U+FEFF precedes this line
       |
       = help: save the file as UTF-8 without a byte order mark
     "#);
@@ -90,7 +90,7 @@ fn bytes_that_are_no_text() {
     3 |   description=gr��e
       |                 ^ unreadable from here
       |
-      = help: save the file as UTF-8; other bytes may only stand in comments
+      = help: save the file as UTF-8; other bytes are allowed in comments only
     "#);
 }
 
@@ -104,7 +104,7 @@ fn a_nul_byte() {
     2 | size=4␀k
       |       ^ unreadable from here
       |
-      = help: a job file is plain text; UTF-16 has to be saved as UTF-8
+      = help: job files are plain text; convert UTF-16 to UTF-8
     "#);
 }
 

@@ -118,7 +118,7 @@ fn an_unknown_size_suffix() {
     2 | size=4x
       |       ^ unknown suffix
       |
-      = help: known are k, m, g, t and p, also as kb, mb ... and kib, mib ...; fio reads this as 4 bytes, and so does --strict=fio
+      = help: suffixes are k, m, g, t and p, also as kb, mb ... and kib, mib ...; fio reads this as 4 bytes, and so does --strict=fio
 
     note: job a dropped
     ");
@@ -194,7 +194,7 @@ fn a_fraction() {
      --> x.fio:2:7
       |
     2 | size=1.5g
-      |       ^^^ a fraction is not possible here
+      |       ^^^ fractions are not allowed here
       |
       = help: fio reads this as 1 byte; write `(1.5g)`, or use --strict=fio
 

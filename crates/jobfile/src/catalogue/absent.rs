@@ -39,52 +39,48 @@ pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
     }
 }
 
-pub(super) const CGROUP: &str = "fio drives the first version of control groups, which is gone from current systems; start the program \
-     with `systemd-run --scope` and its limits instead";
-pub(super) const CUDA: &str =
-    "buffers in the memory of a GPU need CUDA, which this program is not linked with";
+pub(super) const CGROUP: &str = "it needs version 1 of control groups, which current systems no longer have; use `systemd-run --scope` with limits instead";
+pub(super) const CUDA: &str = "buffers in GPU memory need CUDA, which ferrio is not linked with";
 pub(super) const UNTORN: &str =
-    "untorn writes need a device and a file system that promise them, and no engine here asks for them";
+    "untorn writes need a device and a file system that support them, and no engine of ferrio requests them";
 pub(super) const RANGES: &str =
-    "only engine io_uring_cmd puts several ranges into one trim, and it is not here";
-pub(super) const PLACEMENT: &str = "placement ids need a device with FDP or write streams and an engine that passes them on, which is not here";
-pub(super) const PROTECTION: &str =
-    "protection information needs a device formatted with it and engine io_uring_cmd, which is not here";
-pub(super) const ZONES: &str = "it is about zoned devices (zonemode=zbd), which this program cannot manage";
-pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which this program is not linked with";
-pub(super) const E4DEFRAG: &str =
-    "engine e4defrag is about the extents of ext4 only and not part of this program";
-pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which this program is not linked with";
+    "only engine io_uring_cmd puts several ranges into one trim, and ferrio does not have it";
+pub(super) const PLACEMENT: &str =
+    "placement ids need a device with FDP or write streams, and no engine of ferrio passes them on";
+pub(super) const PROTECTION: &str = "protection information needs a device formatted with it and engine io_uring_cmd, which ferrio does not have";
+pub(super) const ZONES: &str = "it is for zoned devices (zonemode=zbd), which ferrio does not support";
+pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which ferrio is not linked with";
+pub(super) const E4DEFRAG: &str = "engine e4defrag is for ext4 extents only and not part of ferrio";
+pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which ferrio is not linked with";
 pub(super) const HTTP: &str =
-    "engine http needs an HTTP client with TLS (libcurl, OpenSSL), which this program is not linked with";
+    "engine http needs an HTTP client with TLS (libcurl, OpenSSL), which ferrio is not linked with";
 pub(super) const LIBBLKIO: &str =
-    "engine libblkio needs the library libblkio, which this program is not linked with";
+    "engine libblkio needs the library libblkio, which ferrio is not linked with";
 pub(super) const LIBCUFILE: &str =
-    "engine libcufile needs the library libcufile and an NVIDIA GPU, which this program does not work with";
+    "engine libcufile needs the library libcufile and an NVIDIA GPU, which ferrio does not support";
 pub(super) const LIBHIPFILE: &str =
-    "engine libhipfile needs the library libhipfile and an AMD GPU, which this program does not work with";
-pub(super) const LIBHDFS: &str =
-    "engine libhdfs needs Hadoop's libhdfs, which this program is not linked with";
+    "engine libhipfile needs the library libhipfile and an AMD GPU, which ferrio does not support";
+pub(super) const LIBHDFS: &str = "engine libhdfs needs Hadoop's libhdfs, which ferrio is not linked with";
 pub(super) const LIBISCSI: &str =
-    "engine libiscsi needs the library libiscsi, which this program is not linked with";
-pub(super) const MTD: &str = "engine mtd needs a raw flash device (MTD), which this program has no code for";
-pub(super) const NBD: &str = "engine nbd needs the library libnbd, which this program is not linked with";
-pub(super) const NFS: &str = "engine nfs needs the library libnfs, which this program is not linked with";
-pub(super) const RADOS: &str = "engine rados needs Ceph's librados, which this program is not linked with";
-pub(super) const RBD: &str = "engine rbd needs Ceph's librbd, which this program is not linked with";
+    "engine libiscsi needs the library libiscsi, which ferrio is not linked with";
+pub(super) const MTD: &str = "engine mtd needs a raw flash device (MTD), which ferrio does not support";
+pub(super) const NBD: &str = "engine nbd needs the library libnbd, which ferrio is not linked with";
+pub(super) const NFS: &str = "engine nfs needs the library libnfs, which ferrio is not linked with";
+pub(super) const RADOS: &str = "engine rados needs Ceph's librados, which ferrio is not linked with";
+pub(super) const RBD: &str = "engine rbd needs Ceph's librbd, which ferrio is not linked with";
 pub(super) const RDMA: &str =
-    "engine rdma needs an RDMA adapter and librdmacm, which this program is not linked with";
-pub(super) const SG: &str = "engine sg needs a SCSI generic device, which this program has no code for";
+    "engine rdma needs an RDMA adapter and librdmacm, which ferrio is not linked with";
+pub(super) const SG: &str = "engine sg needs a SCSI generic device, which ferrio does not support";
 pub(super) const EXTERNAL: &str =
     "external engines are shared objects made for fio's own data structures and cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
-pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which this program is not linked with";
-const ZONED: &str = "it is for zoned devices, which this program cannot manage; zonemode=strided needs none";
-const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which this program has no code for";
-const PMEM: &str = "it needs persistent memory and libpmem, which this program is not linked with";
-const ZBC: &str =
-    "engine libzbc needs the library libzbc and a zoned disk, which this program is not linked with";
-const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which this program is not linked with";
+pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which ferrio is not linked with";
+const ZONED: &str =
+    "it is for zoned devices, which ferrio does not support; zonemode=strided works on any device";
+const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which ferrio does not support";
+const PMEM: &str = "it needs persistent memory and libpmem, which ferrio is not linked with";
+const ZBC: &str = "engine libzbc needs the library libzbc and a zoned disk, which ferrio is not linked with";
+const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which ferrio is not linked with";
 const SOLARIS: &str = "engine solarisaio exists on Solaris only";
 
 macro_rules! absent {
@@ -99,49 +95,49 @@ macro_rules! absent {
 }
 
 absent! {
-    "cpuio": "Burns CPU time, does no I/O", None, "burn CPU with another program beside this one";
+    "cpuio": "Burns CPU time, does no I/O", None, "run a CPU-bound program at the same time";
     "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
     "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
-    "dircreate": "Creates directories", None, "`psync` with small files comes nearest";
-    "dirdelete": "Deletes directories", None, "`psync` with unlink=1 comes nearest";
-    "dirstat": "Looks directories up", None, "no engine here comes near";
-    "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag beside a job that uses the files";
-    "exec": "Runs another program", None, "start the program beside this one";
+    "dircreate": "Creates directories", None, "`psync` with small files is the closest";
+    "dirdelete": "Deletes directories", None, "`psync` with unlink=1 is the closest";
+    "dirstat": "Looks directories up", None, "no engine of ferrio is similar";
+    "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
+    "exec": "Runs another program", None, "start the program alongside ferrio";
     "external": "A plug-in: external:/path.so", Some(EXTERNAL), "`psync`, `io_uring` or `libaio` may do the same";
-    "falloc": "fallocate(2)", None, "`psync` with fallocate= comes nearest";
-    "filecreate": "Creates files", None, "`psync` with nrfiles= and create_on_open=1 comes nearest";
-    "filedelete": "Deletes files", None, "`psync` with unlink=1 comes nearest";
-    "filestat": "Looks files up", None, "no engine here comes near";
-    "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate comes nearest";
+    "falloc": "fallocate(2)", None, "`psync` with fallocate= is the closest";
+    "filecreate": "Creates files", None, "`psync` with nrfiles= and create_on_open=1 is the closest";
+    "filedelete": "Deletes files", None, "`psync` with unlink=1 is the closest";
+    "filestat": "Looks files up", None, "no engine of ferrio is similar";
+    "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate is the closest";
     "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";
-    "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine here comes near";
+    "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine of ferrio is similar";
     "ime_aio": "DDN IME, asynchronous", Some(IME), "mount it and use `libaio` on its files";
     "ime_psync": "DDN IME, synchronous", Some(IME), "mount it and use `psync` on its files";
     "ime_psyncv": "DDN IME, synchronous vectors", Some(IME), "mount it and use `pvsync` on its files";
-    "io_uring_cmd": "NVMe pass-through by io_uring(7)", Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace comes nearest";
-    "libblkio": "libblkio", Some(LIBBLKIO), "`io_uring` on the block device comes nearest";
+    "io_uring_cmd": "NVMe pass-through by io_uring(7)", Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace is the closest";
+    "libblkio": "libblkio", Some(LIBBLKIO), "`io_uring` on the block device is the closest";
     "libcufile": "GPU memory by NVIDIA GDS", Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
     "libhdfs": "Hadoop file system", Some(LIBHDFS), "mount it through NFS or FUSE and use `psync` on its files";
     "libhipfile": "GPU memory by AMD hipFile", Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
     "libiscsi": "iSCSI from user space", Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
     "libpmem": "Persistent memory by libpmem", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
-    "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device comes nearest";
-    "mtd": "Raw flash", Some(MTD), "no engine here comes near";
+    "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device is the closest";
+    "mtd": "Raw flash", Some(MTD), "no engine of ferrio is similar";
     "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
-    "net": "Sockets", None, "no engine here comes near";
-    "netsplice": "Sockets by splice(2)", None, "no engine here comes near";
+    "net": "Sockets", None, "no engine of ferrio is similar";
+    "netsplice": "Sockets by splice(2)", None, "no engine of ferrio is similar";
     "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
-    "page_fault": "Faults pages of mapped files in", None, "`mmap` comes nearest";
-    "posixaio": "aio_read(3) and its kin", None, "`libaio` or `io_uring` does the same in the kernel";
+    "page_fault": "Page faults on mapped files", None, "`mmap` is the closest";
+    "posixaio": "aio_read(3), aio_write(3)", None, "`libaio` or `io_uring` does the same in the kernel";
     "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
-    "rdma": "RDMA", Some(RDMA), "no engine here comes near";
-    "sg": "SCSI generic", Some(SG), "`io_uring` or `psync` on the disk's block device comes nearest";
+    "rdma": "RDMA", Some(RDMA), "no engine of ferrio is similar";
+    "sg": "SCSI generic", Some(SG), "`io_uring` or `psync` on the disk's block device is the closest";
     "solarisaio": "Solaris only", Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
-    "splice": "splice(2) through a pipe", None, "`psync` comes nearest";
+    "splice": "splice(2) through a pipe", None, "`psync` is the closest";
     "windowsaio": "Windows only", Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
-    "xnvme": "NVMe by xNVMe", Some(XNVME), "`io_uring` on the block device comes nearest";
+    "xnvme": "NVMe by xNVMe", Some(XNVME), "`io_uring` on the block device is the closest";
 }
 
 /// The words of `ioengine` by name, those of absent engines included; `external` is last, as in fio.

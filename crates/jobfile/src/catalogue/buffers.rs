@@ -23,7 +23,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         RefillBuffers: "refill_buffers", Flag, Plain;
             Works; "New buffer contents for each write";
         ScrambleBuffers: "scramble_buffers", Bool, Plain, default "1";
-            Works; "Change a little of the buffer on each write to defeat dedup";
+            Works; "Change part of the buffer on each write to defeat deduplication";
         BufferPattern: "buffer_pattern", Pattern, Plain;
             Works; "Bytes to fill write buffers with, as numbers, strings or a file";
         BufferCompressPercentage: "buffer_compress_percentage", Int, Percent, max 100;

@@ -14,7 +14,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         UniqueFilename: "unique_filename", Bool, Plain, default "1";
             NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
         Lockfile: "lockfile", Enum, Plain, default "none", words ["none": "Do not lock", "exclusive": "One job at a time", "readwrite": "Many readers or one writer"], under "filename";
-            OnlyOff(&["none"]); "Serialise I/O to a file shared between jobs with an in-fio lock";
+            OnlyOff(&["none"]); "Serialize I/O to a file shared between jobs with an internal lock";
         Opendir: "opendir", Str, Plain;
             Works; "Add every file found below this directory to the job";
         AllowFileCreate: "allow_file_create", Bool, Plain, default "1";
@@ -23,7 +23,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Works; "Allow writing to a mounted block device; otherwise the run aborts";
     }
     [Core; "file" / "io_basic"] {
-        Filetype: "filetype", Enum, Plain, default "none", words ["none": "Find out by looking", "file": "Regular file", "block": "Block device", "char": "Character device"];
+        Filetype: "filetype", Enum, Plain, default "none", words ["none": "Detect the type", "file": "Regular file", "block": "Block device", "char": "Character device"];
             OnlyOff(&["none"]); "Skip the stat call and treat every file of the job as this type";
     }
     [Core; "file" / "none"] {
@@ -48,11 +48,11 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Fdatasync: "fdatasync", Int, Count, default "0", max 4294967295;
             Works; "fdatasync after every N writes";
         SyncFileRange: "sync_file_range", EnumList, Plain, of SyncFileRangeFlag;
-            Works; "Call sync_file_range with these flags after every NR writes";
+            Works; "Call sync_file_range with these flags after every N writes";
         Overwrite: "overwrite", Bool, Plain, default "0";
             Works; "Lay out the file before writing, so writes overwrite existing blocks";
         Ioscheduler: "ioscheduler", Str, Plain;
-            NotYet; "Switch the block device's I/O scheduler first";
+            NotYet; "Switch the block device's I/O scheduler before the job starts";
         CreateSerialize: "create_serialize", Bool, Plain, default "1";
             Works; "Create files one job at a time before starting";
         CreateFsync: "create_fsync", Bool, Plain, default "1";

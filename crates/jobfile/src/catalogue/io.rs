@@ -9,7 +9,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Rw: "rw" | "readwrite", EnumArg, Plain, of ReadWrite;
             Works; "Direction and pattern of the workload";
         RwSequencer: "rw_sequencer", Enum, Plain, of Sequencer;
-            Works; "What a sequential group of I/Os inside an rw :NR workload does to the offset";
+            Works; "How offsets advance within the groups of I/Os of rw=randread:8 and the like";
         Ioengine: "ioengine", EnumArg, Plain, of EngineKind, list absent::ENGINES;
             Works; "Method used to submit I/O (tokio_uring: ferrio only)";
         Iodepth: "iodepth", Int, Count, default "1", min 1, max 4294967295;
@@ -55,7 +55,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         BsIsSeqRand: "bs_is_seq_rand", Bool, Plain, default "0", under "bs";
             Works; "Use the read block size for sequential and the write one for random I/O";
         WriteBarrier: "write_barrier", Int, Count, default "0", max 4294967295;
-            NoEffect("no engine acts on the mark"); "Mark every Nth write as a barrier; inert in practice";
+            NoEffect("no engine acts on the mark"); "Mark every Nth write as a barrier; no effect in practice";
     }
     [Core; "io" / "io_type"] {
         Direct: "direct", Bool, Plain, default "0";

@@ -42,7 +42,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WriteIopsLog: "write_iops_log", OptStr, Plain;
             Works; "Log I/O rate";
         LogEntries: "log_entries", Int, Count, default "1024", min 1024, max 1048576;
-            NoEffect("logs are streamed to disk, nothing is allocated ahead"); "Log records allocated at first";
+            NoEffect("logs are streamed to disk; nothing is allocated in advance"); "Initial number of log records";
         LogAvgMsec: "log_avg_msec", Int, Milliseconds, default "0", max 4294967295;
             Works; "Interval over which log records are averaged";
         LogHistMsec: "log_hist_msec", Int, Milliseconds, default "0", max 4294967295;
@@ -70,7 +70,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;
             Works; "clock_gettime id for log_alternate_epoch";
         BlockErrorPercentiles: "block_error_percentiles", Bool, Plain, default "0";
-            Works; "States of trimmed blocks, and trims that failed ones had survived";
+            Works; "Report the states of trimmed blocks, and how many trims failed blocks had survived";
         Bwavgtime: "bwavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_bw_log";
             Works; "Sampling interval of bandwidth statistics";
         Iopsavgtime: "iopsavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_iops_log";

@@ -45,7 +45,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Clocksource: "clocksource", Enum, Plain, of ClockWord;
             Works; "Clock used for all timing";
         GtodCpu: "gtod_cpu", Int, Plain, max 4294967295;
-            NotYet; "Dedicate a CPU to reading the clock for everyone";
+            NotYet; "Dedicate a CPU to reading the clock for all jobs";
     }
     [Core; "general" / "none"] {
         ExecPrerun: "exec_prerun", Str, Plain;

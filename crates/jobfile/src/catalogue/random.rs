@@ -12,7 +12,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Norandommap: "norandommap", Flag, Plain, under "rw";
             Works; "Do not track visited blocks; random offsets may repeat or be missed";
         Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
-            Works; "Carry on without the block map when it cannot be allocated";
+            Works; "Continue without the block map when it cannot be allocated";
         Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
             OnlyOff(&["0"]); "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
         SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
@@ -22,13 +22,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
             OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
         RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;
-            Works; "Generator behind random offsets (permute: ferrio only)";
+            Works; "Generator of random offsets (permute: ferrio only)";
         RandomDistribution: "random_distribution", EnumArg, Plain, of DistributionType;
-            Works; "Statistical shape of random offsets";
+            Works; "Distribution of random offsets";
         RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
             Works; "Move the sequence window forward after each cycle instead of repeating it in place";
         PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;
-            Works; "Share of a random workload that is really random; the rest is sequential";
+            Works; "Share of a random workload that is random; the rest is sequential";
         PercentageSequential: "percentage_sequential", Deprecated, Plain;
             Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use fails the job";
     }

@@ -38,7 +38,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         MaxLatency: "max_latency", Time PerDirection, Microseconds, max 18446744073709551615;
             Works; "Fail the job when one I/O takes longer";
         LatencyTarget: "latency_target", Time, Microseconds;
-            Works; "Highest queue depth that keeps latency under this";
+            Works; "Find the highest queue depth that keeps latency below this";
         LatencyWindow: "latency_window", Time, Microseconds;
             Works; "Sampling period of the latency search";
         LatencyPercentile: "latency_percentile", Float, Percent, default "100", min 0, max 100;

@@ -10,7 +10,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         DoVerify: "do_verify", Bool, Plain, default "1", under "verify";
             Works; "Run the read-back phase after writing";
         VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed": "Blocks that were written", "fsynced": "Blocks that were synced"], under "verify";
-            OnlyOff(&["completed"]); "Which completed writes a saved verify state vouches for";
+            OnlyOff(&["completed"]); "Which completed writes a saved verify state covers";
         Verifysort: "verifysort", Ignored, Plain;
             NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
         VerifysortNr: "verifysort_nr", Ignored, Plain;

@@ -62,11 +62,9 @@ fn postfix(
     Ok(match number {
         _ if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
             let every = u32::try_from(number).ok().filter(|&every| every > 0);
-            RwPostfix::Every(
-                every.ok_or_else(|| {
-                    argument.fault("the number of I/Os per random offset is 1 to 4294967295")
-                })?,
-            )
+            RwPostfix::Every(every.ok_or_else(|| {
+                argument.fault("the number of I/Os per random offset must be 1 to 4294967295")
+            })?)
         }
         0 => RwPostfix::None,
         bytes => RwPostfix::Hole(bytes),
@@ -88,7 +86,7 @@ fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
         SkewShape::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
         SkewShape::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
         SkewShape::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
-            Err("the deviation is 0 to less than 100")
+            Err("the deviation must be at least 0 and below 100")
         }
         _ => Ok(()),
     };
@@ -96,7 +94,7 @@ fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
     let Some(piece) = center else { return Ok(Skew { shape, center: None }) };
     let center = decimal(piece)?;
     if !(0.0..=1.0).contains(&center) {
-        return Err(piece.fault("the center is 0 to 1"));
+        return Err(piece.fault("the center must be 0 to 1"));
     }
     Ok(Skew { shape, center: Some(center) })
 }
@@ -115,7 +113,7 @@ fn zones(
     let pieces = pieces_by_comma(argument.text, 3);
     if let Some(extra) = pieces.get(3) {
         return Err(TextPiece { at: argument.at + extra.at, ..*extra }
-            .fault("three lists (read, write, trim) are possible"));
+            .fault("at most three lists (read, write, trim) are allowed"));
     }
     let list =
         |piece: TextPiece<'_>| zone_list(kb_base, word, TextPiece { at: argument.at + piece.at, ..piece });
@@ -131,7 +129,7 @@ fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<Access
     let mut zones = Vec::new();
     for zone in list.split(':') {
         if zones.len() == 256 {
-            return Err(zone.fault("at most 256 zones are possible"));
+            return Err(zone.fault("at most 256 zones are allowed"));
         }
         let (accesses, size) = zone.cut('/');
         let accesses = share(accesses)?;
@@ -172,7 +170,7 @@ fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec
     };
     let numbers = argument.split(',').enumerate().map(|(at, number)| {
         if at == 64 {
-            return Err(number.fault("at most 64 numbers are possible"));
+            return Err(number.fault("at most 64 numbers are allowed"));
         }
         let block = number.text.trim().parse::<u32>();
         block.map(u64::from).map_err(|_| number.fault("a number from 0 is expected"))

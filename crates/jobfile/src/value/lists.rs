@@ -70,7 +70,7 @@ pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
     for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a CPU number is expected")?;
         if last >= CPUS {
-            return Err(piece.trim().fault(format!("CPU numbers end at {}", CPUS - 1)));
+            return Err(piece.trim().fault(format!("the highest CPU number is {}", CPUS - 1)));
         }
         cpus.extend(first..=last);
     }
@@ -86,11 +86,11 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
     for piece in TextPiece::whole(text).split(',') {
         let (first, last) = span(piece, "a placement id is expected")?;
         if last > 0xffff {
-            return Err(piece.trim().fault("placement ids end at 65535"));
+            return Err(piece.trim().fault("the highest placement id is 65535"));
         }
         ids.extend(first..=last);
         if ids.len() > IDS {
-            return Err(piece.trim().fault(format!("at most {IDS} ids are possible")));
+            return Err(piece.trim().fault(format!("at most {IDS} ids are allowed")));
         }
     }
     Ok(Value::Numbers(sorted(ids)))
@@ -114,7 +114,7 @@ pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
     let mut errors = [Vec::new(), Vec::new(), Vec::new()];
     for (at, list) in TextPiece::whole(text).split(',').enumerate() {
         let Some(errors) = errors.get_mut(at) else {
-            return Err(list.fault("three lists (read, write, verify) are possible"));
+            return Err(list.fault("at most three lists (read, write, verify) are allowed"));
         };
         for name in list.split(':').map(TextPiece::trim).filter(|name| !name.text.is_empty()) {
             let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
@@ -147,7 +147,7 @@ fn span(piece: TextPiece<'_>, what: &str) -> Result<(u32, u32), Fault> {
     let first = number(first)?;
     let last = last.map_or(Ok(first), number)?;
     if last < first {
-        return Err(piece.fault("the range runs backwards"));
+        return Err(piece.fault("the range is reversed"));
     }
     Ok((first, last))
 }

@@ -79,7 +79,7 @@ impl NumberReader<'_> {
     pub(crate) fn bounds(self, text: &str) -> Result<Value, Fault> {
         let pieces = pieces(text, 2);
         if let [_, _, extra, ..] = pieces[..] {
-            return Err(extra.fault("one value or two are possible"));
+            return Err(extra.fault("at most two values are allowed"));
         }
         let mut bounds = Vec::with_capacity(2);
         for piece in pieces {
@@ -163,7 +163,7 @@ impl NumberReader<'_> {
             }
         };
         let number = number.and_then(|number| i64::try_from(number).ok());
-        number.ok_or_else(|| piece.fault("too large").help("numbers go up to 9223372036854775807"))
+        number.ok_or_else(|| piece.fault("too large").help("the largest number is 9223372036854775807"))
     }
 
     /// Digits and a suffix.
@@ -189,7 +189,7 @@ impl NumberReader<'_> {
         }
         if suffix.text.starts_with('.') {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
-            return Err(suffix.fault("a fraction is not possible here").help(help));
+            return Err(suffix.fault("fractions are not allowed here").help(help));
         }
         let lower = suffix.text.to_ascii_lowercase();
         let factor = if time { time_factor(&lower) } else { self.factor(&lower) };
@@ -202,7 +202,7 @@ impl NumberReader<'_> {
         let fault = |why: &str| suffix.fault(why.to_owned()).code("unknown-suffix");
         if time {
             return fault("unknown time suffix")
-                .help("known are d, h, m, s, ms, us, msec and usec, one per value");
+                .help("suffixes are d, h, m, s, ms, us, msec and usec, one per value");
         }
         match suffix.text {
             "z" => return fault("`z` (zones) is not applicable to this option"),
@@ -219,7 +219,7 @@ impl NumberReader<'_> {
             Some(unit) => fault("no time suffixes here")
                 .help(format!("this option counts {unit}; write the number only")),
             None => fault("unknown suffix")
-                .help("known are k, m, g, t and p, also as kb, mb ... and kib, mib ..."),
+                .help("suffixes are k, m, g, t and p, also as kb, mb ... and kib, mib ..."),
         }
     }
 
@@ -329,7 +329,7 @@ pub(crate) fn fill<T: Clone>(
         *value = last.clone();
     }
     if values.iter().all(Option::is_none) {
-        return Err(TextPiece::whole(text).fault("no direction gets a value"));
+        return Err(TextPiece::whole(text).fault("no direction has a value"));
     }
     Ok(values)
 }

@@ -98,7 +98,7 @@ fn withdrawn(row: &'static OptionRow) -> Fault {
 /// Limits on text that is taken as it is.
 fn plain(row: &'static OptionRow, text: &str) -> Result<(), Fault> {
     if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > NAME {
-        return Err(TextPiece::whole(text).fault(format!("{} bytes long, the most is {NAME}", text.len())));
+        return Err(TextPiece::whole(text).fault(format!("{} bytes long; the limit is {NAME}", text.len())));
     }
     Ok(())
 }

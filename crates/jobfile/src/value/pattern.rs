@@ -84,7 +84,7 @@ fn decimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
         length -= 1;
     }
     let number = piece.part(0, length);
-    let value = number.text.parse::<i32>().map_err(|_| number.fault("a number of 32 bits is expected"))?;
+    let value = number.text.parse::<i32>().map_err(|_| number.fault("a 32-bit number is expected"))?;
     let all = value.to_le_bytes();
     let used = if value < 0 { 4 } else { all.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1) };
     bytes.extend(&all[..used]);

@@ -18,7 +18,7 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         let mut splits = Vec::new();
         for entry in list.without_last(':').split(':') {
             if splits.len() == ENTRIES {
-                return Err(entry.fault(format!("at most {ENTRIES} block sizes are possible")));
+                return Err(entry.fault(format!("at most {ENTRIES} block sizes are allowed")));
             }
             let (size, percent) = entry.cut('/');
             let bytes = reader.limited(size)? as u64;
@@ -31,7 +31,7 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
-            return Err(list.fault(format!("the shares add up to {sum}, nothing is left for the blank ones")));
+            return Err(list.fault(format!("the shares add up to {sum}, nothing is left for blank ones")));
         }
         Ok(splits)
     })?;

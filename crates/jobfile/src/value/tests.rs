@@ -79,7 +79,7 @@ fn directions_get_their_pieces() {
         assert_eq!(bs(text), want, "{text}");
     }
     assert_eq!(why(Opt::Bs, "4k,8k,16k,32k"), "three values (read, write, trim) are possible");
-    assert_eq!(why(Opt::Bs, ",,"), "no direction gets a value");
+    assert_eq!(why(Opt::Bs, ",,"), "no direction has a value");
     assert_eq!(why(Opt::Bs, "4k,foo"), "a number is expected");
     assert_eq!(
         read(Opt::CmdprioPercentageLibaio, "10,20"),
@@ -94,7 +94,7 @@ fn numbers_with_something_behind_them_are_refused() {
         (Opt::Bs, "-", "a number is expected"),
         (Opt::Bs, "0x", "a number is expected"),
         (Opt::Bs, "4foo", "unknown suffix"),
-        (Opt::Bs, "1.5g", "a fraction is not possible here"),
+        (Opt::Bs, "1.5g", "fractions are not allowed here"),
         (Opt::Bs, "1z", "`z` (zones) is not applicable to this option"),
         (Opt::Bs, "50%", "a percentage is not applicable to this option"),
         (Opt::Size, "99999999999999999999999", "too large"),
@@ -156,7 +156,7 @@ fn bounds_are_put_in_order() {
     assert_eq!(read(Opt::Startdelay, "1s-3s"), Ok(Value::Range(1_000_000, 3_000_000)));
     assert_eq!(read(Opt::Startdelay, "800ms,1"), Ok(Value::Range(800_000, 1_000_000)));
     assert_eq!(why(Opt::Filesize, "0"), "the minimum is 1");
-    assert_eq!(why(Opt::Filesize, "1k-2k-3k"), "one value or two are possible");
+    assert_eq!(why(Opt::Filesize, "1k-2k-3k"), "at most two values are allowed");
     let range = Some((1024, 4096));
     assert_eq!(read(Opt::Bsrange, ",4k-1k"), Ok(Value::Ranges([None, range, range])));
     assert_eq!(why(Opt::Bsrange, "4k"), "two bounds are expected");
@@ -254,12 +254,12 @@ fn lists_hold_what_was_written() {
     assert_eq!(read(Opt::Filename, ":sub/x::y\\:z"), names(&["sub/x", "y:z"]));
     assert_eq!(read(Opt::Filename, "a\\b:c"), names(&["a\\b", "c"]));
     assert_eq!(why(Opt::Filename, "::"), "a name is expected");
-    assert_eq!(why(Opt::Filename, &"x".repeat(5000)), "5000 bytes long, the most is 4095");
+    assert_eq!(why(Opt::Filename, &"x".repeat(5000)), "5000 bytes long; the limit is 4095");
     assert_eq!(read(Opt::CpusAllowed, "0,2-4,3"), Ok(Value::Numbers(vec![0, 2, 3, 4])));
-    assert_eq!(why(Opt::CpusAllowed, "9999"), "CPU numbers end at 1023");
+    assert_eq!(why(Opt::CpusAllowed, "9999"), "the highest CPU number is 1023");
     assert_eq!(why(Opt::CpusAllowed, "0,,1"), "a CPU number is expected");
     assert_eq!(read(Opt::Plids, "5,1-3"), Ok(Value::Numbers(vec![1, 2, 3, 5])));
-    assert_eq!(why(Opt::Plids, "1-200"), "at most 128 ids are possible");
+    assert_eq!(why(Opt::Plids, "1-200"), "at most 128 ids are allowed");
     assert_eq!(read(Opt::PercentileList, "99.95:1"), Ok(Value::Floats(vec![99.95, 1.0], 2)));
     assert_eq!(read(Opt::PercentileList, "50:99:"), Ok(Value::Floats(vec![50.0, 99.0], 0)));
     assert_eq!(why(Opt::PercentileList, "50:foo"), "a number is expected");
@@ -280,7 +280,7 @@ fn splits_share_what_is_left() {
     assert_eq!(read(Opt::Bssplit, "4k/20:8k/,64k/100"), Ok(want));
     assert_eq!(
         why(Opt::Bssplit, "4k/80:8k/40:16k/:32k/"),
-        "the shares add up to 120, nothing is left for the blank ones"
+        "the shares add up to 120, nothing is left for blank ones"
     );
     assert_eq!(why(Opt::Bssplit, "x/50"), "a number is expected");
     assert!(read(Opt::CmdprioBssplitLibaio, "4k/50/1/0:8k/50").is_ok());

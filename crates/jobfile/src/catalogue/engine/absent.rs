@@ -235,7 +235,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     }
     [Engines(&["windowsaio"]); "engine" / "windowsaio"] {
         NoCompletionThread: "no_completion_thread", Flag, Plain;
-            Unavailable(absent::WINDOWS); "Poll completions without a further thread";
+            Unavailable(absent::WINDOWS); "Poll completions without an additional thread";
     }
     [Engines(&["xnvme"]); "engine" / "xnvme"] {
         HipriXnvme: "hipri", Flag, Plain;
@@ -259,7 +259,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         XnvmeIovec: "xnvme_iovec", Flag, Plain;
             Unavailable(absent::XNVME); "Use vectored commands";
         MdPerIoSizeXnvme: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
-            Unavailable(absent::XNVME); "Bytes of metadata buffer kept apart from the data, per I/O";
+            Unavailable(absent::XNVME); "Size of the separate metadata buffer of each I/O";
         PiActXnvme: "pi_act", Bool, Plain, default "1";
             Unavailable(absent::XNVME); "1 lets the device handle protection information, 0 lets fio";
         PiChkXnvme: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];

@@ -27,7 +27,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Nonvectored: "nonvectored", Int, Plain, default "-1", min -1, max 4294967295;
             Works; "Use plain instead of vectored read and write commands";
         UncachedIoUring: "uncached", Int, Plain, max 4294967295;
-            Works; "Buffered I/O that drops its pages afterwards";
+            Works; "Buffered I/O that drops its pages from the cache afterwards";
         NowaitIoUring: "nowait", Bool, Plain;
             Works; "Fail with EAGAIN instead of blocking";
         ForceAsync: "force_async", Int, Count, max 4294967295;
@@ -51,7 +51,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         CmdprioBssplitIoUring: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
             Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
         MdPerIoSizeIoUring: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
-            Unavailable(absent::PROTECTION); "Bytes of metadata buffer kept apart from the data, per I/O";
+            Unavailable(absent::PROTECTION); "Size of the separate metadata buffer of each I/O";
         PiActIoUring: "pi_act", Bool, Plain, default "1";
             Unavailable(absent::PROTECTION); "1 lets the device handle protection information, 0 lets fio";
         PiChkIoUring: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];

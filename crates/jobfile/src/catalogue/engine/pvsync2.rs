@@ -10,7 +10,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         HipriPercentage: "hipri_percentage", Int, Percent, default "100", max 100;
             Works; "Share of I/Os that get hipri";
         UncachedPvsync2: "uncached", Int, Plain, max 4294967295;
-            Works; "Buffered I/O that drops its pages afterwards";
+            Works; "Buffered I/O that drops its pages from the cache afterwards";
         NowaitPvsync2: "nowait", Bool, Plain;
             Works; "Fail with EAGAIN instead of blocking";
     }

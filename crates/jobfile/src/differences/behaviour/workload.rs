@@ -30,8 +30,8 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         id: "random-map-units",
-        fio: "with block sizes that differ by direction, the same bit of the random map stands for different bytes: rw=randread bs=16k,4k,4k size=1m ends after 34 of 64 blocks",
-        ferrio: "a bit stands for the smallest block of the directions that the job issues",
+        fio: "with block sizes that differ by direction, the same bit of the random map means different bytes: rw=randread bs=16k,4k,4k size=1m ends after 34 of 64 blocks",
+        ferrio: "a bit means the smallest block of the directions that the job issues",
         why: "every block is visited once; the order of such a job differs from fio's",
     },
     Row {

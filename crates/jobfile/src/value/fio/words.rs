@@ -14,13 +14,13 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     let whole = TextPiece::whole(text);
     if text.starts_with([' ', '\t']) {
         return Err(whole
-            .fault("fio takes no blank behind the `=` of a word")
-            .help("remove the blank, or --strict=fio"));
+            .fault("fio accepts no space after the `=` of a word")
+            .help("remove the space, or --strict=fio"));
     }
     let end = text.find([',', ':']).unwrap_or(text.len());
     let main = find(row, whole.part(0, end))?;
     if (row.opt, main) == (Opt::RandomGenerator, "permute") {
-        return Err(whole.fault("fio has no such generator").help("take --strict=fio out"));
+        return Err(whole.fault("fio has no such generator").help("remove --strict=fio"));
     }
     let rest = whole.part(end, text.len());
     let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
