@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_word_that_cannot_be_used_is_refused_with_the_reason() {
         let refused = refusals("[a]\nioengine=null\nsize=4k\nmem=cudamalloc\n");
-        let want = "option `mem=cudamalloc` is not available: buffers in the memory of a GPU need CUDA, which this \
-                    program is not linked with";
+        let want = "option `mem=cudamalloc` is not available: buffers in GPU memory need CUDA, which ferrio is not \
+                    linked with";
         assert_eq!(refused, [want]);
     }
 

@@ -105,7 +105,9 @@ fn a_slow_io_holds_back_none_that_are_due_while_there_is_room() {
         let read = &result.stats.directions[0];
         assert_eq!((read.ios, read.bytes), (12, 12 * 4096));
         assert!(read.runtime_ms >= 11, "the schedule is kept: {} ms", read.runtime_ms);
-        assert!(lat(read).max() >= 4_900_000, "the first waits for the one that is due after 5 ms");
+        // From when it was due: a busy machine may issue it late.
+        let first = response(read).max();
+        assert!(first >= 4_900_000, "the first waits for the one that is due after 5 ms: {first} ns");
         assert_above_latency(read);
     }
 }
