@@ -5,7 +5,7 @@
 pub enum Origin {
     /// In a job file or a file included by one.
     File {
-        /// Number of the text in [`Sources`].
+        /// Number of the text in `Sources` of the job-file reader.
         source: u32,
         /// Line, from 1.
         line: u32,

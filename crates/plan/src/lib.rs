@@ -1,7 +1,7 @@
 //! From job files as written to a plan of resolved jobs.
 //!
 //! This is the only place where the machine is asked what a job needs to know before it runs (file sizes, devices, CPUs). What
-//! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`], never the options.
+//! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`](ferrio_job::JobSpec), never the options.
 //!
 //! - `resolve` calls the subjects in order and makes a draft of each job; `groups` makes its clones with their files, `group_rules`
 //!   compares jobs with each other, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.

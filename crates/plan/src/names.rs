@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use ferrio_jobfile::{Job, Opt, Value};
 
-/// fio's default for `filename_format`.
-
 /// What a job says about its files, the same for all its clones.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {

@@ -82,7 +82,7 @@ fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
     let (first, center) = argument.cut(':');
     let shape = shape(Some(decimal(first)?));
     let good = match shape {
-        SkewShape::Zipf(theta) if theta == 1.0 => Err("theta must not be 1"),
+        SkewShape::Zipf(1.0) => Err("theta must not be 1"),
         SkewShape::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
         SkewShape::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
         SkewShape::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {

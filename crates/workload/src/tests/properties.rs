@@ -65,7 +65,7 @@ proptest! {
         let offset = offset * 512;
         let region = |&blocks: &u64| Region { offset, size: blocks * min, real_size: offset + blocks * min };
         let regions: Vec<_> = blocks.iter().map(region).collect();
-        spec.files = regions.iter().map(|region| pretend(region)).collect();
+        spec.files = regions.iter().map(pretend).collect();
         if let Some(most_open) = most_open && blocks.len() > 1 {
             spec.openfiles = 1 + (most_open % (blocks.len() - 1)) as u32;
         }
