@@ -33,7 +33,7 @@ fn all_that_is_wrong_is_told_at_once_and_before_what_is_missing() {
             "6 | rate_iops=9",
             "option `lockmem` is not implemented yet",
             "it asks for: Pin this much memory",
-            "take the option out",
+            "remove the option",
         ],
     );
     assert_eq!(run.stdout, "");

@@ -45,7 +45,7 @@ impl Default for FileService {
 }
 
 impl FileService {
-    /// True when a file at its end starts anew instead of being finished.
+    /// True when a file at its end starts again instead of being finished.
     #[must_use]
     pub const fn never_finishes(&self) -> bool {
         matches!(self, FileService::Skewed(_))

@@ -9,7 +9,7 @@ pub struct Layout {
     pub happens: bool,
     /// Files are written full of data. Otherwise there is only reserved space, or nothing.
     pub fills: bool,
-    /// Files are written anew. Otherwise, if the job only trims, they grow and keep what they have.
+    /// Files are truncated and written again. Otherwise, if the job only trims, they grow and keep what they have.
     pub replaces: bool,
     /// Reserving space sets the size of the file.
     pub reserves_size: bool,

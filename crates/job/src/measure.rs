@@ -33,7 +33,7 @@ pub struct Measure {
     pub block_errors: bool,
     /// Collect disk statistics.
     pub disk_util: bool,
-    /// `job_start_clock_id`: the clock, by its number for clock_gettime, that `job_start` is told by. The machine has it.
+    /// `job_start_clock_id`: the clock, by its number for clock_gettime, that `job_start` is read from. The machine has it.
     pub start_clock: i32,
     /// Sum the directions up in the report.
     pub unified: UnifiedReporting,

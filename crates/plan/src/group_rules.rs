@@ -72,7 +72,7 @@ impl<'a> GroupRules<'a> {
             let count = self.named.get(other).copied().unwrap_or(0);
             let wrong = if other == name {
                 let message = format!("{name}: a job cannot wait for itself (wait_for={other}).");
-                Some(("waits-for-itself", message, "name another job, or take `wait_for` out"))
+                Some(("waits-for-itself", message, "name another job, or remove `wait_for`"))
             } else if count == 0 {
                 let message = format!("{name}: waitee job {other} unknown.");
                 Some(("waits-for-unknown-job", message, "name a job that is defined before this one"))

@@ -190,7 +190,7 @@ pub(crate) fn begins_a_group(job: &Job) -> bool {
     has_stonewall(job) || job.options.value(Opt::NewGroup)
 }
 
-/// A stonewall stands before the job: its own, or the one between two job files.
+/// A stonewall precedes the job: its own, or the one between two job files.
 fn has_stonewall(job: &Job) -> bool {
     job.options.value(Opt::Stonewall) || (job.file_number > 0 && job.first_of_file)
 }

@@ -58,7 +58,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         let message = format!(
             "block error histogram only available with a single file per job, but {files} files provided"
         );
-        let help = "give each file a job of its own, or take `block_error_percentiles` out";
+        let help = "give each file a job of its own, or remove `block_error_percentiles`";
         let opts = [Opt::BlockErrorPercentiles];
         refuse(findings, job, &opts, "block-errors-of-several-files", message, help);
     }

@@ -150,13 +150,13 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
     Some(
         Diagnostic::error(message, given.value_origin.clone())
             .code("unavailable-value")
-            .help("choose another word, or take the option out"),
+            .help("choose another word, or remove the option"),
     )
 }
 
 /// Refuses an option that does not work here, with what it does in fio and what to do.
 fn refusal(given: &Given) -> Option<Diagnostic> {
-    const WITHOUT: &str = "take the option out to run the job without it";
+    const WITHOUT: &str = "remove the option to run the job without it";
     let row = given.opt.row();
     let (code, message, origin, help) = match row.status {
         OptionStatus::Works | OptionStatus::NoEffect(_) => return None,
@@ -198,7 +198,7 @@ mod tests {
             problem.label,
             "it asks for: Pin this much memory in each worker, to simulate a smaller machine"
         );
-        let want = "take the option out to run the job without it; only `0` is accepted";
+        let want = "remove the option to run the job without it; only `0` is accepted";
         assert_eq!(problem.help.as_deref(), Some(want));
     }
 

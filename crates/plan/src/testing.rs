@@ -99,7 +99,7 @@ pub(crate) fn null(options: &str) -> String {
     format!("[a]\nioengine=null\nsize=64k\n{options}")
 }
 
-/// What is told first about such a job: rules come before what is missing.
+/// The first refusal of such a job: rules come before what is missing.
 pub(crate) fn first_refusal(options: &str) -> String {
     refusals(&null(options)).into_iter().next().unwrap_or_default()
 }
@@ -127,7 +127,7 @@ pub(crate) fn wrong(options: &str) -> Vec<String> {
     messages(findings(&jobs_of(&null(options))))
 }
 
-/// All refusals of rules of several jobs, which share what stands before the first.
+/// All refusals of rules of several jobs, which share the text before the first.
 pub(crate) fn wrong_in(jobs: &str) -> Vec<String> {
     messages(findings(&jobs_of(&format!("[global]\nioengine=null\nsize=64k\n{jobs}"))))
 }

@@ -67,7 +67,7 @@ pub struct DebugOptions {
 }
 
 impl DebugOptions {
-    /// Reads comma lists of class words. A word means the class it begins with; a wrong one is told and left out.
+    /// Reads comma lists of class words. A word means the class it begins with; a wrong one is reported and skipped.
     #[must_use]
     pub fn parse<S: AsRef<str>>(lists: &[S]) -> Self {
         let mut options = DebugOptions::default();

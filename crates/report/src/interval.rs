@@ -1,7 +1,7 @@
 //! `--interval-report`: what each job did in each interval, one JSON object per line.
 //!
 //! The state machine keeps the figures that each running job had at the last line and shows the differences. Time and figures come
-//! with each call; nothing here reads a clock or writes to a file. What belongs into a line stands in [`line`].
+//! with each call; nothing here reads a clock or writes to a file. [`line`] has the contents of a line.
 
 mod line;
 
@@ -118,7 +118,7 @@ impl ShownJob {
             iodepth_mean: mean_depth(&new, fresh_length).filter(|_| fresh),
             in_flight: job.in_flight.filter(|_| fresh),
             error: job.error.as_ref().map_or(0, |error| error.errno),
-            // They are counted from the start of the job, whatever begins anew.
+            // They are counted from the start of the job, whatever restarts.
             total_err: job.stats.total_errors.saturating_sub(self.total_errors),
             first_error: job.stats.first_error,
             cpu: fresh.then(|| CpuLine::new(&new, fresh_length)),

@@ -33,7 +33,7 @@ use totals::TotalLogs;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
-/// Once a run shall end early, it waits this long for a disk that does not take what is written to a log.
+/// A run that ends early waits this long for a disk that does not take what is written to a log.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Log files that are kept open while jobs run. Those of larger runs are opened for each batch: descriptors are scarce, and every
 /// worker has a copy of them all.
@@ -63,7 +63,7 @@ impl LogWriter {
     ///
     /// Files of one job are emptied; to those of several (`per_job_logs=0`) rows are added.
     ///
-    /// `tell` is told at once what cannot be created; the run goes on without it.
+    /// `tell` is called at once for what cannot be created; the run goes on without it.
     pub fn start(plan: &Plan, bandwidth: Option<&str>, tell: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
         let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
         if logging == 0 && bandwidth.is_none() {

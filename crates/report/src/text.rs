@@ -69,7 +69,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
     writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
     writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
-    // What is reported as one stands in the place of the reads.
+    // Figures that are reported as one take the place of the reads.
     let none = DirectionReport::default();
     let shown = |at: usize| directions.get(at).map_or(&none, |(_, direction)| direction);
     let [read, write, trim] = [shown(0), shown(1), shown(2)];

@@ -37,7 +37,7 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Runs `exec_postrun`, if there is one. The job is over, so that a failure is only told.
+/// Runs `exec_postrun`, if there is one. The job is over, so a failure is only reported.
 pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
     let (path, outcome) = save(context, "postrun", |file| shell::run(command, file.as_fd()));

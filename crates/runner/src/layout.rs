@@ -89,7 +89,7 @@ fn extend(
     let wanted = file.end();
     debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
     let Layout { fills, replaces, .. } = layout_of(spec);
-    // What stands before the place where a job appends is not the job's to throw away.
+    // Data before the place where a job appends does not belong to the job.
     let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len().min(wanted)) } else { 0 };
     if replaces && kept == 0 {
         remove_old(&file.path)?;

@@ -175,7 +175,7 @@ impl LogSender {
                 None
             }
             Err(TrySendError::Full(batch)) => Some(batch),
-            // A writer that is gone has told why; the run goes on.
+            // A writer that is gone has reported why; the run goes on.
             Err(TrySendError::Disconnected(_)) => None,
         }
     }

@@ -117,7 +117,7 @@ impl<'a> Monitor<'a> {
         job.ran = (since > 0).then(|| Duration::from_nanos(self.clock.between(since, self.clock.now())));
         job.measured_since(control.measuring_since());
         if job.since > 0 {
-            // An interval that ends with the job is complete even if main was told of the end first.
+            // An interval that ends with the job is complete even if main heard of the end first.
             job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_mut());
         }
         if let Some(logs) = self.logs.as_mut().filter(|_| job.logs) {

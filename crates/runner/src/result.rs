@@ -25,7 +25,7 @@ pub struct RunResult {
     pub idleness: Option<Idleness>,
     /// What the times were measured with.
     pub clock: TickSource,
-    /// Where each job stands, while the run goes on; `None` when it is over.
+    /// The state of each job while the run goes on; `None` when it is over.
     pub progress: Option<Progress>,
 }
 
@@ -60,9 +60,9 @@ pub struct JobResult {
     pub measured: Duration,
     /// The figures are those of its ramp, which lasts or in which the job ended.
     pub in_ramp: bool,
-    /// It runs and did not answer: I/Os, bytes and times are what can be seen from outside, all else is what it told last.
+    /// It runs and did not answer: I/Os, bytes and times are what can be seen from outside, all else is what it reported last.
     pub stale: bool,
-    /// I/Os issued and not completed when a running job told its figures; none where each I/O is one call that waits.
+    /// I/Os issued and not completed when a running job reported its figures; none where each I/O is one call that waits.
     pub in_flight: Option<u64>,
     /// The depth that the search for `latency_target` came to.
     pub latency_depth: Option<u32>,

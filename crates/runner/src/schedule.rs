@@ -74,7 +74,7 @@ pub struct RunOptions {
     pub status_file: Option<PathBuf>,
 }
 
-/// Runs the plan to its end. `observer` is told what happens, on the calling thread.
+/// Runs the plan to its end. `observer` gets the events, on the calling thread.
 ///
 /// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
 /// calling thread afterwards, so that the report can be written.
@@ -157,7 +157,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     }
 }
 
-/// The threads that measure the CPUs' idleness. `observer` is told when there are none.
+/// The threads that measure the CPUs' idleness. `observer` gets a note when there are none.
 fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
     let report = |e| {
         let message = format!("the report has no CPU idleness: {e}");
@@ -166,7 +166,7 @@ fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
     IdleThreads::start().map_err(report).ok()
 }
 
-/// The clock of the run. `observer` is told when it is not the one that was asked for.
+/// The clock of the run. `observer` gets a note when it is not the one that was asked for.
 fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
     if source == ClockSource::Kernel {
         return Clock::monotonic();
@@ -260,7 +260,7 @@ impl<'a> Run<'a, '_> {
             self.handle_messages(messages, wake);
         }
         let elapsed = self.began.elapsed();
-        // A signal still counts: the disk of the logs may never answer. Nothing else is told: the report of the whole run follows.
+        // A signal still counts: the disk of the logs may never answer. No event follows: the report of the whole run follows.
         while !self.monitor.logs_are_over(self.signal.is_some()) {
             if let Ok(message) = messages.recv_timeout(LOG_LOOK) {
                 self.handle(message);

@@ -41,7 +41,7 @@ impl Totals {
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let before = (self.since_ms, self.bytes);
         if let Some(sample) = self.sample(elapsed_ms, controls, || since(clock, controls)) {
-            // Main must not wait for a slow disk: the next sample covers this interval too. A writer that is gone has told why.
+            // Main must not wait for a slow disk: the next sample covers this interval too. A writer that is gone has reported why.
             if logs.try_send(LogBatch::Total { sample }).is_some() {
                 (self.since_ms, self.bytes) = before;
             }
@@ -108,7 +108,7 @@ mod tests {
         Totals { logs: None, interval_ms, since_ms: 0, bytes: [0; 3], ramp: false }
     }
 
-    /// Samples at these looks; `step` is told of each look and moves the jobs on.
+    /// Samples at these looks; `step` is called at each look and moves the jobs on.
     fn samples(
         totals: &mut Totals,
         controls: &[JobControl],

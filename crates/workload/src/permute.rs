@@ -17,7 +17,7 @@ pub(crate) struct Permute {
     blocks: u64,
     width: u32,
     height: u32,
-    /// The place the counter stands at.
+    /// The counter's position.
     x: u32,
     y: u32,
     /// Key of the first round of the network.

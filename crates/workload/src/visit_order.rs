@@ -3,7 +3,7 @@
 use crate::lfsr::Lfsr;
 use crate::permute::Permute;
 
-/// Where a file stands in its order.
+/// The position of a file in its order.
 #[derive(Clone, Debug)]
 pub(crate) enum VisitOrder {
     Lfsr(Lfsr),

@@ -6,7 +6,7 @@ use ferrio_job::Zones;
 
 use crate::step::Region;
 
-/// Where a job stands in the zones of its files.
+/// The position of a job in the zones of its files.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneWalk {
     zones: Zones,

@@ -116,7 +116,7 @@ fn an_option_without_implementation() {
     4 | lockmem=1m
       |         ^^ it asks for: Pin this much memory in each worker, to simulate a smaller machine
       |
-      = help: take the option out to run the job without it; only `0` is accepted
+      = help: remove the option to run the job without it; only `0` is accepted
     ");
 }
 
@@ -130,7 +130,7 @@ fn an_option_that_cannot_work_here() {
     4 | fdp=1
       | ^^^ it asks for: Tag writes with Flexible Data Placement ids
       |
-      = help: take the option out to run the job without it
+      = help: remove the option to run the job without it
     ");
 }
 

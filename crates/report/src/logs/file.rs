@@ -145,7 +145,7 @@ impl LogFile {
         self.give_up_after(written);
     }
 
-    /// What went wrong, told once.
+    /// The first error; it is reported once.
     pub(super) fn take_problem(&mut self) -> Option<Diagnostic> {
         self.problem.take()
     }

@@ -31,7 +31,7 @@ pub(super) struct JobLogs {
     bw: Option<RateLog>,
     iops: Option<RateLog>,
     histogram: Option<HistogramLog>,
-    /// Time of the last I/O, for windows of a job whose end nobody told.
+    /// Time of the last I/O, for windows of a job that never reported its end.
     last_ms: u64,
 }
 
@@ -157,7 +157,7 @@ impl JobLogs {
         }
     }
 
-    /// Ends a job that never told its end, and closes what is still open.
+    /// Ends a job that never reported its end, and closes what is still open.
     pub(super) fn end_with_the_run(&mut self, rows: &mut Rows) {
         self.end_windows(self.last_ms, rows);
         self.files().for_each(LogFile::close);

@@ -25,7 +25,7 @@ impl Backlog {
     /// Sends a batch now or later. One that there is no room for even here is lost.
     pub(crate) fn send(&mut self, batch: LogBatch) {
         self.forward();
-        // The end of a job is told in any case: there are not more of them than jobs.
+        // The end of a job is always queued: there are no more ends than jobs.
         if self.waiting.len() >= ROOM && !matches!(batch, LogBatch::Ended { .. }) {
             self.sender.lose();
             return;

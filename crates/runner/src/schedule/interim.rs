@@ -127,7 +127,7 @@ impl Run<'_, '_> {
         // Counted from the start of the ramp while that lasts.
         let since = since.max(control.measuring_since());
         let latest = job.latest.get_or_insert_default();
-        // What was told last belongs to the ramp, or nothing was told yet.
+        // The last figures belong to the ramp, or there are none yet.
         let stale = latest.since != since;
         if stale {
             **latest = Snapshot { since, taken: since, result: JobResult::default() };

@@ -22,7 +22,7 @@ use crate::result::JobResult;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Default)]
 pub(super) struct ScheduledJob {
     pub(super) started: bool,
@@ -30,7 +30,7 @@ pub(super) struct ScheduledJob {
     pub(super) result: Option<JobResult>,
     pub(super) layout: Option<LayoutContent>,
     pub(super) entropy: [u64; SEEDS],
-    /// The figures that it told last while it ran.
+    /// The last figures it reported while it ran.
     pub(super) latest: Option<Box<Snapshot>>,
     /// Main waits for its figures.
     pub(super) asked: bool,

@@ -1,4 +1,4 @@
-//! Where a job stands in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
+//! The position of a job in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
 
 use std::sync::Arc;
 
