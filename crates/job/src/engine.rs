@@ -2,20 +2,56 @@
 
 use crate::choice::choices;
 
-choices! {
-    /// `ioengine=`: which engine drives a job; the registry has one line for each.
-    pub enum EngineKind default Psync {
-        IoUring: "io_uring", "io_uring(7)";
-        Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)";
-        Mmap: "mmap", "Memory copies to mapped files";
-        Null: "null", "Does nothing";
-        Psync: "psync", "pread(2), pwrite(2)";
-        Pvsync: "pvsync", "preadv(2), pwritev(2)";
-        Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)";
-        Sync: "sync", "lseek(2), read(2), write(2)";
-        TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate";
-        Vsync: "vsync", "readv(2), writev(2), neighbours joined";
-    }
+/// A property of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Property {
+    /// Every I/O completes in the call that submits it.
+    InCall,
+    /// The same, but only at `iodepth=1`.
+    InCallAtDepthOne,
+    /// I/Os are queued and complete later.
+    Queued,
+    /// One thread submits and reaps: there is no `io_submit_mode=offload`.
+    OneThread,
+    /// Touches no file: no layout, no open, sizes come from the job.
+    Diskless,
+    /// Cannot extend a file: a job that writes is laid out in full first.
+    FixedSize,
+    /// fio's engine of this name writes atomically (`atomic=1`).
+    Atomic,
+}
+
+/// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
+macro_rules! engines {
+    ($($kind:ident: $name:literal, $help:literal, $($property:ident)+;)+) => {
+        choices! {
+            /// `ioengine=`: which engine drives a job; the registry has one line for each.
+            pub enum EngineKind default Psync {
+                $($kind: $name, $help;)+
+            }
+        }
+
+        impl EngineKind {
+            const fn properties(self) -> &'static [Property] {
+                match self {
+                    $(EngineKind::$kind => &[$(Property::$property),+],)+
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
+    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
+    Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize;
+    Null: "null", "Does nothing", InCallAtDepthOne Diskless;
+    Psync: "psync", "pread(2), pwrite(2)", InCall;
+    Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
+    Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
+    Sync: "sync", "lseek(2), read(2), write(2)", InCall;
+    TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread;
+    Vsync: "vsync", "readv(2), writev(2), neighbours joined", InCall;
 }
 
 impl EngineKind {
@@ -25,31 +61,38 @@ impl EngineKind {
         self.word()
     }
 
+    fn has(self, property: Property) -> bool {
+        self.properties().contains(&property)
+    }
+
     /// True when the engine touches no file: no layout, no open, sizes come from the job.
     #[must_use]
-    pub const fn is_diskless(self) -> bool {
-        matches!(self, EngineKind::Null)
+    pub fn is_diskless(self) -> bool {
+        self.has(Property::Diskless)
     }
 
     /// True when a write job must be laid out in full first because the engine cannot extend a file.
     #[must_use]
-    pub const fn cannot_extend(self) -> bool {
-        matches!(self, EngineKind::Mmap)
+    pub fn cannot_extend(self) -> bool {
+        self.has(Property::FixedSize)
+    }
+
+    /// True when one thread submits and reaps, which excludes `io_submit_mode=offload`.
+    #[must_use]
+    pub fn needs_one_thread(self) -> bool {
+        self.has(Property::OneThread)
+    }
+
+    /// True when fio's engine of this name takes `atomic=1`.
+    #[must_use]
+    pub fn writes_atomically(self) -> bool {
+        self.has(Property::Atomic)
     }
 
     /// True for engines that complete every I/O in the submitting call at this depth.
     #[must_use]
-    pub const fn is_sync(self, iodepth: u32) -> bool {
-        match self {
-            EngineKind::Sync
-            | EngineKind::Psync
-            | EngineKind::Vsync
-            | EngineKind::Pvsync
-            | EngineKind::Pvsync2
-            | EngineKind::Mmap => true,
-            EngineKind::Null => iodepth == 1,
-            EngineKind::IoUring | EngineKind::Libaio | EngineKind::TokioUring => false,
-        }
+    pub fn is_sync(self, iodepth: u32) -> bool {
+        self.has(Property::InCall) || (iodepth == 1 && self.has(Property::InCallAtDepthOne))
     }
 }
 

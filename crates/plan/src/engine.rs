@@ -19,9 +19,6 @@ inert! {
         |job| asks(job, Opt::Direct); "direct I/O leaves nothing in the page cache";
 }
 
-/// Engines that support untorn (atomic) writes.
-const ATOMIC: [&str; 3] = ["pvsync2", "libaio", "io_uring"];
-
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let name = job.options.engine();
@@ -54,9 +51,11 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    let engine = job.options.engine();
-    if asks(job, Opt::Atomic) && !ATOMIC.contains(&engine) {
-        let help = format!("engines with atomic writes are {}", ATOMIC.join(", "));
+    let engine = EngineKind::from_word(job.options.engine());
+    if asks(job, Opt::Atomic) && engine.is_none_or(|engine| !engine.writes_atomically()) {
+        let able = EngineKind::ALL.iter().filter(|engine| engine.writes_atomically());
+        let names: Vec<_> = able.map(|engine| engine.name()).collect();
+        let help = format!("engines with atomic writes are {}", names.join(", "));
         let message = "engine does not support atomic writes";
         refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, &help);
     }

@@ -57,13 +57,12 @@ fn depth(options: &Options) -> Depth {
 
 /// Engines with a ring submit and reap in one thread.
 fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
-    let has_ring = matches!(engine, EngineKind::IoUring | EngineKind::TokioUring);
-    if has_ring {
+    if engine.needs_one_thread() {
         let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.name());
         let help = "use a synchronous engine like `psync`, or io_submit_mode=inline";
         refuse(findings, job, &[Opt::IoSubmitMode], "engine-cannot-offload", message, help);
     }
-    !has_ring
+    !engine.needs_one_thread()
 }
 
 #[cfg(test)]
