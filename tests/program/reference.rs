@@ -1,5 +1,5 @@
-//! `docs/options.md` and the counts in the README are generated from the option table, `docs/differences.md` from the tables of
-//! differences, `docs/messages.md` from the table of codes, and the JSON Schemas from the types that are serialized.
+//! `docs/options.md` and the counts in the README are generated from the option table, `docs/messages.md` from the table of codes,
+//! and the JSON Schemas from the types that are serialized.
 //!
 //! `FERRIO_BLESS=1 cargo test --test program reference` regenerates them.
 
@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
-use ferrio_jobfile::differences::{BEHAVIOUR, VALUES, ValueTreatment};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, rows};
 
 use crate::support::same;
@@ -50,11 +49,6 @@ fn the_counts_in_the_readme_are_up_to_date() {
     let (before, rest) = readme.split_once(BEGIN).expect("the README marks where the counts begin");
     let (_, after) = rest.split_once(END).expect("the README marks where the counts end");
     check("README.md", &format!("{before}{BEGIN}\n{}{END}{after}", counts()));
-}
-
-#[test]
-fn the_list_of_differences_is_up_to_date() {
-    check("docs/differences.md", &differences());
 }
 
 #[test]
@@ -125,44 +119,6 @@ fn message_codes() -> String {
         for code in subject.codes {
             let _ = writeln!(text, "| `{}` | {} |", code.name, cell(code.meaning));
         }
-    }
-    text
-}
-
-fn differences() -> String {
-    let mut text = String::from(
-        "# Differences from fio\n\n\
-         Generated from `crates/jobfile/src/differences` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
-         ## Values\n\n\
-         fio accepts nearly any text as a value. Where fio's reading cannot be what was meant, ferrio refuses the value, and\n\
-         the message says how fio reads it and what to write instead. Where only one meaning is possible, ferrio reads the\n\
-         value that way. With `--strict=fio`, ferrio reads all of them as fio does.\n\n\
-         | Id | Written | fio reads | ferrio | Why |\n|---|---|---|---|---|\n",
-    );
-    for row in VALUES {
-        let example: Vec<_> = row.example.iter().map(|line| code(line)).collect();
-        let ferrio = match row.ferrio {
-            ValueTreatment::Kept => "the same".to_owned(),
-            ValueTreatment::Refused => "refused".to_owned(),
-            ValueTreatment::Meant(value) => cell(value),
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} |",
-            row.id,
-            example.join(" "),
-            cell(row.fio),
-            ferrio,
-            cell(row.why)
-        );
-    }
-    text.push_str(
-        "\n## Grammar, command line, behaviour\n\n\
-         | Id | fio | ferrio | Why |\n|---|---|---|---|\n",
-    );
-    for row in BEHAVIOUR.iter().copied().flatten() {
-        let _ =
-            writeln!(text, "| {} | {} | {} | {} |", row.id, cell(row.fio), cell(row.ferrio), cell(row.why));
     }
     text
 }

@@ -10,7 +10,6 @@
 mod builder;
 pub mod catalogue;
 mod diagnostic;
-pub mod differences;
 mod document;
 mod environment;
 mod evaluate;

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 /// How values are read.
 ///
-/// fio makes something of nearly every text: `runtime=10sec` is 10 µs to it, `size=1.5g` one byte. Where the two
-/// readings part is listed in [`differences`](crate::differences).
+/// fio makes something of nearly every text: `runtime=10sec` is 10 µs to it, `size=1.5g` one byte. `docs/differences.md` lists the
+/// values that the two read differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reading {
     /// A value means what it says, or is refused with an explanation.

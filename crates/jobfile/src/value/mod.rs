@@ -5,6 +5,8 @@ mod argument;
 mod arithmetic;
 mod defaults;
 pub(crate) mod describe;
+#[cfg(test)]
+mod differences_tests;
 mod errno;
 mod expression;
 mod fault;
