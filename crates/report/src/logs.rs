@@ -4,39 +4,36 @@
 //! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
 //! rather than filling memory. Rows are fio's; their times are ms since the job began, or since another epoch if one is asked for.
 
+mod compressed;
 mod file;
 mod histogram;
-mod inflate;
 mod job;
-mod packer;
 mod record;
 mod rows;
-mod totals;
-mod window;
 
-pub use inflate::{InflateError, inflate_log};
+pub use compressed::{InflateError, inflate_log};
 
 use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, JobSpec, Plan, reason};
-use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, log_queue};
+use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Plan, log_files, reason};
+use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, RateSample, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
+use compressed::{Compressor, Packer};
 use file::{LogFile, Spool, problem};
 use job::JobLogs;
-use packer::{Compressor, Packer};
+use record::{Columns, LogRow};
 use rows::Rows;
-use totals::TotalLogs;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
-/// A run that ends early waits this long for a disk that does not take what is written to a log.
+/// How long a run that ends early waits for a disk that accepts no writes to a log.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Log files that are kept open while jobs run. Those of larger runs are opened for each batch: descriptors are scarce, and every
-/// worker has a copy of them all.
+/// Most log files that stay open while jobs run. In runs with more of them, files are opened for each batch: descriptors are scarce, and
+/// every worker has a copy of them all.
 const OPEN_FILES: usize = 256;
 
 /// All log files of a run and the thread that writes them.
@@ -46,32 +43,32 @@ pub struct LogWriter {
     thread: JoinHandle<RunLogs>,
 }
 
-/// All files.
+/// The log files of a run.
 #[derive(Debug)]
 struct RunLogs {
     jobs: Vec<Option<JobLogs>>,
     totals: Option<TotalLogs>,
     /// Where the thread may run; empty for anywhere.
     cpus: Vec<u32>,
-    /// What went wrong beside the files.
+    /// Errors that do not belong to a file.
     problems: Vec<Diagnostic>,
 }
 
 impl LogWriter {
     /// Creates the log files of all jobs, and with the prefix `bandwidth` those of all jobs together, and starts the thread. `None`
-    /// when there are none.
+    /// without log files.
     ///
-    /// Files of one job are emptied; to those of several (`per_job_logs=0`) rows are added.
+    /// Files of one job are emptied; rows are added to files of several jobs (`per_job_logs=0`).
     ///
-    /// `tell` is called at once for what cannot be created; the run goes on without it.
-    pub fn start(plan: &Plan, bandwidth: Option<&str>, tell: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
+    /// Errors are reported to `report` at once; the run goes on without the files that cannot be created.
+    pub fn start(plan: &Plan, bandwidth: Option<&str>, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
         let logging = plan.jobs.iter().filter(|job| job.spec.logs.any()).count();
         if logging == 0 && bandwidth.is_none() {
             return None;
         }
         let stay_open = logging * JobLogs::MOST_FILES <= OPEN_FILES;
         let specs = || plan.jobs.iter().map(|job| &job.spec);
-        let spool = spool(specs(), tell);
+        let spool = spool(specs(), report);
         let stored = specs().filter(|spec| spec.logs.any() && spec.logs.stored.is_some()).count();
         let compressor = Compressor::new();
         let packer = |record, piece| {
@@ -90,39 +87,38 @@ impl LogWriter {
                 .collect(),
             problems: Vec::new(),
         };
-        logs.take_problems().into_iter().for_each(&mut *tell);
+        logs.take_problems().into_iter().for_each(&mut *report);
         let (sender, batches) = log_queue(QUEUE, PATIENCE);
         match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
-                tell(problem(format!("no logs are written: no thread for them: {error}")));
+                report(problem(format!("no logs are written: cannot start their thread: {error}")));
                 None
             }
         }
     }
 
-    /// A way to the writer, for [`ferrio_runner::RunOptions::logs`].
+    /// A sender of batches, for [`ferrio_runner::RunOptions::logs`].
     #[must_use]
     pub fn sender(&self) -> LogSender {
         self.sender.clone()
     }
 
-    /// Writes what is left and closes the files; every [`LogWriter::sender`] must be gone by then, or this waits for it.
+    /// Writes the rest and closes the files. Waits until every [`LogWriter::sender`] is dropped.
     ///
-    /// Where single I/Os were logged, their rates replace the samples of `result`, as fio has it. Returns what went wrong with the
-    /// files.
+    /// Where single I/Os were logged, their rates replace the samples of `result`, as in fio. Returns the errors.
     #[must_use]
     pub fn finish(self, result: &mut RunResult) -> Vec<Diagnostic> {
         if self.sender.is_stuck() {
             return vec![problem(format!(
-                "the logs are incomplete: {} s after the end of the run was asked for, their disk still took nothing",
+                "the logs are incomplete: their disk accepted no writes for {} s after the run was to end",
                 PATIENCE.as_secs()
             ))];
         }
         let lost = self.sender.has_lost();
         drop(self.sender);
         let Ok(mut logs) = self.thread.join() else {
-            return vec![problem("the thread that writes logs failed: they are incomplete")];
+            return vec![problem("the logs are incomplete: the thread that writes them failed")];
         };
         for (job, result) in logs.jobs.iter().zip(&mut result.jobs) {
             if let Some(job) = job {
@@ -135,21 +131,17 @@ impl LogWriter {
     }
 }
 
-/// A place where rows of files that several jobs write can wait for the end of their job, if there are such files.
-fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, tell: &mut dyn FnMut(Diagnostic)) -> Option<Spool> {
+/// A spool for the rows of files that several jobs write, if there are such files.
+fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, report: &mut dyn FnMut(Diagnostic)) -> Option<Spool> {
     let mut seen = HashSet::new();
-    let logs = specs.map(|spec| &spec.logs).filter(|logs| logs.shared);
-    let prefixes = logs.flat_map(|logs| {
-        let prefixes = [("bw", &logs.bw), ("lat", &logs.lat), ("iops", &logs.iops), ("hist", &logs.hist)];
-        prefixes.into_iter().filter_map(|(kind, prefix)| Some((kind, prefix.as_deref()?)))
-    });
-    let (_, prefix) = { prefixes }.find(|name| !seen.insert(*name))?;
-    Spool::beside(prefix)
-        .map_err(|error| tell(problem(format!("rows of several jobs are mixed in {prefix}_*.log: {error}"))))
+    let path =
+        specs.filter(|spec| spec.logs.shared).flat_map(log_files).find_map(|log| seen.replace(log.path))?;
+    Spool::beside(&path)
+        .map_err(|error| report(problem(format!("rows of several jobs are mixed in {path}: {error}"))))
         .ok()
 }
 
-/// Signals are blocked in the new thread: the run takes them in a thread of its own.
+/// Starts the thread. Signals are blocked in it: the run handles them in another thread.
 fn spawn(logs: RunLogs, batches: LogReceiver) -> std::io::Result<JoinHandle<RunLogs>> {
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
     let spawned = Builder::new().name("ferrio-logs".into()).spawn(move || logs.write(batches));
@@ -194,8 +186,8 @@ impl RunLogs {
         match batch {
             LogBatch::Began { epoch_ms, .. } => job.set_epoch(*epoch_ms),
             LogBatch::Ios { samples, .. } => job.ios(samples, rows),
-            LogBatch::Bandwidth { sample, .. } => job.bandwidth(sample, rows),
-            LogBatch::Iops { sample, .. } => job.iops(sample, rows),
+            LogBatch::Bandwidth { sample, .. } => job.interval(LogKind::Bandwidth, sample, rows),
+            LogBatch::Iops { sample, .. } => job.interval(LogKind::Iops, sample, rows),
             LogBatch::Ended { time_ms, .. } => job.end(*time_ms, rows),
             LogBatch::Total { .. } => {}
         }
@@ -205,6 +197,32 @@ impl RunLogs {
         let jobs = self.jobs.iter_mut().flatten().flat_map(JobLogs::take_problems);
         let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
         std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(totals).collect()
+    }
+}
+
+/// The bandwidth of all jobs together (`--bandwidth-log`): files of reads, writes and trims.
+#[derive(Debug)]
+struct TotalLogs([LogFile; 3]);
+
+impl TotalLogs {
+    /// Creates or empties `PREFIX-read_bw.log` and those of the other directions.
+    fn create(prefix: &str) -> Self {
+        let name = |direction: Direction| format!("{prefix}-{}_bw.log", direction.name());
+        TotalLogs(Direction::ALL.map(|direction| LogFile::create(name(direction), true)))
+    }
+
+    /// A row in each file, zeroes included.
+    fn add(&mut self, sample: &RateSample, rows: &mut Rows) {
+        for ((direction, &value), file) in (0..).zip(&sample.per_second).zip(&mut self.0) {
+            rows.begin(Columns::default(), 0);
+            rows.push(&LogRow { time_ms: sample.time_ms, value, direction, ..LogRow::default() });
+            file.append(rows.text());
+        }
+    }
+
+    /// Errors since the last call.
+    fn take_problems(&mut self) -> Vec<Diagnostic> {
+        self.0.iter_mut().filter_map(LogFile::take_problem).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! One log file: created at the start, given up at the first error.
 //!
-//! A file of one job is emptied and written as rows come. A file that several jobs write (`per_job_logs=0`) gets the rows of each
-//! in one piece when that job ends; until then they wait in a [`Spool`] on disk, so that memory stays bounded.
+//! A file of one job is emptied and written as rows arrive. A file of several jobs (`per_job_logs=0`) gets all rows of a job when that
+//! job ends; until then they are kept in a [`Spool`] on disk, so that memory stays bounded.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use ferrio_job::{Diagnostic, Origin, reason};
 
-use super::packer::Packer;
+use super::compressed::Packer;
 
-/// A log is not there, or not to its end.
+/// The diagnostic for a log that is missing or incomplete.
 pub(super) fn problem(message: impl Into<String>) -> Diagnostic {
     Diagnostic::warning(message, Origin::Builtin).code("log-error")
 }
@@ -56,15 +56,15 @@ enum LogSink {
     Open(File),
     /// To the end of the file, which is opened for each write.
     ByName,
-    /// Into the spool, until the job ends.
+    /// Into the spool; its parts go to the file when the job ends.
     Spooled(Spool, Vec<SpooledRange>),
 }
 
-/// A log file. It has no buffer: whoever writes comes with many rows at once.
+/// A log file. It has no buffer: it is given many rows at once.
 #[derive(Debug)]
 pub(super) struct LogFile {
     name: String,
-    way: LogSink,
+    sink: LogSink,
     /// Present if rows come as records and are compressed.
     packer: Option<Packer>,
     given_up: bool,
@@ -72,13 +72,13 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
-    /// Creates or empties the file `name`. A file that does not stay open is opened again for each write.
+    /// Creates or empties the file `name`. Unless it stays open, it is opened again for each write.
     pub(super) fn create(name: String, stays_open: bool) -> Self {
         let created = File::create(&name);
         LogFile::new(name, created, |file| if stays_open { LogSink::Open(file) } else { LogSink::ByName })
     }
 
-    /// Creates the file `name` or keeps what it holds. Rows go through the spool, or without one directly to the end of the file.
+    /// Creates the file `name`, or keeps its contents. Rows go through the spool, or without one directly to the end of the file.
     pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
         let opened = OpenOptions::new().append(true).create(true).open(&name);
         LogFile::new(name, opened, |_| {
@@ -86,23 +86,23 @@ impl LogFile {
         })
     }
 
-    fn new(name: String, opened: io::Result<File>, way: impl FnOnce(File) -> LogSink) -> Self {
+    fn new(name: String, opened: io::Result<File>, sink: impl FnOnce(File) -> LogSink) -> Self {
         match opened {
-            Ok(file) => LogFile { name, way: way(file), packer: None, given_up: false, problem: None },
+            Ok(file) => LogFile { name, sink: sink(file), packer: None, given_up: false, problem: None },
             Err(error) => {
                 let message = format!("fopen log: {}: {name}; the run goes on without it", reason(&error));
                 let problem = Some(problem(message));
-                LogFile { name, way: LogSink::ByName, packer: None, given_up: true, problem }
+                LogFile { name, sink: LogSink::ByName, packer: None, given_up: true, problem }
             }
         }
     }
 
-    /// Rows come as records, which `packer` compresses.
+    /// The same file for records, which `packer` compresses.
     pub(super) fn compressed_by(self, packer: Packer) -> Self {
         LogFile { packer: Some(packer), ..self }
     }
 
-    /// True while rows are of use.
+    /// False once the file was given up.
     pub(super) fn is_written(&self) -> bool {
         !self.given_up
     }
@@ -112,27 +112,26 @@ impl LogFile {
         if self.given_up || rows.is_empty() {
             return;
         }
-        let Self { name, way, packer, .. } = self;
+        let Self { name, sink, packer, .. } = self;
         let written = match packer {
-            Some(packer) => packer.pack(rows).and_then(|streams| way.write(name, streams)),
-            None => way.write(name, rows),
+            Some(packer) => packer.pack(rows).and_then(|streams| sink.write(name, streams)),
+            None => sink.write(name, rows),
         };
         self.give_up_after(written);
     }
 
-    /// The job is over: what waits in the spool goes into the file. Rows that come all the same are not lost, provided that this
-    /// is called once more.
+    /// Ends the file with its job: rows in the spool go into the file. Later rows need another call.
     pub(super) fn close(&mut self) {
         if let Some(packer) = self.packer.as_mut().filter(|_| !self.given_up) {
-            let written = packer.finish().and_then(|stream| self.way.write(&self.name, stream));
+            let written = packer.finish().and_then(|stream| self.sink.write(&self.name, stream));
             self.give_up_after(written);
         }
         if self.given_up {
             return;
         }
-        let written = match &mut self.way {
+        let written = match &mut self.sink {
             LogSink::Open(_) => {
-                self.way = LogSink::ByName;
+                self.sink = LogSink::ByName;
                 Ok(())
             }
             LogSink::Spooled(spool, pieces) if !pieces.is_empty() => {
@@ -145,7 +144,7 @@ impl LogFile {
         self.give_up_after(written);
     }
 
-    /// The first error; it is reported once.
+    /// The first error, once.
     pub(super) fn take_problem(&mut self) -> Option<Diagnostic> {
         self.problem.take()
     }
@@ -156,14 +155,14 @@ impl LogFile {
             self.problem =
                 Some(problem(format!("cannot write {name}: {}; the log ends there", reason(&error))));
             self.given_up = true;
-            self.way = LogSink::ByName;
+            self.sink = LogSink::ByName;
             self.packer = None;
         }
     }
 }
 
 impl LogSink {
-    /// Writes to the end of the file `name`, or of what waits for it.
+    /// Writes to the end of the file `name`, or of its part of the spool.
     fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The log of completion latency histograms: `time, direction, block size, count, count...`, one row per `log_hist_msec`.
 //!
-//! Counts are of fio's buckets. What is left when the job ends is a last row, which fio does not have: so the counts of a direction
-//! add up to its I/Os.
+//! Counts are of fio's buckets. When the job ends, the I/Os since the last row make one more, which fio does not write: the counts of a
+//! direction add up to its I/Os.
 
 use ferrio_job::JobSpec;
 use ferrio_runner::logs::IoSample;
@@ -10,15 +10,15 @@ use itoa::Buffer;
 
 use super::file::LogFile;
 
-/// The file and what was counted since its last rows.
+/// The file, and counts since its last rows.
 #[derive(Debug)]
 pub(super) struct HistogramLog {
     pub(super) file: LogFile,
     /// Time between two rows of a direction, ms; 0 writes none.
     every_ms: u64,
-    /// Buckets that share a count, as a power of two.
+    /// Number of buckets that share a count, as a power of two.
     coarseness: u32,
-    /// False leaves all counts at 0, as `clat_percentiles=0` does in fio.
+    /// False leaves all counts at 0, as in fio with `clat_percentiles=0`.
     counts: bool,
     directions: [Counts; 3],
     text: Vec<u8>,
@@ -30,7 +30,7 @@ struct Counts {
     buckets: Vec<u64>,
     /// Time of the last row, or of the first I/O after the first ms; 0 before.
     last_ms: u64,
-    /// Bytes of the last I/O that was counted since the last row, if there was one.
+    /// Bytes of the last I/O since the last row, if there was one.
     rest_len: Option<u32>,
 }
 
@@ -46,8 +46,7 @@ impl HistogramLog {
         }
     }
 
-    /// Counts completed I/Os. One that comes at least the interval after the last row of its direction is counted and ends the
-    /// row.
+    /// Counts completed I/Os. The first one at least an interval after the last row of its direction is the last one in the next row.
     pub(super) fn ios(&mut self, samples: &[IoSample], epoch_ms: u64) {
         if self.every_ms == 0 || !self.file.is_written() {
             return;
@@ -73,7 +72,7 @@ impl HistogramLog {
         self.file.append(&self.text);
     }
 
-    /// The job ended: what was counted since the last row of each direction is a row.
+    /// The job ended: the I/Os of each direction since its last row make a row.
     pub(super) fn end(&mut self, time_ms: u64, epoch_ms: u64) {
         self.text.clear();
         for (direction, counts) in (0..).zip(&mut self.directions) {

@@ -1,53 +1,44 @@
-//! The logs of one job: which files there are, and how batches become rows.
+//! The logs of one job: its files, and how batches become rows.
 
 use ferrio_job::{Diagnostic, JobSpec, LogKind, WindowValue, log_files};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
+use super::compressed::Packer;
 use super::file::LogFile;
 use super::histogram::HistogramLog;
-use super::packer::Packer;
-use super::rows::{Columns, LogRow, Rows};
-use super::window::{Window, WindowSummary};
+use super::record::{Columns, LogRow, RecordLayout};
+use super::rows::Rows;
 
-/// Files of one job, and the rates of its single I/Os.
+/// The files of a job, and the rates of its single I/Os.
 #[derive(Debug)]
 pub(super) struct JobLogs {
-    /// Of the job.
+    /// Name of the job.
     name: String,
-    /// Windows of latencies; 0 logs every I/O.
-    window_ms: u64,
-    /// Rates are made from single I/Os.
+    /// Rates are those of single I/Os.
     single_rates: bool,
-    /// The bandwidth log of single I/Os stays empty.
-    bw_disabled: bool,
     window_value: WindowValue,
     columns: Columns,
     /// Added to all times, ms.
     epoch_ms: u64,
-    lat: Option<LatencyLog>,
-    slat: Option<LatencyLog>,
-    clat: Option<LatencyLog>,
-    bw: Option<RateLog>,
-    iops: Option<RateLog>,
+    /// All but the histograms. Total and completion latencies come first, one after the other: see [`JobLogs::ios`].
+    logs: Vec<SampleLog>,
     histogram: Option<HistogramLog>,
     /// Time of the last I/O, for windows of a job that never reported its end.
     last_ms: u64,
 }
 
+/// A log with one value per row.
 #[derive(Debug)]
-struct LatencyLog {
+struct SampleLog {
+    kind: LogKind,
     file: LogFile,
-    windows: [Window; 3],
-}
-
-#[derive(Debug)]
-struct RateLog {
-    file: LogFile,
-    /// Length of the windows of single rates; 0 logs every I/O.
+    /// Length of the windows; 0 logs every I/O.
     window_ms: u64,
     windows: [Window; 3],
-    /// Rates of single I/Os.
+    /// Single I/Os have no rows in it.
+    is_disabled: bool,
+    /// Rates of single I/Os, by direction.
     rates: [SampleStats; 3],
 }
 
@@ -55,49 +46,47 @@ impl JobLogs {
     /// Most files that one job can have.
     pub(super) const MOST_FILES: usize = LogKind::ALL.len();
 
-    /// Creates the files of the job with `make`, which is given their names; `packer` makes compressors for those that are stored
-    /// compressed. What is not measured has no log.
+    /// Creates the files of the job: `make` creates the file of a name, `packer` the compressor of a file that is stored compressed.
     pub(super) fn create(
         spec: &JobSpec,
-        mut make: impl FnMut(String) -> LogFile,
+        make: impl Fn(String) -> LogFile,
         packer: impl Fn(usize, u32) -> Packer,
     ) -> Self {
-        let logs = &spec.logs;
-        let mut planned = log_files(spec);
-        let mut file = |kind| {
-            let at = planned.iter().position(|log| log.kind == kind)?;
-            let log = planned.swap_remove(at);
-            let file = make(log.path);
-            Some(match log.stored {
-                Some(piece) => file.compressed_by(packer(Columns::of(logs).record_len(), piece)),
+        let columns = Columns::of(&spec.logs);
+        let record_len = RecordLayout { columns, old: false }.len();
+        let (mut logs, mut histogram) = (Vec::new(), None);
+        for planned in log_files(spec) {
+            let file = make(planned.path);
+            let file = match planned.stored {
+                Some(piece) => file.compressed_by(packer(record_len, piece)),
                 None => file,
-            })
-        };
-        let windows = [Window::default(); 3];
-        let latency = |file| LatencyLog { file, windows };
-        let rate = |file, window_ms| {
-            let rates = [SampleStats::default(); 3];
-            RateLog { file, window_ms: u64::from(window_ms), windows, rates }
-        };
+            };
+            match planned.kind {
+                LogKind::Histogram => histogram = Some(HistogramLog::new(file, spec)),
+                kind => logs.push(SampleLog {
+                    kind,
+                    file,
+                    window_ms: u64::from(planned.window_ms.unwrap_or(0)),
+                    windows: Default::default(),
+                    is_disabled: planned.window_ms == Some(0),
+                    rates: Default::default(),
+                }),
+            }
+        }
+        logs.sort_by_key(|log| !matches!(log.kind, LogKind::Latency | LogKind::CompletionLatency));
         JobLogs {
             name: spec.name.clone(),
-            window_ms: u64::from(logs.avg_msec),
-            single_rates: logs.rates_are_single(),
-            bw_disabled: logs.bw_disabled,
-            window_value: logs.window_value,
-            columns: Columns::of(logs),
+            single_rates: spec.logs.rates_are_single(),
+            window_value: spec.logs.window_value,
+            columns,
             epoch_ms: 0,
-            lat: file(LogKind::Latency).map(latency),
-            slat: file(LogKind::SubmissionLatency).map(latency),
-            clat: file(LogKind::CompletionLatency).map(latency),
-            bw: file(LogKind::Bandwidth).map(|file| rate(file, logs.bw_avg_msec)),
-            iops: file(LogKind::Iops).map(|file| rate(file, logs.iops_avg_msec)),
-            histogram: file(LogKind::Histogram).map(|file| HistogramLog::new(file, spec)),
+            logs,
+            histogram,
             last_ms: 0,
         }
     }
 
-    /// All times are counted from there.
+    /// Sets where all times are counted from.
     pub(super) fn set_epoch(&mut self, epoch_ms: u64) {
         self.epoch_ms = epoch_ms;
     }
@@ -110,51 +99,43 @@ impl JobLogs {
         if let Some(log) = &mut self.histogram {
             log.ios(samples, self.epoch_ms);
         }
-        match self.window_ms {
-            0 => self.latencies(samples, rows),
-            _ => self.averaged_latencies(samples, rows),
-        }
-        if !self.single_rates {
-            return;
-        }
-        let value = self.window_value;
-        if let Some(log) = self.bw.as_mut().filter(|_| !self.bw_disabled) {
-            rows.begin(self.columns, self.epoch_ms);
-            log.single(samples, rows, kilobytes_per_second, value);
-        }
-        if let Some(log) = &mut self.iops {
-            rows.begin(self.columns, self.epoch_ms);
-            log.single(samples, rows, |_| 1, value);
+        // The total latency of a synchronous I/O is its completion latency: the same text serves both files, unless only one of
+        // them has issue times.
+        let latencies_are_equal = || samples.iter().all(|sample| sample.lat_ns == sample.clat_ns);
+        let mut serves_both = false;
+        for log in &mut self.logs {
+            if log.is_rate() && (!self.single_rates || log.is_disabled) {
+                continue;
+            }
+            if !(log.kind == LogKind::CompletionLatency && serves_both) {
+                rows.begin(self.columns, self.epoch_ms);
+                log.add(samples, rows, self.window_value);
+            }
+            log.file.append(rows.text());
+            serves_both = log.kind == LogKind::Latency
+                && log.file.is_written()
+                && log.window_ms == 0
+                && !self.columns.issue_time
+                && latencies_are_equal();
         }
     }
 
-    /// Bandwidth in one interval.
-    pub(super) fn bandwidth(&mut self, sample: &RateSample, rows: &mut Rows) {
-        if let Some(log) = &mut self.bw {
+    /// Bandwidth or I/Os per second in one interval.
+    pub(super) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
+        if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
             rows.begin(self.columns, self.epoch_ms);
             log.interval(sample, rows);
         }
     }
 
-    /// I/Os per second in one interval.
-    pub(super) fn iops(&mut self, sample: &RateSample, rows: &mut Rows) {
-        if let Some(log) = &mut self.iops {
-            rows.begin(self.columns, self.epoch_ms);
-            log.interval(sample, rows);
-        }
-    }
-
-    /// The job ended: running windows end with it, and its files are closed. Averaged rates that go into a file of several jobs
-    /// follow when the run ends, as fio has it.
+    /// The job ended: running windows end with it, and its files are closed. Averaged rates in a file of several jobs follow when the
+    /// run ends, as in fio.
     pub(super) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
         self.end_windows(time_ms, rows);
-        let rates_are_done = self.single_rates;
-        let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
-        latencies.for_each(|log| log.file.close());
-        self.histogram.iter_mut().for_each(|log| log.file.close());
-        for log in [&mut self.bw, &mut self.iops].into_iter().flatten().filter(|_| rates_are_done) {
+        for log in self.logs.iter_mut().filter(|log| self.single_rates || !log.is_rate()) {
             log.file.close();
         }
+        self.histogram.iter_mut().for_each(|log| log.file.close());
     }
 
     /// Ends a job that never reported its end, and closes what is still open.
@@ -163,145 +144,71 @@ impl JobLogs {
         self.files().for_each(LogFile::close);
     }
 
-    /// Where single I/Os were logged, their rates are the samples of the job.
+    /// Makes the logged rates of single I/Os the samples of the job.
     pub(super) fn put_rates(&self, stats: &mut JobStats) {
-        if !self.single_rates {
-            return;
-        }
-        for (at, stats) in stats.directions.iter_mut().enumerate() {
-            if let Some(log) = &self.bw {
-                stats.bw = log.rates[at];
-            }
-            if let Some(log) = &self.iops {
-                stats.iops = log.rates[at];
+        for log in self.logs.iter().filter(|_| self.single_rates) {
+            for (stats, rates) in stats.directions.iter_mut().zip(log.rates) {
+                match log.kind {
+                    LogKind::Bandwidth => stats.bw = rates,
+                    LogKind::Iops => stats.iops = rates,
+                    _ => {}
+                }
             }
         }
     }
 
-    /// What went wrong since asked last.
+    /// Errors since the last call.
     pub(super) fn take_problems(&mut self) -> Vec<Diagnostic> {
         let problems: Vec<Diagnostic> = self.files().filter_map(LogFile::take_problem).collect();
         problems.into_iter().map(|problem| problem.job(&self.name)).collect()
     }
 
     fn files(&mut self) -> impl Iterator<Item = &mut LogFile> {
-        let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
-        let rates = [&mut self.bw, &mut self.iops].into_iter().flatten();
         let histogram = self.histogram.iter_mut().map(|log| &mut log.file);
-        latencies.map(|log| &mut log.file).chain(rates.map(|log| &mut log.file)).chain(histogram)
+        self.logs.iter_mut().map(|log| &mut log.file).chain(histogram)
     }
 
     fn end_windows(&mut self, time_ms: u64, rows: &mut Rows) {
-        let latencies = [&mut self.lat, &mut self.slat, &mut self.clat].into_iter().flatten();
-        let rates = [&mut self.bw, &mut self.iops].into_iter().flatten();
-        let latencies = latencies.map(|log| (&mut log.file, &mut log.windows));
-        for (file, windows) in latencies.chain(rates.map(|log| (&mut log.file, &mut log.windows))) {
+        for log in &mut self.logs {
             rows.begin(self.columns, self.epoch_ms);
-            for (direction, window) in (0..).zip(windows) {
+            for (direction, window) in (0..).zip(&mut log.windows) {
                 if let Some(summary) = window.take() {
-                    rows.push(&window_row(time_ms, summary, direction, self.window_value));
+                    rows.push(&summary.row(time_ms, direction, self.window_value));
                 }
             }
-            file.append(rows.text());
+            log.file.append(rows.text());
         }
         if let Some(log) = &mut self.histogram {
             log.end(time_ms, self.epoch_ms);
         }
     }
+}
 
-    fn averaged_latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
-        let (columns, epoch_ms, length, value) =
-            (self.columns, self.epoch_ms, self.window_ms, self.window_value);
-        let mut log = |log: &mut Option<LatencyLog>, kind: LatencyKind| {
-            let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return };
-            rows.begin(columns, epoch_ms);
-            for sample in samples {
-                let Some((time_ms, latency)) = kind.of(sample) else { continue };
-                let window = &mut log.windows[usize::from(sample.direction)];
-                if let Some(summary) = window.add(time_ms, latency, length) {
-                    rows.push(&window_row(time_ms, summary, sample.direction, value));
-                }
-            }
-            log.file.append(rows.text());
-        };
-        log(&mut self.lat, LatencyKind::Total);
-        log(&mut self.slat, LatencyKind::Submission);
-        log(&mut self.clat, LatencyKind::Completion);
+impl SampleLog {
+    fn is_rate(&self) -> bool {
+        matches!(self.kind, LogKind::Bandwidth | LogKind::Iops)
     }
 
-    fn latencies(&mut self, samples: &[IoSample], rows: &mut Rows) {
-        let (columns, epoch_ms) = (self.columns, self.epoch_ms);
-        let mut log = |log: &mut Option<LatencyLog>, kind: LatencyKind| {
-            let Some(log) = log.as_mut().filter(|log| log.file.is_written()) else { return false };
-            rows.begin(columns, epoch_ms);
-            for sample in samples {
-                if let Some((time_ms, value)) = kind.of(sample) {
-                    let issue_ns = if kind == LatencyKind::Total { 0 } else { issued_ns(sample) };
-                    rows.push(&LogRow { issue_ns, ..single_row(time_ms, value, sample) });
-                }
-            }
-            log.file.append(rows.text());
-            true
-        };
-        log(&mut self.slat, LatencyKind::Submission);
-        let lat_is_there = log(&mut self.lat, LatencyKind::Total);
-        // The total latency of a synchronous I/O is its completion latency: the same text serves both files, unless only one of
-        // them has issue times.
-        let same = !columns.issue_time && samples.iter().all(|sample| sample.lat_ns == sample.clat_ns);
-        if lat_is_there && same {
-            if let Some(clat) = &mut self.clat {
-                clat.file.append(rows.text());
-            }
-        } else {
-            log(&mut self.clat, LatencyKind::Completion);
+    /// Adds one row per I/O or window to `rows`. Rates are counted even if the file was given up.
+    fn add(&mut self, samples: &[IoSample], rows: &mut Rows, window_value: WindowValue) {
+        if !self.is_rate() && !self.file.is_written() {
+            return;
         }
-    }
-}
-
-/// The three latencies of an I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LatencyKind {
-    Submission,
-    Completion,
-    Total,
-}
-
-impl LatencyKind {
-    /// When the latency was known, ms, and the latency, ns.
-    #[inline]
-    fn of(self, sample: &IoSample) -> Option<(u64, u64)> {
-        match self {
-            LatencyKind::Submission => Some((milliseconds(issued_ns(sample)), sample.slat_ns?)),
-            LatencyKind::Completion => Some((milliseconds(sample.time_ns), sample.clat_ns)),
-            LatencyKind::Total => Some((milliseconds(sample.time_ns), sample.lat_ns)),
-        }
-    }
-}
-
-impl RateLog {
-    /// One row per I/O or window. The rates are counted even if the file was given up.
-    fn single(
-        &mut self,
-        samples: &[IoSample],
-        rows: &mut Rows,
-        rate: fn(&IoSample) -> u64,
-        window_value: WindowValue,
-    ) {
-        for sample in samples {
-            let value = rate(sample);
-            let direction = usize::from(sample.direction);
-            self.rates[direction].record(value);
-            let time_ms = milliseconds(sample.time_ns);
+        for row in samples.iter().filter_map(|sample| row_of(self.kind, sample)) {
+            let direction = usize::from(row.direction);
+            if self.is_rate() {
+                self.rates[direction].record(row.value);
+            }
             if self.window_ms == 0 {
-                rows.push(&single_row(time_ms, value, sample));
-            } else if let Some(summary) = self.windows[direction].add(time_ms, value, self.window_ms) {
-                rows.push(&window_row(time_ms, summary, sample.direction, window_value));
+                rows.push(&row);
+            } else if let Some(summary) = self.windows[direction].add(row.time_ms, row.value, self.window_ms)
+            {
+                rows.push(&summary.row(row.time_ms, row.direction, window_value));
             }
         }
-        self.file.append(rows.text());
     }
 
-    /// One row per direction with progress in the interval. There is one sample in each, so it is average and maximum.
+    /// Writes one row per direction with progress in the interval: its only sample is average and maximum.
     fn interval(&mut self, sample: &RateSample, rows: &mut Rows) {
         for (direction, &value) in (0..).zip(&sample.per_second) {
             if value > 0 {
@@ -313,34 +220,138 @@ impl RateLog {
     }
 }
 
-fn single_row(time_ms: u64, value: u64, sample: &IoSample) -> LogRow {
-    LogRow {
-        time_ms,
+/// The row of one I/O in a log of this kind; `None` if the log has none for it. A rate is that of the I/O alone.
+#[inline]
+fn row_of(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
+    // An I/O completes its completion latency after it was issued.
+    let issued_ns = sample.time_ns.saturating_sub(sample.clat_ns);
+    let (time_ns, value, issue_ns) = match kind {
+        LogKind::Latency => (sample.time_ns, sample.lat_ns, 0),
+        LogKind::SubmissionLatency => (issued_ns, sample.slat_ns?, issued_ns),
+        LogKind::CompletionLatency => (sample.time_ns, sample.clat_ns, issued_ns),
+        // kB/s, not KiB/s as in averaged rows.
+        LogKind::Bandwidth => (sample.time_ns, u64::from(sample.len) * 1_000_000 / sample.clat_ns.max(1), 0),
+        LogKind::Iops => (sample.time_ns, 1, 0),
+        LogKind::Histogram => return None,
+    };
+    Some(LogRow {
+        time_ms: milliseconds(time_ns),
         value,
+        maximum: 0,
         direction: sample.direction,
-        block_size: sample.len,
+        block_size: u64::from(sample.len),
         priority: sample.priority,
         offset: sample.offset,
-        ..LogRow::default()
-    }
-}
-
-fn window_row(time_ms: u64, summary: WindowSummary, direction: u8, value: WindowValue) -> LogRow {
-    let WindowSummary { average, maximum } = summary;
-    let value = if value == WindowValue::Maximum { maximum } else { average };
-    LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
+        issue_ns,
+    })
 }
 
 fn milliseconds(ns: u64) -> u64 {
     ns / 1_000_000
 }
 
-/// An I/O completes its completion latency after it was issued.
-fn issued_ns(sample: &IoSample) -> u64 {
-    sample.time_ns.saturating_sub(sample.clat_ns)
+/// The running window of one direction of one log.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    /// ms since the job began.
+    start: u64,
+    sum: u128,
+    count: u64,
+    maximum: u64,
 }
 
-/// Bandwidth of a single I/O: kB/s, not KiB/s as in averaged rows.
-fn kilobytes_per_second(sample: &IoSample) -> u64 {
-    u64::from(sample.len) * 1_000_000 / sample.clat_ns.max(1)
+/// The values of a window that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WindowSummary {
+    /// Their mean, rounded half up.
+    average: u64,
+    /// Their largest.
+    maximum: u64,
+}
+
+impl WindowSummary {
+    /// The row of the window.
+    fn row(self, time_ms: u64, direction: u8, value: WindowValue) -> LogRow {
+        let WindowSummary { average, maximum } = self;
+        let value = if value == WindowValue::Maximum { maximum } else { average };
+        LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
+    }
+}
+
+impl Window {
+    /// Adds a value. The first one at least `length` ms after the start of the window still belongs to it and ends it, which returns its
+    /// summary. The next window starts at that time rounded down to a multiple of `length`.
+    #[inline]
+    fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
+        self.sum += u128::from(value);
+        self.count += 1;
+        self.maximum = self.maximum.max(value);
+        if time_ms.saturating_sub(self.start) < length {
+            return None;
+        }
+        let summary = self.take();
+        self.start = time_ms - time_ms % length;
+        summary
+    }
+
+    /// Ends the window early. `None` if it has no values.
+    fn take(&mut self) -> Option<WindowSummary> {
+        let count = u128::from(self.count);
+        let rounded = (self.sum + count / 2).checked_div(count)?;
+        let maximum = self.maximum;
+        (self.sum, self.count, self.maximum) = (0, 0, 0);
+        // An average is no larger than the largest value.
+        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn average(summary: Option<WindowSummary>) -> Option<u64> {
+        summary.map(|summary| summary.average)
+    }
+
+    #[test]
+    fn the_io_that_ends_a_window_belongs_to_it() {
+        let mut window = Window::default();
+        assert_eq!(window.add(0, 10, 250), None);
+        assert_eq!(window.add(249, 20, 250), None);
+        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60 }));
+        assert_eq!(window.take(), None);
+    }
+
+    #[test]
+    fn windows_start_at_multiples_of_their_length_however_late_one_ended() {
+        let mut window = Window::default();
+        assert_eq!(average(window.add(740, 1, 250)), Some(1));
+        assert_eq!(window.add(749, 2, 250), None);
+        assert_eq!(average(window.add(750, 4, 250)), Some(3));
+        assert_eq!(window.add(999, 5, 250), None);
+        assert_eq!(average(window.take()), Some(5));
+    }
+
+    #[test]
+    fn a_maximum_is_that_of_its_own_window() {
+        let mut window = Window::default();
+        assert_eq!(window.add(0, 90, 100), None);
+        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90 }));
+        assert_eq!(window.add(110, 30, 100), None);
+        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30 }));
+    }
+
+    #[test]
+    fn averages_are_rounded_half_up() {
+        let of = |values: &[u64]| {
+            let mut window = Window::default();
+            values.iter().for_each(|&value| assert_eq!(window.add(0, value, 1000), None));
+            average(window.take())
+        };
+        assert_eq!(of(&[1, 2]), Some(2));
+        assert_eq!(of(&[1, 1, 2]), Some(1));
+        assert_eq!(of(&[1, 2, 2]), Some(2));
+        assert_eq!(of(&[u64::MAX, u64::MAX]), Some(u64::MAX));
+        assert_eq!(of(&[]), None);
+    }
 }

@@ -4,69 +4,10 @@
 //! Neighbouring rows mostly share their time, direction and block size. Those parts are formatted when they change and copied
 //! otherwise, so that a plain row costs one conversion of a number and no allocation.
 
-use ferrio_job::{IoPriority, Logs, WindowValue};
+use ferrio_job::IoPriority;
 use itoa::Buffer;
 
-use super::record::{Record, RecordLayout};
-
-/// Which columns rows have, beside those that all have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Columns {
-    /// A maximum behind the value.
-    pub(super) maximum: bool,
-    /// The offset of the I/O.
-    pub(super) offset: bool,
-    /// The whole priority instead of a bit.
-    pub(super) priority: bool,
-    /// When the I/O was issued.
-    pub(super) issue_time: bool,
-    /// Rows are records instead of text.
-    pub(super) packed: bool,
-}
-
-impl Columns {
-    /// The columns a job asks for.
-    pub(super) fn of(logs: &Logs) -> Self {
-        Columns {
-            maximum: logs.window_value == WindowValue::Both,
-            offset: logs.offset,
-            priority: logs.prio,
-            issue_time: logs.issue_time,
-            packed: logs.stored.is_some(),
-        }
-    }
-
-    /// Bytes of a record with these columns.
-    pub(super) fn record_len(self) -> usize {
-        self.layout().len()
-    }
-
-    fn layout(self) -> RecordLayout {
-        let Columns { maximum, offset, priority, issue_time, .. } = self;
-        RecordLayout { maximum, offset, priority, issue_time, ..RecordLayout::default() }
-    }
-}
-
-/// One row. What is not the row of a single I/O has no block size, priority, offset and issue time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LogRow {
-    /// ms.
-    pub(super) time_ms: u64,
-    /// What the log is about.
-    pub(super) value: u64,
-    /// The largest value in the window, 0 for a single I/O.
-    pub(super) maximum: u64,
-    /// 0 read, 1 write, 2 trim.
-    pub(super) direction: u8,
-    /// Bytes.
-    pub(super) block_size: u32,
-    /// I/O priority as the kernel packs it.
-    pub(super) priority: u16,
-    /// Bytes.
-    pub(super) offset: u64,
-    /// ns since the job began; 0 in logs that are not about single latencies.
-    pub(super) issue_ns: u64,
-}
+use super::record::{Columns, LogRow, RecordLayout};
 
 /// Collects rows.
 #[derive(Debug)]
@@ -76,12 +17,12 @@ pub(super) struct Rows {
     /// Added to all times, ms.
     epoch_ms: u64,
     time_ms: u64,
-    /// The time and what separates it from the value.
+    /// The time and the separator after it.
     head: Vec<u8>,
-    kind: (u8, u32, u16),
-    /// The priority and what separates it from its neighbour.
+    kind: (u8, u64, u16),
+    /// The priority and the separator before it.
     priority: Vec<u8>,
-    /// Direction and block size, with what separates them from their neighbours; in rows without further numbers, all the rest.
+    /// Direction and block size with their separators; the whole rest of rows without further numbers.
     tail: Vec<u8>,
 }
 
@@ -104,7 +45,7 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// Starts a new text with these columns, the memory of the last one is used again. `epoch_ms` is added to all times.
+    /// Starts a new text with these columns in the memory of the last one. `epoch_ms` is added to all times.
     pub(super) fn begin(&mut self, columns: Columns, epoch_ms: u64) {
         self.text.clear();
         if (self.columns, self.epoch_ms) != (columns, epoch_ms) {
@@ -150,17 +91,10 @@ impl Rows {
 
     /// Adds a row as a record.
     fn pack(&mut self, row: &LogRow) {
-        let record = Record {
-            time_ms: row.time_ms.saturating_add(self.epoch_ms),
-            value: row.value,
-            maximum: if self.columns.maximum { row.maximum } else { 0 },
-            direction: u32::from(row.direction),
-            priority: row.priority,
-            block_size: u64::from(row.block_size),
-            offset: row.offset,
-            issue_ns: row.issue_ns,
-        };
-        record.push_to(&mut self.text, self.columns.layout());
+        let time_ms = row.time_ms.saturating_add(self.epoch_ms);
+        let maximum = if self.columns.maximum { row.maximum } else { 0 };
+        let layout = RecordLayout { columns: self.columns, old: false };
+        LogRow { time_ms, maximum, ..*row }.push_record(&mut self.text, layout);
     }
 
     /// The rows so far, text unless they are packed.
@@ -179,7 +113,7 @@ impl Rows {
         self.head.extend_from_slice(b", ");
     }
 
-    fn set_kind(&mut self, kind: (u8, u32, u16)) {
+    fn set_kind(&mut self, kind: (u8, u64, u16)) {
         self.kind = kind;
         let (direction, block_size, priority) = kind;
         let Columns { offset, issue_time, priority: whole, .. } = self.columns;
@@ -213,7 +147,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    fn row(time_ms: u64, value: u64, direction: u8, block_size: u32) -> LogRow {
+    fn row(time_ms: u64, value: u64, direction: u8, block_size: u64) -> LogRow {
         LogRow { time_ms, value, direction, block_size, ..LogRow::default() }
     }
 
@@ -232,18 +166,18 @@ mod tests {
             (0, 136_443, 0, 4096),
             (0, 1, 1, 4096),
             (18, u64::MAX, 1, 4096),
-            (18, 0, 2, u32::MAX),
+            (18, 0, 2, u64::MAX),
             (0, 7, 0, 0),
         ] {
             rows.push(&row(time_ms, value, direction, block_size));
         }
         let text = "0, 136443, 0, 4096, 0\n0, 1, 1, 4096, 0\n18, 18446744073709551615, 1, 4096, 0\n\
-                    18, 0, 2, 4294967295, 0\n0, 7, 0, 0, 0\n";
+                    18, 0, 2, 18446744073709551615, 0\n0, 7, 0, 0, 0\n";
         assert_eq!(std::str::from_utf8(rows.text()).unwrap(), text);
     }
 
     #[test]
-    fn further_columns_stand_where_fio_has_them() {
+    fn further_columns_are_where_fio_has_them() {
         let none = Columns::default();
         let (maximum, offset, priority, issue_time) = (true, true, true, true);
         assert_eq!(text(Columns { maximum, ..none }), "2, 7, 9, 1, 4096, 0\n");
