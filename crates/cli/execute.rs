@@ -2,7 +2,7 @@
 
 use ferrio_job::Plan;
 use ferrio_jobfile::Sources;
-use ferrio_report::{LogWriter, RunSetting};
+use ferrio_report::{LogWriter, RunEnvironment};
 use ferrio_runner::{RunOptions, RunResult};
 
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub fn execute(
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
     let mut output = begin(plan, sources, settings, messages)?;
-    output.set_machine(RunSetting::ask(plan, env!("CARGO_PKG_VERSION")));
+    output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let options = RunOptions {
         progress: output.is_live(),

@@ -28,7 +28,7 @@ pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> 
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, called_as, messages);
     }
-    settings.debug.said().iter().for_each(|line| messages.note(line));
+    settings.debug.notes().iter().for_each(|line| messages.note(line));
     start_debug(&settings.debug, messages.debug_format());
     let set = job_files::read(&items, &settings, job_files::environment())?;
     if messages.shows_warnings() {

@@ -3,6 +3,8 @@
 //! The scanner, clap, `--help`, the manual page and the shell completions read it. `settings.rs` gives the options their meaning,
 //! `option_values.rs` reads their values.
 
+use ferrio_report::Format;
+
 /// The option for the format of messages. `messages.rs` reads it before all others.
 pub const MESSAGE_FORMAT: &str = "message-format";
 
@@ -147,13 +149,7 @@ impl ProgramOption {
 /// The table, in the order of `--help`.
 pub const OPTIONS: &[ProgramOption] = &[
     value("output", 'o', "FILE", Heading::Report, "Write the report to FILE instead of standard output"),
-    value(
-        "output-format",
-        'F',
-        "FORMATS",
-        Heading::Report,
-        "Formats of the report, separated by commas: normal, json, json+, terse; or openmetrics alone",
-    ),
+    value("output-format", 'F', "FORMATS", Heading::Report, Format::HELP),
     flag("minimal", 'm', Heading::Report, "Report in the terse format only"),
     value("append-terse", 'f', "X", Heading::Report, "Add the terse format to the chosen ones").optional(),
     value("terse-version", 'V', "VERSION", Heading::Report, "Version of the terse format, 2 to 5"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunReport, RunSetting, job_failed, laying_out_line, starting_line,
+    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
     terminating,
 };
 use ferrio_runner::{Event, RunResult};
@@ -29,7 +29,7 @@ pub struct Output {
     /// How reports are made, apart from their time.
     options: ReportOptions,
     /// The machine that the jobs run on.
-    setting: RunSetting,
+    environment: RunEnvironment,
     /// Lines before the run are written, which only the text report has.
     announces: bool,
     live: Option<LiveLine>,
@@ -69,7 +69,7 @@ impl Output {
             stream,
             writes_to_stdout: to_stdout,
             options: settings.report_options(),
-            setting: RunSetting::default(),
+            environment: RunEnvironment::default(),
             announces: settings.formats.has(Format::Normal),
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
@@ -107,8 +107,8 @@ impl Output {
     }
 
     /// Sets the machine that the jobs run on, for all reports.
-    pub fn set_machine(&mut self, setting: RunSetting) {
-        self.setting = setting;
+    pub fn set_machine(&mut self, environment: RunEnvironment) {
+        self.environment = environment;
     }
 
     /// Writes the lines of an interval to the interval report, if there is one. A failed write is reported once.
@@ -136,7 +136,7 @@ impl Output {
 
     /// Writes and flushes a report of the run so far in all formats.
     fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> RunReport {
-        let options = self.options.clone().now().within(&self.setting);
+        let options = self.options.clone().now().within(&self.environment);
         let report = RunReport::new(plan, result, &options);
         self.write(&report.in_formats(options.formats, options.terse_version));
         let flushed = self.stream.flush();

@@ -209,7 +209,7 @@ impl ProgramSettings {
             return Err(SettingsError::GlobalSection);
         }
         let debug = DebugOptions::parse(&words(&matches, "debug"));
-        let debugging = !debug.said().is_empty();
+        let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
         let (trigger, idle_trigger) = trigger(&matches);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use ferrio_job::{ExitWhat, JobSpec, Plan, PlannedJob, PlannedLog, SteadyFigure, log_files};
+use ferrio_job::{ExitWhat, JobSpec, Plan, PlannedJob, PlannedLog, log_files};
 
 use crate::facts::Facts;
 use crate::model::{CheckedLog, EndsOthers, EndsWhen, EndsWhich, JobCommand, Pauses, SteadyEnd};
@@ -69,11 +69,7 @@ pub(crate) fn pauses(spec: &JobSpec) -> Option<Pauses> {
 }
 
 pub(crate) fn steady_state(job: &PlannedJob) -> Option<SteadyEnd> {
-    let figure = match job.spec.steadystate?.figure {
-        SteadyFigure::Iops => "iops",
-        SteadyFigure::Bandwidth => "bw",
-        SteadyFigure::Latency => "lat",
-    };
+    let figure = job.spec.steadystate?.figure.word();
     Some(SteadyEnd { figure, least_seconds: timeline::settled(job) })
 }
 

@@ -135,7 +135,7 @@ fn a_trigger_needs_a_file_or_a_time() {
 #[test]
 fn debug_lists_add_up_and_silence_the_live_line() {
     let program = read(&["--debug=io", "--debug=file,nosuch"]).unwrap();
-    assert_eq!(program.debug.said().len(), 3);
+    assert_eq!(program.debug.notes().len(), 3);
     assert_eq!(program.eta, Eta::Never);
     assert_eq!(read(&["--debug=io", "--eta=always"]).unwrap().eta, Eta::Always);
     assert_eq!(read(&["--debug=io,help"]).unwrap().action, Action::Answer(Query::DebugClasses));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::choice::choices;
 
-/// What a steady state is judged by.
+/// The figure that a steady state is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyFigure {
     /// I/Os per second.
@@ -15,8 +15,20 @@ pub enum SteadyFigure {
     Latency,
 }
 
+impl SteadyFigure {
+    /// The word for it in `steadystate` and in reports.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            SteadyFigure::Iops => SteadyTest::Iops.word(),
+            SteadyFigure::Bandwidth => SteadyTest::Bandwidth.word(),
+            SteadyFigure::Latency => SteadyTest::Latency.word(),
+        }
+    }
+}
+
 choices! {
-    /// `steadystate`: what is looked at, and how it is judged.
+    /// `steadystate`: which figure is judged, and how.
     pub enum SteadyTest default IopsSlope {
         Iops: "iops", "Largest distance of IOPS from their mean";
         IopsSlope: "iops_slope", "Slope of IOPS";
@@ -28,7 +40,7 @@ choices! {
 }
 
 impl SteadyTest {
-    /// What is looked at.
+    /// The figure that is judged.
     #[must_use]
     pub const fn figure(self) -> SteadyFigure {
         match self {
@@ -48,7 +60,7 @@ impl SteadyTest {
 /// `steadystate` and the options below it: the test that ends a job whose figures have settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// What is looked at.
+    /// The figure that is judged.
     pub figure: SteadyFigure,
     /// The slope over the window is judged, not the largest deviation from its mean.
     pub slope: bool,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{EngineKind, FileKind, FileSpec, JobSpec, Plan, PlannedJob, ReadWrite};
+use crate::{EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob, PlannedSection, ReadWrite};
 
 /// A file that was not found and is used as a whole. Only regular files may be extended.
 #[must_use]
@@ -27,9 +27,22 @@ pub fn job_on(file: FileSpec, name: &str, rw: ReadWrite) -> JobSpec {
     spec
 }
 
-/// A plan of these jobs, all of which can run.
+/// A plan of these jobs, all of which can run. A job begins a section unless it is a clone.
 #[must_use]
 pub fn plan(specs: impl IntoIterator<Item = JobSpec>) -> Plan {
-    let jobs = specs.into_iter().map(|spec| PlannedJob { spec, setup_error: None }).collect();
-    Plan { jobs, ..Plan::default() }
+    let mut plan = Plan::default();
+    for (index, spec) in specs.into_iter().enumerate() {
+        match plan.sections.last_mut() {
+            Some(section) if spec.clone > 0 => section.jobs.end = index + 1,
+            _ => plan.sections.push(PlannedSection {
+                name: spec.name.clone(),
+                origin: Origin::Builtin,
+                jobs: index..index + 1,
+                group: spec.group,
+                phase: 1,
+            }),
+        }
+        plan.jobs.push(PlannedJob { spec, setup_error: None });
+    }
+    plan
 }

@@ -1,7 +1,7 @@
-//! `--debug`: what the program tells about its own work, by classes, one line each on standard error.
+//! `--debug`: messages about the program's own work by class, one line each, on standard error.
 //!
-//! Other crates write `log::debug!(target: "file", job = number; ...)`: the target is the class, `job` the number of the job whose
-//! worker speaks. With debugging off such a call is one relaxed load.
+//! Other crates write `log::debug!(target: "file", job = number; ...)`: the target is the class, `job` the number of the job
+//! whose worker sends the message. With debugging off such a call is one relaxed load.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -17,53 +17,53 @@ pub struct DebugClass {
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// False for classes that exist for fio's sake only.
-    pub speaks: bool,
+    /// False for classes of fio in which ferrio has no messages.
+    pub has_messages: bool,
 }
 
 const fn class(name: &'static str, help: &'static str) -> DebugClass {
-    DebugClass { name, help, speaks: true }
+    DebugClass { name, help, has_messages: true }
 }
 
-const fn mute(name: &'static str) -> DebugClass {
-    DebugClass { name, help: "no messages", speaks: false }
+const fn silent(name: &'static str) -> DebugClass {
+    DebugClass { name, help: "no messages", has_messages: false }
 }
 
-/// All classes, in the order they are listed to the user. `job` chooses a job, `all` is every other class.
+/// All classes, in the order in which they are listed. `job` chooses a job, `all` stands for every other class.
 pub const DEBUG_CLASSES: [DebugClass; 21] = [
     class("process", "how jobs come and go"),
     class("file", "which files are laid out, opened and removed"),
     class("io", "every I/O: submitted, completed, handed to the kernel"),
     class("mem", "the buffers of the jobs"),
-    mute("blktrace"),
-    mute("verify"),
+    silent("blktrace"),
+    silent("verify"),
     class("random", "the offset of every I/O of random jobs"),
     class("parse", "the options that were read"),
-    mute("diskutil"),
+    silent("diskutil"),
     class("job", "job:N: of the jobs' own messages only those of job N, counted from 1"),
-    mute("mutex"),
-    mute("profile"),
+    silent("mutex"),
+    silent("profile"),
     class("time", "the clock"),
-    mute("net"),
-    mute("rate"),
-    mute("compress"),
-    mute("steadystate"),
-    mute("helperthread"),
-    mute("zbd"),
-    mute("sprandom"),
+    silent("net"),
+    silent("rate"),
+    silent("compress"),
+    silent("steadystate"),
+    silent("helperthread"),
+    silent("zbd"),
+    silent("sprandom"),
     class("all", "every class"),
 ];
 
 const ALL: &str = "all";
 const JOB: &str = "job";
 
-/// What `--debug` chose.
+/// The choice of `--debug`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DebugOptions {
     /// One bit per class.
     classes: u32,
     job: Option<u32>,
-    said: Vec<Diagnostic>,
+    notes: Vec<Diagnostic>,
 }
 
 impl DebugOptions {
@@ -82,40 +82,40 @@ impl DebugOptions {
         let Some((bit, class)) =
             DEBUG_CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
         else {
-            self.say(format!("debug mask {word} not found"));
+            self.note(format!("debug mask {word} not found"));
             return;
         };
         match class.name {
             ALL => {
                 self.classes = u32::MAX;
-                self.say("set all debug options");
+                self.note("set all debug options");
             }
             JOB => match word.strip_prefix("job:").map(str::parse) {
                 Some(Ok(number)) => {
                     self.job = Some(number);
-                    self.say(format!("set debug jobno {number}"));
+                    self.note(format!("set debug jobno {number}"));
                 }
-                Some(Err(_)) => self.say(format!("bad job number: {word}")),
-                None => self.say("missing job number"),
+                Some(Err(_)) => self.note(format!("bad job number: {word}")),
+                None => self.note("missing job number"),
             },
             name => {
                 self.classes |= 1 << bit;
-                self.say(format!("set debug option {name}"));
-                if !class.speaks {
-                    self.say(format!("no messages in debug class {name}"));
+                self.note(format!("set debug option {name}"));
+                if !class.has_messages {
+                    self.note(format!("no messages in debug class {name}"));
                 }
             }
         }
     }
 
-    fn say(&mut self, message: impl Into<String>) {
-        self.said.push(Diagnostic::note(message).code("debug"));
+    fn note(&mut self, message: impl Into<String>) {
+        self.notes.push(Diagnostic::note(message).code("debug"));
     }
 
-    /// What is to be said about the choice itself.
+    /// Notes about the choice itself.
     #[must_use]
-    pub fn said(&self) -> &[Diagnostic] {
-        &self.said
+    pub fn notes(&self) -> &[Diagnostic] {
+        &self.notes
     }
 
     fn wants(&self, class: &str) -> bool {
@@ -132,7 +132,7 @@ pub fn debug_words() -> String {
     DEBUG_CLASSES.map(|class| class.name).join(",")
 }
 
-/// From now on messages of the chosen classes are printed, each line as `form` makes it. Only the first call of a process counts.
+/// Prints messages of the chosen classes from now on, each line as `form` makes it. Only the first call of a process counts.
 pub fn start_debug(options: &DebugOptions, form: fn(String) -> String) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
     let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), form });
@@ -153,7 +153,7 @@ impl Log for Printer {
 
     fn log(&self, record: &Record<'_>) {
         if let Some(line) = line(&self.options, record) {
-            // Nothing is left to be done about a closed stderr. One call, so that lines of several workers do not mix.
+            // A closed stderr is ignored. One call, so that lines of several workers do not mix.
             let _ = std::io::stderr().write_all((self.form)(line).as_bytes());
         }
     }
@@ -161,7 +161,7 @@ impl Log for Printer {
     fn flush(&self) {}
 }
 
-/// The message as printed, `None` if it is not wanted.
+/// The line of a message, `None` if it is not wanted.
 fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
     if !options.wants(record.target()) {
         return None;
@@ -179,8 +179,8 @@ fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said(options: &DebugOptions) -> Vec<String> {
-        options.said().iter().map(Diagnostic::line).collect()
+    fn notes(options: &DebugOptions) -> Vec<String> {
+        options.notes().iter().map(Diagnostic::line).collect()
     }
 
     #[test]
@@ -189,21 +189,21 @@ mod tests {
         assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
         assert!(!options.wants("process") && !options.wants("ferrio_job"));
         let want = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
-        assert_eq!(said(&options), want);
+        assert_eq!(notes(&options), want);
     }
 
     #[test]
     fn all_is_every_class() {
         let options = DebugOptions::parse(&["all"]);
         assert!(DEBUG_CLASSES.iter().all(|class| options.wants(class.name)));
-        assert_eq!(said(&options), ["fio: set all debug options"]);
+        assert_eq!(notes(&options), ["fio: set all debug options"]);
     }
 
     #[test]
-    fn wrong_words_and_mute_classes_are_told() {
+    fn wrong_words_and_silent_classes_have_notes() {
         let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"]);
         assert_eq!(
-            said(&options),
+            notes(&options),
             [
                 "fio: debug mask nosuch not found",
                 "fio: missing job number",

@@ -1,4 +1,4 @@
-//! How long the run will still take, estimated the way fio does: whole seconds, pessimistic, and silent for the first moments.
+//! Estimates the remaining time of a run as fio does: in whole seconds, pessimistically, and not in the first seconds.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use ferrio_runner::{JobProgress, JobState, Progress};
 
 /// fio gives no estimate before this many seconds.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
-/// A look that comes at most this late counts as if it came in time: looks are aimed at whole seconds, and rounding up a
-/// fraction of a millisecond would make the clock of the line run one second ahead.
+/// Progress is reported at whole seconds. A report at most this late counts as on time: rounding up a fraction of a millisecond would
+/// put the clock of the line one second ahead.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Seconds since the start, rounded up; what has begun has taken a second.
+/// Seconds since the start, rounded up; at least 1 once any time has passed.
 pub(crate) fn seconds(elapsed: Duration) -> u64 {
     let ms = elapsed.saturating_sub(LATE).as_millis();
     u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX).max(u64::from(!elapsed.is_zero()))
 }
 
-/// Seconds until the last job ends, with `exitall` the first one; `None` while the run is too young to tell.
+/// Seconds until the last job ends, or the first one with `exitall`; `None` in the first seconds of a run.
 pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
     if seconds(progress.elapsed) < ETA_AFTER_SECONDS {
         return None;
@@ -32,7 +32,7 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
             waiting = waiting.saturating_add(eta);
         } else {
             longest = longest.max(eta);
-            // 0 stands for jobs that have ended and for those that nothing is known of.
+            // 0 means that a job has ended or that nothing is known about its end.
             shortest = shortest.into_iter().chain((eta > 0).then_some(eta)).min();
         }
     }
@@ -56,8 +56,8 @@ fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     }
 }
 
-/// From the share done so far. The limit counts the time of jobs that have ended, as fio's does. The run time begins after the ramp,
-/// and what was moved in the ramp counts for the size.
+/// Estimated from the share done so far, and limited by the run time plus the time of jobs that have ended, as in fio. The run time
+/// begins after the ramp; bytes moved in the ramp count for the size.
 fn running_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     let runtime = spec.limits.runtime.as_secs();
     let (elapsed, measured) = (seconds(job.elapsed), seconds(job.measured));
@@ -78,7 +78,7 @@ fn running_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     if runtime == 0 { eta } else { eta.min((runtime + ended).saturating_sub(measured)) }
 }
 
-/// From the settings: the run time or the bytes at the limited rate, whichever is shorter.
+/// Estimated from the options: the run time, or the time for all bytes at the limited rate, whichever is shorter.
 fn not_running_remaining(spec: &JobSpec) -> u64 {
     let limits = &spec.limits;
     let delay = limits.startdelay.1.as_secs();
@@ -90,7 +90,7 @@ fn not_running_remaining(spec: &JobSpec) -> u64 {
     by_time.into_iter().chain(by_rate).min().unwrap_or(0)
 }
 
-/// What the job will move. What it writes it reads back if it verifies.
+/// Bytes that the job will move, including those that it reads back to verify.
 fn expected_bytes(spec: &JobSpec) -> u64 {
     let limits = &spec.limits;
     let once = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops));
@@ -107,7 +107,7 @@ fn expected_bytes(spec: &JobSpec) -> u64 {
     once.saturating_add(u64::try_from(again).unwrap_or(u64::MAX))
 }
 
-/// `00m:02s`, with hours and days only when there are any.
+/// `00m:02s`, with hours and days if there are any.
 pub(crate) fn clock_text(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
     let mut text = String::new();

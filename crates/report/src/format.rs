@@ -1,8 +1,8 @@
-//! The formats of a report, as one table: their words, what writes them, and which of them go together.
+//! The formats of a report, as one table: their words, their writers, and which of them go together.
 
 use crate::model::RunReport;
-use crate::terse::TerseVersion;
-use crate::{json, openmetrics, terse, text};
+use crate::openmetrics::to_openmetrics;
+use crate::terse::{TerseVersion, to_terse};
 
 /// A format of the report (`--output-format`), in the order in which a stream has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,63 +19,45 @@ pub enum Format {
     OpenMetrics,
 }
 
-/// What there is to know about a format.
+/// A format and its properties.
 struct FormatRow {
     format: Format,
     word: &'static str,
-    /// Other words that fio has for it.
+    /// fio's other words for it.
     aliases: &'static [&'static str],
-    /// Has everything of this one, which is not written beside it.
+    /// It has everything of this one, which is therefore not written beside it.
     includes: Option<Format>,
     /// Nothing may follow it in a stream, neither another format nor another report.
     stands_alone: bool,
     write: fn(&RunReport, TerseVersion) -> String,
 }
 
+/// All formats, in the order in which they are listed.
 const FORMATS: [FormatRow; 5] = [
+    FormatRow::new(Format::Normal, "normal", |report, _| report.to_text()),
+    FormatRow::new(Format::Json, "json", |report, _| report.to_json()),
     FormatRow {
-        format: Format::Normal,
-        word: "normal",
-        aliases: &[],
-        includes: None,
-        stands_alone: false,
-        write: |report, _| text::to_text(report),
-    },
-    FormatRow {
-        format: Format::Json,
-        word: "json",
-        aliases: &[],
-        includes: None,
-        stands_alone: false,
-        write: |report, _| json::to_json(report),
-    },
-    FormatRow {
-        format: Format::JsonPlus,
-        word: "json+",
-        aliases: &[],
         includes: Some(Format::Json),
-        stands_alone: false,
-        write: |report, _| json::to_json(report),
+        ..FormatRow::new(Format::JsonPlus, "json+", |report, _| report.to_json())
     },
+    FormatRow { aliases: &["minimal", "csv"], ..FormatRow::new(Format::Terse, "terse", to_terse) },
     FormatRow {
-        format: Format::Terse,
-        word: "terse",
-        aliases: &["minimal", "csv"],
-        includes: None,
-        stands_alone: false,
-        write: terse::to_terse,
-    },
-    FormatRow {
-        format: Format::OpenMetrics,
-        word: "openmetrics",
-        aliases: &[],
-        includes: None,
         stands_alone: true,
-        write: |report, _| openmetrics::to_openmetrics(report),
+        ..FormatRow::new(Format::OpenMetrics, "openmetrics", |report, _| to_openmetrics(report))
     },
 ];
 
+impl FormatRow {
+    const fn new(format: Format, word: &'static str, write: fn(&RunReport, TerseVersion) -> String) -> Self {
+        FormatRow { format, word, aliases: &[], includes: None, stands_alone: false, write }
+    }
+}
+
 impl Format {
+    /// The help of `--output-format`.
+    pub const HELP: &str =
+        "Formats of the report, separated by commas: normal, json, json+, terse; or openmetrics alone";
+
     /// The words of all formats, without fio's other words for them.
     pub const WORDS: [&str; FORMATS.len()] = {
         let mut words = [""; FORMATS.len()];
@@ -153,18 +135,6 @@ impl RunReport {
         rows.sort_by_key(|row| row.format);
         rows.into_iter().map(|row| (row.write)(self, terse_version)).collect()
     }
-
-    /// The text for people, starting with an empty line.
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        text::to_text(self)
-    }
-
-    /// The JSON document, newline at the end included.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        json::to_json(self)
-    }
 }
 
 #[cfg(test)]
@@ -177,6 +147,7 @@ mod tests {
             let words: Vec<&str> =
                 Format::WORDS.into_iter().filter(|word| Format::of_word(word) == Some(format)).collect();
             assert_eq!(words.len(), 1, "{format:?}");
+            assert!(Format::HELP.contains(words[0]), "{format:?}");
         }
         assert_eq!(["minimal", "csv"].map(Format::of_word), [Some(Format::Terse); 2]);
         assert_eq!(Format::of_word("xml"), None);

@@ -1,7 +1,7 @@
-//! `--interval-report`: what each job did in each interval, one JSON object per line.
+//! `--interval-report`: the figures of each job in each interval, one JSON object per line.
 //!
-//! The state machine keeps the figures that each running job had at the last line and shows the differences. Time and figures come
-//! with each call; nothing here reads a clock or writes to a file. [`line`] has the contents of a line.
+//! [`IntervalReport`] keeps the figures of each running job at its last line and writes the differences. Time and figures come with
+//! each call; nothing here reads a clock or writes to a file. [`line`] has the contents of a line.
 
 mod line;
 
@@ -12,7 +12,7 @@ use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
 use crate::eta::has_ended;
-use crate::names::report_name;
+use crate::messages::report_name;
 use crate::num::whole_ms;
 pub(crate) use line::IntervalLine;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
@@ -25,7 +25,7 @@ pub struct IntervalReport {
     jobs: Vec<ShownJob>,
 }
 
-/// What the lines so far have shown of a job.
+/// The figures of a job at its last line.
 #[derive(Clone, Debug, Default)]
 struct ShownJob {
     start_ms: u64,
@@ -40,7 +40,7 @@ struct ShownJob {
 }
 
 impl IntervalReport {
-    /// Nothing has been shown yet.
+    /// A report without any line so far.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -48,8 +48,8 @@ impl IntervalReport {
 
     /// The lines of the interval that ends with `result`, each with its newline; `now` is the time of day.
     ///
-    /// Jobs that have not begun their I/O have no line, nor have those whose end was shown before. A result without
-    /// [`RunResult::progress`] is the end of the run: it gives the last lines of all jobs that have not had them.
+    /// Jobs that have not begun their I/O have no line, nor have those whose last line was written before. A result without
+    /// [`RunResult::progress`] is the end of the run: all other jobs have their last line.
     pub fn lines(&mut self, plan: &Plan, result: &RunResult, now: SystemTime) -> Vec<u8> {
         self.interval += 1;
         self.jobs.resize_with(plan.jobs.len(), ShownJob::default);
@@ -70,7 +70,7 @@ impl IntervalReport {
             };
             line.write_to(&mut out);
             if shown.ended {
-                // Figures are large and not needed any more.
+                // Figures are large and no longer needed.
                 *shown = ShownJob { ended: true, ..ShownJob::default() };
             }
         }
@@ -79,7 +79,7 @@ impl IntervalReport {
 }
 
 impl ShownJob {
-    /// The line of a job, but for what is the same for all jobs. From here on it has been shown.
+    /// The line of a job without the fields that are the same for all jobs. Its figures become those of the last line.
     fn line<'a>(&mut self, spec: &'a JobSpec, job: &JobResult, state: JobState) -> IntervalLine<'a> {
         let continued = if self.start_ms == 0 || self.start_ms == job.start_ms {
             job.stats.since(&self.stats)
@@ -118,7 +118,7 @@ impl ShownJob {
             iodepth_mean: mean_depth(&new, fresh_length).filter(|_| fresh),
             in_flight: job.in_flight.filter(|_| fresh),
             error: job.error.as_ref().map_or(0, |error| error.errno),
-            // They are counted from the start of the job, whatever restarts.
+            // Errors are counted from the start of the job, even if its figures restart.
             total_err: job.stats.total_errors.saturating_sub(self.total_errors),
             first_error: job.stats.first_error,
             cpu: fresh.then(|| CpuLine::new(&new, fresh_length)),
@@ -135,7 +135,7 @@ impl ShownJob {
     }
 }
 
-/// What a job is doing; a ramp lasts as long as the figures are those of the ramp.
+/// The state of a job; it is in its ramp as long as its figures are those of the ramp.
 fn state(result: &RunResult, index: usize, job: &JobResult) -> JobState {
     let at_this_moment = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
     match at_this_moment.map(|job| job.state) {

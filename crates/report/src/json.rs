@@ -1,6 +1,6 @@
 //! The JSON document in fio's layout: two blanks per level, ` : ` between key and value, floats with six decimals.
 //!
-//! Unlike fio's own writer it always escapes what JSON wants escaped, so a hostile job name cannot break the document.
+//! Unlike fio, it escapes everything that JSON requires, so that no job name breaks the document.
 
 use std::io;
 
@@ -9,16 +9,18 @@ use serde_json::ser::{Formatter, Serializer};
 
 use crate::model::RunReport;
 
-/// The document, newline at the end included.
-#[must_use]
-pub fn to_json(report: &RunReport) -> String {
-    let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, FioLayout::default());
-    // Writing to memory cannot fail, and all keys of the tree are strings or integers.
-    let written = report.serialize(&mut serializer);
-    debug_assert!(written.is_ok(), "{written:?}");
-    bytes.push(b'\n');
-    String::from_utf8_lossy(&bytes).into_owned()
+impl RunReport {
+    /// The document, newline at the end included.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut serializer = Serializer::with_formatter(&mut bytes, FioLayout::default());
+        // Writing to memory cannot fail, and all keys of the tree are strings or integers.
+        let written = self.serialize(&mut serializer);
+        debug_assert!(written.is_ok(), "{written:?}");
+        bytes.push(b'\n');
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
 }
 
 /// fio's layout as a formatter for serde_json.

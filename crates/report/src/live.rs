@@ -1,7 +1,7 @@
-//! The live line: what all jobs do right now, rewritten in place while they run.
+//! The live line: what all jobs are doing, rewritten in place while they run.
 //!
-//! A state machine over looks at the run: it decides when a line is due and keeps the counters of the previous line. Time comes
-//! with each totals; nothing here reads a clock or writes to a terminal.
+//! [`LiveLine`] decides when a line is due and keeps the counters of the previous line, from which rates are computed. Time comes with
+//! each call; nothing here reads a clock or writes to a terminal.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use ferrio_runner::{JobProgress, JobState, Progress};
 use crate::eta;
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, percent};
 
-/// Figures of the rates: four, whatever the jobs say.
+/// Significant figures of rates, whatever the jobs ask for.
 const FIGURES: u8 = 4;
 
 /// Composes the live line of one run.
@@ -19,21 +19,21 @@ const FIGURES: u8 = 4;
 pub struct LiveLine {
     interval: Duration,
     newline: Option<Duration>,
-    /// The totals that rates are measured from: the last line, or the start until something was moved.
+    /// The totals that rates are measured from: those of the last line, or of the start until something was moved.
     from: LiveTotals,
-    /// Length of the last complete line, to be blanked out by a shorter one.
+    /// Length of the last complete line, which a shorter one must overwrite.
     length: usize,
     percent_shown: bool,
-    /// When lines began to be counted for the next newline.
+    /// Start of the time until the next newline.
     mark: Option<Duration>,
     newline_due: bool,
 }
 
-/// Sums over all jobs at one moment, what was done in ramps included.
+/// Sums over all jobs at one moment, ramps included.
 #[derive(Clone, Copy, Debug, Default)]
 struct LiveTotals {
     elapsed: Duration,
-    /// A job moved bytes, ramps apart.
+    /// A job moved bytes outside its ramp.
     moved: bool,
     bytes: [u64; 3],
     ios: [u64; 3],
@@ -56,8 +56,8 @@ impl LiveTotals {
 }
 
 impl LiveLine {
-    /// A line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`) a line is left standing each
-    /// time that much has passed.
+    /// Makes a line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`), one line is kept whenever that
+    /// much time has passed.
     #[must_use]
     pub fn new(interval: Duration, newline: Option<Duration>) -> Self {
         LiveLine {
@@ -71,7 +71,7 @@ impl LiveLine {
         }
     }
 
-    /// The bytes to print for this totals, carriage return included; `None` when no line is due or no job is left.
+    /// The text to print now, carriage return included; `None` if no line is due or all jobs have ended.
     pub fn update(&mut self, plan: &Plan, progress: &Progress) -> Option<String> {
         let since = progress.elapsed.saturating_sub(self.from.elapsed);
         let due = since.as_micros() * 100 > self.interval.as_micros() * 95;
@@ -80,7 +80,7 @@ impl LiveLine {
         }
         let totals = LiveTotals::of(progress);
         let (line, complete) = self.compose(plan, progress, &totals, since);
-        // The newline before a line counts as a part of it, as fio pads them.
+        // The newline before a line counts as part of it when fio pads it.
         let line = if self.newline_due { format!("\n{line}") } else { line };
         let text = format!("{line:length$}\r", length = self.length);
         if complete {
@@ -159,8 +159,7 @@ const fn is_running(state: JobState) -> bool {
     )
 }
 
-/// The units of the line, in which all jobs of the plan have a say: it is decimal or in bits only if all of them are. The last
-/// job says how many figures limits have.
+/// The units of the line: decimal prefixes or bits only if all jobs have them. Limits have the significant figures of the last job.
 fn units(plan: &Plan) -> Units {
     let units = || plan.jobs.iter().map(|job| job.spec.units);
     Units {
@@ -170,7 +169,7 @@ fn units(plan: &Plan) -> Units {
     }
 }
 
-/// The sum of the rate limits of jobs, lowest and highest allowed rate: bytes, also where rates are in bits.
+/// The sums of the minimum and maximum rates of jobs, in bytes even if rates are in bits.
 fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> String {
     let sum = |limit: fn(&JobSpec, Direction) -> u64| -> u64 {
         let of_job = |spec: &JobSpec| -> u64 {
@@ -215,7 +214,7 @@ fn letter(spec: &JobSpec, state: JobState) -> char {
     }
 }
 
-/// What a running job does; capitals are sequential. A mix of one kind only counts as that kind.
+/// The workload of a running job; capitals are sequential. A mix that is all reads or all writes counts as such.
 fn workload_letter(spec: &JobSpec) -> char {
     let sequential = match spec.rw {
         ReadWrite::Read | ReadWrite::RandRead => 'R',
@@ -230,7 +229,7 @@ fn workload_letter(spec: &JobSpec) -> char {
     if spec.rw.is_random() { sequential.to_ascii_lowercase() } else { sequential }
 }
 
-/// Both rate brackets, or nothing when nothing moved.
+/// Bandwidths and IOPS, each in brackets; empty if nothing moved.
 fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> String {
     if !to.moved {
         return String::new();

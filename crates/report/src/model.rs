@@ -8,7 +8,6 @@ mod direction;
 mod ferrio;
 mod maps;
 mod rules;
-mod steady;
 
 use ferrio_job::Units;
 use schemars::JsonSchema;
@@ -19,7 +18,6 @@ pub use ferrio::*;
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
-pub use steady::{SteadyData, SteadyLatency, SteadyReport};
 
 /// A report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,9 +42,10 @@ pub struct RunReport {
     ))]
     pub time: String,
     /// Options given for all jobs, under fio's names with the values as written; the value is empty for an option without one. An
-    /// option that was given twice is there twice; most JSON readers keep the last.
+    /// option that was given twice appears twice; most JSON readers keep the last.
     #[serde(rename = "global options", skip_serializing_if = "Pairs::is_empty")]
     #[serde(default, deserialize_with = "maps::read_options")]
+    #[schemars(schema_with = "rules::options")]
     pub global_options: Pairs<String, String>,
     /// One entry per job, or per group of jobs with `group_reporting`.
     #[serde(alias = "client_stats")]
@@ -58,7 +57,7 @@ pub struct RunReport {
     /// How idle the CPUs were, with `--idle-prof`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
-    /// What fio does not report, described in docs/json.md; always the last key. Documents of fio lack it.
+    /// Figures that fio does not report, described in docs/json.md; always the last key. Documents of fio lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub ferrio: Option<FerrioReport>,
@@ -98,6 +97,7 @@ pub struct JobReport {
     /// Options of the last job of the entry besides the global ones, written like those.
     #[serde(rename = "job options", skip_serializing_if = "Pairs::is_empty")]
     #[serde(deserialize_with = "maps::read_options")]
+    #[schemars(schema_with = "rules::options")]
     pub job_options: Pairs<String, String>,
     /// Reads. Absent, as are writes, trims and syncs, with `unified_rw_reporting=mixed`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,22 +130,22 @@ pub struct JobReport {
     pub minf: u64,
     /// Percent of I/Os by the queue depth at which they were submitted: the label is the lowest depth of its range. Syncs are
     /// counted too, but not in the total.
-    #[schemars(schema_with = "maps::depth_shares")]
+    #[schemars(schema_with = "rules::depth_shares")]
     pub iodepth_level: LabelledShares,
     /// Percent of submitting calls by the number of I/Os they submitted: the label is the largest number of its range.
-    #[schemars(schema_with = "maps::batch_shares")]
+    #[schemars(schema_with = "rules::batch_shares")]
     pub iodepth_submit: LabelledShares,
     /// Percent of reaping calls by the number of I/Os they returned: the label is the largest number of its range.
-    #[schemars(schema_with = "maps::batch_shares")]
+    #[schemars(schema_with = "rules::batch_shares")]
     pub iodepth_complete: LabelledShares,
     /// Percent of I/Os that completed in less than 1 µs: the label is the upper bound of its range in ns.
-    #[schemars(schema_with = "maps::ns_shares")]
+    #[schemars(schema_with = "rules::ns_shares")]
     pub latency_ns: LabelledShares,
     /// Percent of I/Os that completed in 1 µs to 1 ms: the label is the upper bound of its range in µs.
-    #[schemars(schema_with = "maps::us_shares")]
+    #[schemars(schema_with = "rules::us_shares")]
     pub latency_us: LabelledShares,
     /// Percent of I/Os that completed in 1 ms or more: the label is the upper bound of its range in ms.
-    #[schemars(schema_with = "maps::ms_shares")]
+    #[schemars(schema_with = "rules::ms_shares")]
     pub latency_ms: LabelledShares,
     /// Tolerated errors, with `continue_on_error`.
     #[serde(flatten)]
@@ -156,10 +156,10 @@ pub struct JobReport {
     /// `description` of the first job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desc: Option<String>,
-    /// What became of trimmed blocks, with `block_error_percentiles`.
+    /// States of trimmed blocks, with `block_error_percentiles`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<BlockReport>,
-    /// How steady the jobs were, with `steadystate`.
+    /// The steady state of the jobs, with `steadystate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steadystate: Option<SteadyReport>,
     /// Figures that are not in the document.
@@ -182,14 +182,14 @@ impl JobReport {
         if self.sync.is_some() { self.sync.as_ref() } else { self.text.sync.as_ref() }
     }
 
-    /// Blocks followed, whether the document has them or not.
+    /// Followed blocks, whether the document has them or not.
     #[must_use]
     pub const fn blocks(&self) -> Option<&BlockReport> {
         if self.block.is_some() { self.block.as_ref() } else { self.text.block.as_ref() }
     }
 }
 
-/// `eta` of a run that is too young to tell.
+/// `eta` in the first seconds of a run.
 pub const ETA_UNKNOWN: u64 = 2_147_483_647;
 
 /// Figures of an entry that are not in the JSON document, for the other formats. An entry that was read from a document has none.
@@ -199,9 +199,9 @@ pub struct TextFigures {
     pub jobs: usize,
     /// Thread id of the first job.
     pub pid: u32,
-    /// The error and the place where it was noticed.
+    /// The error and the place that noticed it.
     pub error_message: Option<String>,
-    /// How numbers are printed: those of the first job, with the `kb_base` of the group.
+    /// Units of numbers: those of the first job, with the `kb_base` of the group.
     pub units: Units,
     /// Digits after the point of percentile names.
     pub percentile_precision: u8,
@@ -213,11 +213,11 @@ pub struct TextFigures {
     pub sync_percentiles: Percentiles,
     /// The criterion of the steady state as the text shows it.
     pub steady_criterion: String,
-    /// Blocks of an entry that followed none, because no job trimmed: its document has none.
+    /// Blocks of an entry without trims, which followed no block: its document has none.
     pub block: Option<BlockReport>,
 }
 
-/// The percentiles of one latency, for which there are fields whether there are samples or not.
+/// The percentiles of one latency, which have fields with or without samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TersePercentiles {
     /// Of the total latency, not the completion latency.
@@ -247,7 +247,7 @@ pub struct ToleratedErrors {
     pub first_error: i32,
 }
 
-/// The latency target, and the depth at which the search for it arrived.
+/// The latency target, and the depth that the search for it arrived at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetReport {
     /// Queue depth that the search for `latency_target` arrived at, or `iodepth`.
@@ -271,15 +271,68 @@ pub struct TargetReport {
     pub latency_window_us: u64,
 }
 
-/// What became of the blocks of jobs that trim (`block_error_percentiles`).
+/// States of the blocks of jobs that trim (`block_error_percentiles`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BlockReport {
     /// Number of trims that blocks had survived when they failed, by percentile.
+    #[schemars(schema_with = "rules::percentiles")]
     pub percentiles: Percentiles,
     /// Blocks by the last operation on them.
-    #[schemars(schema_with = "maps::block_states")]
+    #[schemars(schema_with = "rules::block_states")]
     pub states: Pairs<String, u64>,
+}
+
+/// Result of a steady state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SteadyReport {
+    /// The criterion and its limit, such as `iops:20.000000%`: `iops`, `bw` or `lat`, with `_slope` for the slope, a colon, the limit,
+    /// and `%` if it is relative.
+    #[schemars(regex(pattern = r"^(iops|bw|lat)(_slope)?:-?[0-9]+\.[0-9]{6}%?$"))]
+    pub ss: String,
+    /// Length of the window, seconds.
+    pub duration: u64,
+    /// 1 if the steady state was attained, 0 if not.
+    #[schemars(range(max = 1))]
+    pub attained: u8,
+    /// The value that was compared with the limit, written like the limit.
+    #[schemars(regex(pattern = r"^-?[0-9]+\.[0-9]{6}%?$"))]
+    pub criterion: String,
+    /// Largest deviation from the mean; 0 if the slope was checked.
+    #[schemars(range(min = 0))]
+    pub max_deviation: f64,
+    /// Slope per check; 0 if the deviation was checked.
+    pub slope: f64,
+    /// The window, all directions together. Checks that were not made are 0 and count in the means.
+    pub data: SteadyData,
+}
+
+/// Figures of a steady state window, all directions together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(transform = rules::together::<SteadyLatency>)]
+pub struct SteadyData {
+    /// Mean bandwidth, bytes per second.
+    pub bw_mean: u64,
+    /// Mean IOPS.
+    pub iops_mean: u64,
+    /// Completion latencies, if they were checked.
+    #[serde(flatten)]
+    pub latency: Option<SteadyLatency>,
+    /// IOPS of each check, oldest first.
+    pub iops: Vec<u64>,
+    /// Bandwidth of each check, bytes per second.
+    pub bw: Vec<u64>,
+}
+
+/// Completion latencies in a steady state window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SteadyLatency {
+    /// Mean completion latency, ns.
+    pub lat_mean: u64,
+    /// Mean completion latency of each check, ns, oldest first.
+    pub lat_ns: Vec<u64>,
 }
 
 /// Activity of one disk while the jobs ran. The slaves of a stacked device have entries of their own.
@@ -375,7 +428,7 @@ pub struct CpuIdleness {
 pub struct GroupReport {
     /// Group number.
     pub id: u32,
-    /// How numbers are printed: those of the group's last entry.
+    /// Units of numbers: those of the group's last entry.
     pub units: Units,
     /// Read, write, trim; `None` for a direction that moved nothing.
     pub directions: [Option<GroupDirection>; 3],

@@ -1,8 +1,8 @@
-//! Numbers the way fio scales them: at most so many significant digits, a prefix, a unit (`9.77KiB`, `1205.6KiB`, `20.7k`).
+//! Numbers as fio scales them: a limited number of significant digits, a prefix, a unit (`9.77KiB`, `1205.6KiB`, `20.7k`).
 
 use std::time::Duration;
 
-/// Which prefixes a number gets, and the step between them.
+/// The prefixes of a number, and the step between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
     /// Steps of 1024: Ki, Mi, Gi...
@@ -12,7 +12,7 @@ pub enum Prefixes {
 }
 
 impl Prefixes {
-    /// What `kb_base` asks for: 1000 is decimal, everything else binary.
+    /// Those of a `kb_base`: decimal for 1000, binary otherwise.
     #[must_use]
     pub const fn of_kb_base(kb_base: u32) -> Self {
         if kb_base == 1000 { Prefixes::Decimal } else { Prefixes::Binary }
@@ -27,7 +27,7 @@ impl Prefixes {
         }
     }
 
-    /// What a prefix stands for more of than the one before it.
+    /// The factor between a prefix and the next.
     pub(crate) const fn step(self) -> u64 {
         match self {
             Prefixes::Binary => 1024,
@@ -46,10 +46,10 @@ impl Prefixes {
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberUnit {
-    /// Nothing printed behind the prefix.
+    /// No unit after the prefix.
     None,
     /// `B`
     Bytes,
@@ -72,8 +72,7 @@ impl NumberUnit {
 
 /// `value` with at most about `figures` significant digits.
 ///
-/// Three integer digits never get a decimal at four figures, and a rounding carry may add a digit: that is how fio prints, and
-/// scripts that compare its text rely on it.
+/// As in fio, whose text scripts compare, three integer digits never have a decimal at four figures, and rounding may add a digit.
 #[must_use]
 pub fn num(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit) -> String {
     scaled(value, figures, prefixes, 0, unit)

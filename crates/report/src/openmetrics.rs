@@ -1,31 +1,366 @@
-//! The report as an OpenMetrics text, version 1.0: one exposition of what the whole run came to.
+//! The report as an OpenMetrics text, version 1.0: one exposition of the results of the whole run.
 //!
-//! Names, types and units follow the standard: seconds, bytes and ratios, counters end in `_total`, families stand together, the last
-//! line is `# EOF`. No sample has a timestamp and no family is of a type that Prometheus' older text format does not know, because
-//! readers of files such as node_exporter's textfile collector refuse both. Which families there are is said in tables, one per kind
-//! of thing measured; `docs/openmetrics.md` lists them for users, and a test compares the two.
+//! Names, types and units follow the standard: seconds, bytes and ratios, counters end in `_total`, families are contiguous, the last
+//! line is `# EOF`. No sample has a timestamp and no family has a type that Prometheus' older text format does not know, because
+//! readers of files such as node_exporter's textfile collector refuse both. The families are tables, one per kind of thing measured;
+//! `docs/openmetrics.md` lists them for users, and a test compares the two.
 
-mod directions;
-mod disks;
-mod family;
-mod jobs;
-mod run;
-mod write;
+mod exposition;
 
-use crate::model::RunReport;
-use write::write;
+use std::collections::BTreeMap;
+
+use crate::model::{
+    DirectionReport, DiskReport, GroupDirection, GroupReport, HostReport, JobReport, LabelledShares,
+    RunFacts, RunReport, TargetReport,
+};
+use exposition::{
+    Family, Labels, MetricValue, Point, Summary, counter, each, gauge, latency, latency_stddev, maybe, one,
+    ratio, seconds_of_ms, seconds_of_ns, summary, write,
+};
 
 /// The exposition, `# EOF` at the end included.
 #[must_use]
 pub fn to_openmetrics(report: &RunReport) -> String {
     let mut out = String::new();
-    write(&mut out, run::FAMILIES, &[(Vec::new(), report)]);
-    write(&mut out, jobs::FAMILIES, &jobs::things(report));
-    write(&mut out, directions::FAMILIES, &directions::things(report));
-    write(&mut out, run::GROUP_FAMILIES, &run::groups(report));
-    write(&mut out, disks::FAMILIES, &disks::things(report));
+    write(&mut out, RUN, &[(Vec::new(), report)]);
+    write(&mut out, ENTRIES, &entries(report));
+    write(&mut out, DIRECTIONS, &directions(report));
+    write(&mut out, GROUPS, &groups(report));
+    write(&mut out, DISKS, &disks(report));
     out.push_str("# EOF\n");
     out
+}
+
+/// About the run.
+const RUN: &[Family<RunReport>] = &[
+    gauge("ferrio_run_info", "Always 1; which program ran where", about),
+    gauge("ferrio_run_start_timestamp_seconds", "When the first job started, since 1970", |report| {
+        maybe(facts(report).map(|run| seconds_of_ms(run.started_ms)))
+    }),
+    gauge("ferrio_run_elapsed_seconds", "Time from then to the end", |report| {
+        maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms)))
+    }),
+    gauge("ferrio_run_jobs", "Jobs of the run by how they ended", |report| {
+        let ends = facts(report).map(|&RunFacts { jobs, failed_jobs, .. }| {
+            [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)]
+        });
+        each("end", ends.into_iter().flatten())
+    }),
+    gauge(
+        "ferrio_run_signal",
+        "Number of the signal that ended the run, 0 if it ended by itself",
+        |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0)))),
+    ),
+    gauge("ferrio_run_warnings", "Reasons to doubt the figures by kind", |report| {
+        let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+        report.warnings().iter().for_each(|warning| *kinds.entry(&*warning.code).or_default() += 1);
+        each("code", kinds)
+    }),
+    gauge("ferrio_report_timestamp_seconds", "When the report was made, since 1970", |report| {
+        one(report.timestamp_ms as f64 / 1e3)
+    }),
+    gauge("ferrio_job_option_info", "Always 1; an option of the jobs of an entry as it was written", options),
+];
+
+/// About one entry.
+const ENTRIES: &[Family<JobReport>] = &[
+    gauge("ferrio_job_instances", "Jobs summed up in this entry", |job| one(job.text.jobs as u64)),
+    gauge("ferrio_job_start_timestamp_seconds", "When I/O began, or the ramp ended, since 1970", |job| {
+        maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start)))
+    }),
+    gauge("ferrio_job_runtime_seconds", "Time from start to end, summed over the jobs of the entry", |job| {
+        one(seconds_of_ms(job.job_runtime))
+    }),
+    gauge("ferrio_job_error_code", "First errno of the entry, 0 without an error", |job| {
+        one(f64::from(job.error))
+    }),
+    counter(
+        "ferrio_job_tolerated_errors",
+        "Errors that did not end the job, where errors are tolerated",
+        |job| maybe(job.tolerated.map(|tolerated| tolerated.total_err)),
+    ),
+    gauge("ferrio_job_cpu_ratio", "CPU time over run time", |job| {
+        each("mode", [("user", ratio(job.usr_cpu)), ("system", ratio(job.sys_cpu))])
+    }),
+    counter("ferrio_job_context_switches", "Context switches", |job| one(job.ctx)),
+    counter("ferrio_job_page_faults", "Page faults", |job| {
+        each("kind", [("major", job.majf), ("minor", job.minf)])
+    }),
+    gauge("ferrio_job_iodepth_ratio", "Share of I/Os by the queue depth they met", |job| {
+        shares("iodepth", &job.iodepth_level)
+    }),
+    gauge(
+        "ferrio_job_submit_ratio",
+        "Share of submit calls by the number of I/Os they handed over, up to",
+        |job| shares("ios", &job.iodepth_submit),
+    ),
+    gauge(
+        "ferrio_job_complete_ratio",
+        "Share of reap calls by the number of I/Os they got back, up to",
+        |job| shares("ios", &job.iodepth_complete),
+    ),
+    gauge(
+        "ferrio_job_latency_ratio",
+        "Share of I/Os by completion latency: below this many seconds and not below the label before",
+        latency_shares,
+    ),
+    gauge("ferrio_job_latency_target_seconds", "Latency that was to be kept", |job| {
+        maybe(target(job).map(|target| seconds_of_ns(target.latency_target_ns)))
+    }),
+    gauge("ferrio_job_latency_target_ratio", "Share of I/Os that were to keep it", |job| {
+        maybe(target(job).map(|target| ratio(target.latency_percentile)))
+    }),
+    gauge("ferrio_job_latency_target_iodepth", "Queue depth that was found to keep it", |job| {
+        maybe(target(job).map(|target| u64::from(target.latency_depth)))
+    }),
+    gauge(
+        "ferrio_job_steady",
+        "1 if the steady state was attained, 0 if not, where there was one to attain",
+        |job| maybe(job.steadystate.as_ref().map(|steady| u64::from(steady.attained))),
+    ),
+    gauge("ferrio_job_steady_iops", "I/Os per second in the window of the steady state", |job| {
+        maybe(job.steadystate.as_ref().map(|steady| steady.data.iops_mean))
+    }),
+    gauge(
+        "ferrio_job_steady_bandwidth_bytes_per_second",
+        "Bytes per second in the window of the steady state",
+        |job| maybe(job.steadystate.as_ref().map(|steady| steady.data.bw_mean)),
+    ),
+    counter("ferrio_syncs", "Calls of fsync, fdatasync and sync_file_range", |job| {
+        maybe(job.syncs().map(|syncs| syncs.total_ios))
+    }),
+    summary("ferrio_sync_lat_seconds", "Latency of those calls", |job| {
+        job.syncs().map_or_else(Vec::new, |syncs| latency(&syncs.lat_ns))
+    }),
+    gauge("ferrio_sync_lat_stddev_seconds", "Standard deviation of the latency of those calls", |job| {
+        job.syncs().map_or_else(Vec::new, |syncs| latency_stddev(&syncs.lat_ns))
+    }),
+];
+
+/// About one direction of an entry.
+const DIRECTIONS: &[Family<DirectionReport>] = &[
+    counter("ferrio_ios", "I/Os issued", |direction| one(direction.total_ios)),
+    counter("ferrio_short_ios", "I/Os that moved fewer bytes than asked", |direction| {
+        one(direction.short_ios)
+    }),
+    counter("ferrio_io_bytes", "Bytes moved", |direction| one(direction.io_bytes)),
+    gauge("ferrio_runtime_seconds", "Time in which I/Os of this direction were done", |direction| {
+        one(seconds_of_ms(direction.runtime))
+    }),
+    gauge("ferrio_iops", "I/Os per second over the run time", |direction| one(direction.iops)),
+    gauge(
+        "ferrio_bandwidth_bytes_per_second",
+        "Bytes per second over the run time, rounded down",
+        |direction| one(direction.bw_bytes),
+    ),
+    summary(
+        "ferrio_iops_samples",
+        "I/Os per second of the intervals that the run was cut into",
+        |direction| {
+            let &DirectionReport { iops_min, iops_max, iops_mean, iops_samples, .. } = direction;
+            samples(iops_min, iops_max, iops_mean, iops_samples, 1)
+        },
+    ),
+    gauge("ferrio_iops_samples_stddev", "Standard deviation of those samples", |direction| {
+        maybe((direction.iops_samples > 0).then_some(direction.iops_stddev))
+    }),
+    summary(
+        "ferrio_bandwidth_samples_bytes_per_second",
+        "Bytes per second of the intervals that the run was cut into",
+        |direction| {
+            let &DirectionReport { bw_min, bw_max, bw_mean, bw_samples, .. } = direction;
+            samples(bw_min, bw_max, bw_mean, bw_samples, KIB)
+        },
+    ),
+    gauge(
+        "ferrio_bandwidth_samples_stddev_bytes_per_second",
+        "Standard deviation of those samples",
+        |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB as f64)),
+    ),
+    gauge(
+        "ferrio_bandwidth_group_ratio",
+        "Mean of the bandwidth samples over the bandwidth of the group, at most 1",
+        |direction| maybe((direction.bw_samples > 0).then(|| ratio(direction.bw_agg))),
+    ),
+    summary("ferrio_slat_seconds", "Submission latency", |direction| latency(&direction.slat_ns)),
+    gauge("ferrio_slat_stddev_seconds", "Standard deviation of the submission latency", |direction| {
+        latency_stddev(&direction.slat_ns)
+    }),
+    summary("ferrio_clat_seconds", "Completion latency", |direction| latency(&direction.clat_ns)),
+    gauge("ferrio_clat_stddev_seconds", "Standard deviation of the completion latency", |direction| {
+        latency_stddev(&direction.clat_ns)
+    }),
+    summary("ferrio_lat_seconds", "Total latency, from submission to completion", |direction| {
+        latency(&direction.lat_ns)
+    }),
+    gauge("ferrio_lat_stddev_seconds", "Standard deviation of the total latency", |direction| {
+        latency_stddev(&direction.lat_ns)
+    }),
+    summary(
+        "ferrio_response_seconds",
+        "Time from the moment an I/O was due to its completion, under a rate",
+        |direction| direction.response_ns.as_ref().map_or_else(Vec::new, latency),
+    ),
+    gauge("ferrio_response_stddev_seconds", "Standard deviation of that time", |direction| {
+        direction.response_ns.as_ref().map_or_else(Vec::new, latency_stddev)
+    }),
+];
+
+/// About one direction of a group.
+const GROUPS: &[Family<GroupDirection>] = &[
+    counter("ferrio_group_io_bytes", "Bytes moved by all entries of the group", |group| one(group.bytes)),
+    gauge(
+        "ferrio_group_bandwidth_bytes_per_second",
+        "Bytes of the group over its longest run time",
+        |group| one(group.bw),
+    ),
+    gauge("ferrio_group_runtime_seconds", "Longest run time of an entry of the group", |group| {
+        one(seconds_of_ms(group.runtime_max))
+    }),
+];
+
+/// Bytes in a sector, whatever the disk's own are.
+const SECTOR: u64 = 512;
+
+/// About one disk.
+const DISKS: &[Family<DiskReport>] = &[
+    counter("ferrio_disk_ios", "I/Os that the disk completed during the run, whoever asked", |disk| {
+        both(disk.read_ios, disk.write_ios)
+    }),
+    counter("ferrio_disk_io_bytes", "Bytes that they moved", |disk| {
+        both(disk.read_sectors.saturating_mul(SECTOR), disk.write_sectors.saturating_mul(SECTOR))
+    }),
+    counter("ferrio_disk_merges", "I/Os that were merged with one in the queue", |disk| {
+        both(disk.read_merges, disk.write_merges)
+    }),
+    counter("ferrio_disk_io_seconds", "Time of all I/Os of the disk added up", |disk| {
+        each(
+            "direction",
+            [("read", seconds_of_ms(disk.read_ticks)), ("write", seconds_of_ms(disk.write_ticks))],
+        )
+    }),
+    counter("ferrio_disk_queue_seconds", "The same with I/Os that were still waiting", |disk| {
+        one(seconds_of_ms(disk.in_queue))
+    }),
+    gauge("ferrio_disk_utilization_ratio", "Share of the run in which the disk was busy", |disk| {
+        one(ratio(disk.util))
+    }),
+];
+
+/// The entries of the report.
+fn entries(report: &RunReport) -> Vec<(Labels, &JobReport)> {
+    report.jobs.iter().enumerate().map(|(at, job)| (entry_labels(at, job), job)).collect()
+}
+
+/// What tells an entry from all others: clones of a job have one name and one group.
+fn entry_labels(at: usize, job: &JobReport) -> Labels {
+    vec![("entry", at.to_string()), ("jobname", job.jobname.clone()), ("group", job.groupid.to_string())]
+}
+
+fn shares(label: &'static str, shares: &LabelledShares) -> Vec<Point> {
+    each(label, shares.0.iter().map(|(word, percent)| (word, ratio(*percent))))
+}
+
+/// The three tables of the report as one, with bounds in seconds.
+fn latency_shares(job: &JobReport) -> Vec<Point> {
+    let tables = [(&job.latency_ns, 1e9), (&job.latency_us, 1e6), (&job.latency_ms, 1e3)];
+    let shares = tables.into_iter().flat_map(|(table, per_second)| {
+        table.0.iter().map(move |(word, percent)| {
+            let bound =
+                word.parse::<f64>().map_or_else(|_| "+Inf".to_owned(), |n| (n / per_second).to_string());
+            (bound, MetricValue::Real(ratio(*percent)))
+        })
+    });
+    each("below", shares)
+}
+
+/// The latency target, if one was set; the report shows its figures in any case.
+fn target(job: &JobReport) -> Option<&TargetReport> {
+    job.target.as_ref().filter(|target| target.latency_target_ns > 0)
+}
+
+/// The report has bandwidth samples in KiB/s.
+const KIB: u64 = 1024;
+
+/// What is shown of the directions of all entries.
+fn directions(report: &RunReport) -> Vec<(Labels, &DirectionReport)> {
+    let entries = report.jobs.iter().enumerate();
+    let directions = entries.flat_map(|(at, job)| {
+        job.shown_directions().into_iter().map(move |(name, direction)| {
+            let mut labels = entry_labels(at, job);
+            labels.push(("direction", name.to_owned()));
+            (labels, direction)
+        })
+    });
+    directions.collect()
+}
+
+/// Samples of a rate by what is known of them, if there are any.
+fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<Point> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let unit = unit as f64;
+    let quantiles = vec![(0.0, min as f64 * unit), (1.0, max as f64 * unit)];
+    one(MetricValue::Summary(Summary { quantiles, sum: mean * count as f64 * unit, count }))
+}
+
+/// The directions of all groups in which something ran.
+fn groups(report: &RunReport) -> Vec<(Labels, &GroupDirection)> {
+    report.groups.iter().flat_map(group_directions).collect()
+}
+
+fn group_directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
+    let GroupReport { id, directions: [read, write, trim], mixed, .. } = group;
+    let sums = [("read", read), ("write", write), ("trim", trim), ("mixed", mixed)];
+    let labels = |name: &str| vec![("group", id.to_string()), ("direction", name.to_owned())];
+    sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
+}
+
+/// How the run went; unknown of a run of fio.
+fn facts(report: &RunReport) -> Option<&RunFacts> {
+    report.ferrio.as_ref().map(|ferrio| &ferrio.run)
+}
+
+/// The label of an unknown fact is empty, which is the same as no label.
+fn about(report: &RunReport) -> Vec<Point> {
+    let Some(ferrio) = &report.ferrio else { return Vec::new() };
+    let HostReport { name, kernel, arch, cpu_model, .. } = ferrio.host.clone();
+    let labels = vec![
+        ("version", ferrio.version.clone()),
+        ("fio_version", report.version.clone()),
+        ("host", name.unwrap_or_default()),
+        ("kernel", kernel.unwrap_or_default()),
+        ("arch", arch.unwrap_or_default()),
+        ("cpu_model", cpu_model.unwrap_or_default()),
+        ("clock", ferrio.clock.source.word().to_owned()),
+    ];
+    vec![Point { labels, value: 1_u64.into() }]
+}
+
+/// Options of all entries; where one was written several times, the last counts, as it does in the run.
+fn options(run: &RunReport) -> Vec<Point> {
+    let entries = run.jobs.iter().enumerate();
+    let options = entries.flat_map(|(at, job)| {
+        let written = run.global_options.0.iter().chain(&job.job_options.0);
+        let last: BTreeMap<&str, &str> =
+            written.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        last.into_iter().map(move |(option, value)| {
+            let mut labels = entry_labels(at, job);
+            labels.extend([("option", option.to_owned()), ("value", value.to_owned())]);
+            Point { labels, value: 1_u64.into() }
+        })
+    });
+    options.collect()
+}
+
+/// All disks; those that others are made of stand for themselves.
+fn disks(report: &RunReport) -> Vec<(Labels, &DiskReport)> {
+    report.disk_util.iter().map(|disk| (vec![("disk", disk.name.clone())], disk)).collect()
+}
+
+fn both(read: u64, write: u64) -> Vec<Point> {
+    each("direction", [("read", read), ("write", write)])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! JSON reports back into the tree: ferrio's own and fio's, with whatever the program printed around them.
+//! Reads JSON reports of ferrio and of fio back into the tree, and skips whatever the program printed around them.
 //!
 //! Keys that the tree does not have are ignored: a newer program may write more, and fio writes some that ferrio has no figure for.
-//! Keys that a document lacks have their defaults; only `jobs` must be there.
+//! Keys that a document lacks have their defaults; only `jobs` is required.
 
 use serde_json::Deserializer;
 use serde_json::error::Category;
@@ -72,7 +72,7 @@ pub fn read_all(text: &str) -> Result<Vec<RunReport>, ReadError> {
             Some(Err(error)) => return Err(read_error(&error, lines)),
             None => break,
         }
-        // The rest of its last line is no document.
+        // The rest of the last line belongs to no document.
         let end = at + documents.byte_offset();
         let end = text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1);
         lines += text[at..end].matches('\n').count();
@@ -81,13 +81,13 @@ pub fn read_all(text: &str) -> Result<Vec<RunReport>, ReadError> {
     if reports.is_empty() { Err(ReadError::NoDocument) } else { Ok(reports) }
 }
 
-/// Both programs open a document in a line of its own; a document on one line begins with a key. Other lines that begin with a
-/// brace may be those of a job with such a name.
+/// Both programs begin a document on a line of its own; a document on one line begins with a key. Other lines with a brace may belong
+/// to a job with such a name.
 fn begins_document(line: &str) -> bool {
     line.trim() == "{" || line.starts_with("{\"")
 }
 
-/// An error of a document behind so many lines.
+/// The error of a document that begins after `lines` lines.
 fn read_error(error: &serde_json::Error, lines: usize) -> ReadError {
     let (line, column) = (lines + error.line(), error.column());
     let place = format!(" at line {} column {column}", error.line());

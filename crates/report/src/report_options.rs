@@ -1,14 +1,14 @@
-//! What a report needs to know besides the run.
+//! What a report is made from besides plan and result.
 
 use ferrio_machine::CpuUse;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
+use crate::environment::RunEnvironment;
 use crate::format::{Format, Formats};
-use crate::setting::RunSetting;
 use crate::terse::TerseVersion;
 
-/// What a report needs to know besides the run.
+/// What a report is made from besides plan and result.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
     /// Formats to write.
@@ -19,13 +19,13 @@ pub struct ReportOptions {
     pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
-    /// The version line (`fio-3.42`).
+    /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
     /// Where the run takes place.
-    pub setting: RunSetting,
-    /// What the processors did during the run.
+    pub environment: RunEnvironment,
+    /// CPU time during the run.
     pub cpu: CpuUse,
 }
 
@@ -40,12 +40,12 @@ impl ReportOptions {
             terse_version,
             version: version.into(),
             time: Zoned::now(),
-            setting: RunSetting::default(),
+            environment: RunEnvironment::default(),
             cpu: CpuUse::default(),
         }
     }
 
-    /// Which buckets all percentiles of the report are read from: fio's where they are listed, so that both agree.
+    /// The buckets that all percentiles of the report are read from: fio's where they are listed, so that both agree.
     #[must_use]
     pub fn buckets(&self) -> Buckets {
         if self.fio_bins || self.formats.has(Format::JsonPlus) { Buckets::Fio } else { Buckets::Hdr }
@@ -57,9 +57,9 @@ impl ReportOptions {
         ReportOptions { time: Zoned::now(), ..self }
     }
 
-    /// The same for a run in this setting, as far as it has come now.
+    /// The same for a run in this environment that has come this far.
     #[must_use]
-    pub fn within(self, setting: &RunSetting) -> Self {
-        ReportOptions { setting: setting.clone(), cpu: setting.cpu_so_far(), ..self }
+    pub fn within(self, environment: &RunEnvironment) -> Self {
+        ReportOptions { environment: environment.clone(), cpu: environment.cpu_so_far(), ..self }
     }
 }

@@ -22,7 +22,7 @@ pub fn interval_report_schema() -> Value {
 fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = settings().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(tighten).transform(&mut schema);
-    // What the schema is of comes first.
+    // Keys that identify the schema come first.
     let mut keys = schema.as_object().cloned().unwrap_or_default();
     let mut ordered = Map::new();
     for key in ["$schema", "$id", "title", "description"] {
@@ -32,8 +32,8 @@ fn schema_of<T: JsonSchema>() -> Value {
     Value::Object(ordered)
 }
 
-/// What the derived schema allows and documents never have: keys without a description, and `null`. Formats and defaults, which are
-/// those of Rust, say nothing to readers of documents.
+/// Forbids what the derived schema allows and documents never have: keys without a description, and `null`. Removes formats and
+/// defaults, which are Rust's and mean nothing to readers of documents.
 fn tighten(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("format");

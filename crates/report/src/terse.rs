@@ -1,7 +1,7 @@
 //! The terse format: one line of fields between semicolons for each entry, in fio's versions 2 to 5.
 //!
-//! Latencies are in µs; extremes and percentiles are cut to whole ones. How many fields a direction has never depends on what the
-//! job did, so that a reader can count them.
+//! Latencies are in µs; extremes and percentiles are whole, rounded down. The number of fields of a direction does not depend on what
+//! the job did, so that a reader can count them.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -11,38 +11,29 @@ use crate::model::{
     RunReport,
 };
 
-/// Percentile fields of a direction.
+/// Number of percentile fields of a direction.
 const PERCENTILES: usize = 20;
 
 /// Which fields a line has (`--terse-version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TerseVersion {
     /// Without the version of the program and without disks; the description is a line of its own.
-    V2,
+    V2 = 2,
     /// Reads and writes.
     #[default]
-    V3,
+    V3 = 3,
     /// Trims as well.
-    V4,
+    V4 = 4,
     /// Trims, numbers of samples and the figures of the IOPS samples.
-    V5,
+    V5 = 5,
 }
 
 impl TerseVersion {
     /// The words of `--terse-version`.
     pub const WORDS: [&str; 4] = ["2", "3", "4", "5"];
-
-    const fn number(self) -> u8 {
-        match self {
-            TerseVersion::V2 => 2,
-            TerseVersion::V3 => 3,
-            TerseVersion::V4 => 4,
-            TerseVersion::V5 => 5,
-        }
-    }
 }
 
-/// The text is no version of the terse format.
+/// The text names no version of the terse format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bad terse version format: there are {}", TerseVersion::WORDS.join(", "))]
 pub struct NoTerseVersion;
@@ -51,13 +42,9 @@ impl FromStr for TerseVersion {
     type Err = NoTerseVersion;
 
     fn from_str(text: &str) -> Result<Self, NoTerseVersion> {
-        match text {
-            "2" => Ok(TerseVersion::V2),
-            "3" => Ok(TerseVersion::V3),
-            "4" => Ok(TerseVersion::V4),
-            "5" => Ok(TerseVersion::V5),
-            _ => Err(NoTerseVersion),
-        }
+        let versions = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5];
+        let of_text = TerseVersion::WORDS.into_iter().position(|word| word == text);
+        of_text.map(|at| versions[at]).ok_or(NoTerseVersion)
     }
 }
 
@@ -74,7 +61,7 @@ pub fn to_terse(report: &RunReport, version: TerseVersion) -> String {
 }
 
 fn write_entry(out: &mut String, report: &RunReport, job: &JobReport, version: TerseVersion) -> fmt::Result {
-    write!(out, "{}", version.number())?;
+    write!(out, "{}", version as u8)?;
     if version > TerseVersion::V2 {
         write!(out, ";{}", report.version)?;
     }
@@ -100,7 +87,7 @@ fn write_entry(out: &mut String, report: &RunReport, job: &JobReport, version: T
     Ok(())
 }
 
-/// The directions of a line in their order, each with that of the group.
+/// The directions of a line in order, each with that of the group.
 fn directions<'a>(
     job: &'a JobReport,
     group: Option<&GroupReport>,
@@ -147,7 +134,7 @@ fn write_latency(out: &mut String, latency: &LatencyReport) -> fmt::Result {
     write!(out, ";{};{};{:.6};{:.6}", min / 1000, max / 1000, mean / 1000.0, stddev / 1000.0)
 }
 
-/// A field for each percentile of the list, also where there are no samples, and empty ones behind them.
+/// Writes a field for each percentile of the list, with or without samples, and empty ones after them.
 fn write_percentiles(out: &mut String, job: &JobReport, direction: &DirectionReport) -> fmt::Result {
     let list = &job.text.terse_percentiles;
     let latency = if list.of_lat { &direction.lat_ns } else { &direction.clat_ns };
@@ -175,7 +162,7 @@ fn share_of_group(direction: &DirectionReport, group: Option<GroupDirection>) ->
     }
 }
 
-/// All that took less than a µs is counted in the first bucket.
+/// Writes the shares of latencies; I/Os of less than a µs count in the first field.
 fn write_latency_shares(out: &mut String, job: &JobReport) -> fmt::Result {
     let below_us: f64 = values(&job.latency_ns).sum();
     let us = values(&job.latency_us).take(10).enumerate();

@@ -1,7 +1,6 @@
 //! The text report, line by line as fio prints it.
 
 mod latency;
-mod priorities;
 
 use std::fmt::{self, Write};
 
@@ -11,17 +10,20 @@ use ferrio_runner::UnitWork;
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport,
     LabelledShares, RunReport, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
+    ToleratedErrors,
 };
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, per_second};
 
-/// The whole text report, starting with an empty line.
-#[must_use]
-pub fn to_text(report: &RunReport) -> String {
-    let mut out = String::from("\n");
-    // Writing into a String cannot fail.
-    let written = write_report(&mut out, report);
-    debug_assert!(written.is_ok());
-    out
+impl RunReport {
+    /// The whole text report, starting with an empty line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut out = String::from("\n");
+        // Writing into a String cannot fail.
+        let written = write_report(&mut out, self);
+        debug_assert!(written.is_ok());
+        out
+    }
 }
 
 fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
@@ -69,32 +71,23 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
     writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
     writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
-    // Figures that are reported as one take the place of the reads.
+    // Directions that are reported as one are where reads would be.
     let none = DirectionReport::default();
     let shown = |at: usize| directions.get(at).map_or(&none, |(_, direction)| direction);
     let [read, write, trim] = [shown(0), shown(1), shown(2)];
+    let of_each =
+        |figure: fn(&DirectionReport) -> u64| format!("{},{},{}", figure(read), figure(write), figure(trim));
     writeln!(
         out,
-        "     issued rwts: total={},{},{},{} short={},{},{},0 dropped={},{},{},0",
-        read.total_ios,
-        write.total_ios,
-        trim.total_ios,
+        "     issued rwts: total={},{} short={},0 dropped={},0",
+        of_each(|direction| direction.total_ios),
         syncs.map_or(0, |syncs| syncs.total_ios),
-        read.short_ios,
-        write.short_ios,
-        trim.short_ios,
-        read.drop_ios,
-        write.drop_ios,
-        trim.drop_ios,
+        of_each(|direction| direction.short_ios),
+        of_each(|direction| direction.drop_ios),
     )?;
     if let Some(errors) = &job.tolerated {
-        let first = errors.first_error;
-        writeln!(
-            out,
-            "     errors    : total={}, first_error={first}/<{}>",
-            errors.total_err,
-            strerror(first)
-        )?;
+        let ToleratedErrors { total_err: total, first_error: first } = *errors;
+        writeln!(out, "     errors    : total={total}, first_error={first}/<{}>", strerror(first))?;
     }
     if let Some(target) = &job.target {
         write_target(out, target)?;
@@ -119,28 +112,16 @@ fn write_direction(
     }
     let units = &job.text.units;
     let (bandwidth, other) = bandwidths(direction.bw_bytes, units);
-    writeln!(
-        out,
-        "  {name}: IOPS={}, BW={bandwidth} ({other})({}/{}msec)",
-        num(
-            per_second(direction.total_ios, direction.runtime),
-            units.significant_figures,
-            Prefixes::Decimal,
-            NumberUnit::None
-        ),
-        num(
-            direction.io_bytes,
-            units.significant_figures,
-            Prefixes::of_kb_base(units.kb_base),
-            NumberUnit::Bytes
-        ),
-        direction.runtime,
-    )?;
+    let &DirectionReport { io_bytes, total_ios, runtime, .. } = direction;
+    let figures = units.significant_figures;
+    let iops = num(per_second(total_ios, runtime), figures, Prefixes::Decimal, NumberUnit::None);
+    let moved = num(io_bytes, figures, Prefixes::of_kb_base(units.kb_base), NumberUnit::Bytes);
+    writeln!(out, "  {name}: IOPS={iops}, BW={bandwidth} ({other})({moved}/{runtime}msec)")?;
     let latencies = [("slat", &direction.slat_ns), ("clat", &direction.clat_ns), (" lat", &direction.lat_ns)];
     for (name, report) in latencies {
         latency::write_summary(out, name, report)?;
     }
-    priorities::write_summaries(out, &direction.prios)?;
+    latency::write_priority_summaries(out, &direction.prios)?;
     if let Some(response) = &direction.response_ns {
         latency::write_summary(out, "response", response)?;
     }
@@ -148,7 +129,7 @@ fn write_direction(
     for (name, report) in latencies {
         latency::write_percentiles(out, name.trim_start(), &report.percentile, precision)?;
     }
-    priorities::write_blocks(out, &direction.prios, precision)?;
+    latency::write_priority_percentiles(out, &direction.prios, precision)?;
     write_samples(out, direction, units)
 }
 
@@ -166,21 +147,19 @@ fn write_samples(out: &mut String, direction: &DirectionReport, units: &Units) -
             deviation /= base as f64;
             unit = "MiB";
         }
+        let DirectionReport { bw_agg: share, bw_samples: samples, .. } = direction;
         writeln!(
             out,
-            "   bw ({unit:>5}/s): min={min:>5}, max={max:>5}, per={:.2}%, avg={mean:>5.2}, stdev={deviation:>5.2}, samples={}",
-            direction.bw_agg, direction.bw_samples,
+            "   bw ({unit:>5}/s): min={min:>5}, max={max:>5}, per={share:.2}%, avg={mean:>5.2}, stdev={deviation:>5.2}, samples={samples}"
         )?;
     }
     if direction.iops_samples > 0 {
+        let DirectionReport { iops_min: min, iops_max: max, iops_mean: mean, iops_stddev: deviation, .. } =
+            direction;
         writeln!(
             out,
-            "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
-            direction.iops_min,
-            direction.iops_max,
-            direction.iops_mean,
-            direction.iops_stddev,
-            direction.iops_samples,
+            "   iops        : min={min:>5}, max={max:>5}, avg={mean:>5.2}, stdev={deviation:>5.2}, samples={}",
+            direction.iops_samples
         )?;
     }
     Ok(())
@@ -216,7 +195,7 @@ fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
     )
 }
 
-/// States of blocks, and how many trims the failed ones had survived.
+/// States of blocks, and the number of trims that failed ones had survived.
 fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Result {
     writeln!(out, "  block lifetime percentiles :")?;
     let (column, precision) = (usize::from(precision) + 3, usize::from(precision));
@@ -232,7 +211,7 @@ fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Re
     writeln!(out, "   |{:8}states{:15}: {}", "", "", states.join(", "))
 }
 
-/// What came out of a steady state. The first bandwidth is scaled from whole KiB (kB), as fio does.
+/// The result of a steady state. The first bandwidth is scaled from whole KiB (kB), as in fio.
 fn write_steady(out: &mut String, steady: &SteadyReport, text: &TextFigures) -> fmt::Result {
     let SteadyData { bw_mean, iops_mean, latency, .. } = &steady.data;
     let units = &text.units;
@@ -288,23 +267,15 @@ fn write_group_direction(
     direction: &GroupDirection,
     units: &Units,
 ) -> fmt::Result {
-    let [all, slowest, fastest] =
-        [direction.bw, direction.bw_min, direction.bw_max].map(|bw| bandwidths(bw, units));
+    let &GroupDirection { bytes, bw, bw_min, bw_max, runtime_min, runtime_max } = direction;
+    let [(bw, other), (least, other_least), (most, other_most)] =
+        [bw, bw_min, bw_max].map(|bw| bandwidths(bw, units));
     let prefixes = Prefixes::of_kb_base(units.kb_base);
-    let bytes = |prefixes| num(direction.bytes, units.significant_figures, prefixes, NumberUnit::Bytes);
+    let [io, other_io] = [prefixes, prefixes.other()]
+        .map(|prefixes| num(bytes, units.significant_figures, prefixes, NumberUnit::Bytes));
     writeln!(
         out,
-        "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
-        all.0,
-        all.1,
-        slowest.0,
-        fastest.0,
-        slowest.1,
-        fastest.1,
-        bytes(prefixes),
-        bytes(prefixes.other()),
-        direction.runtime_min,
-        direction.runtime_max,
+        "{name:>7}: bw={bw} ({other}), {least}-{most} ({other_least}-{other_most}), io={io} ({other_io}), run={runtime_min}-{runtime_max}msec"
     )
 }
 
@@ -315,21 +286,11 @@ fn write_disks(out: &mut String, disks: &[DiskReport]) -> fmt::Result {
     writeln!(out, "\nDisk stats (read/write):")?;
     for disk in disks {
         let indent = if disk.slaves.is_some() { "    " } else { "  " };
-        write!(
-            out,
-            "{indent}{}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
-            disk.name,
-            disk.read_ios,
-            disk.write_ios,
-            disk.read_sectors,
-            disk.write_sectors,
-            disk.read_merges,
-            disk.write_merges,
-            disk.read_ticks,
-            disk.write_ticks,
-            disk.in_queue,
-            disk.util,
-        )?;
+        write!(out, "{indent}{}: ios={}/{}", disk.name, disk.read_ios, disk.write_ios)?;
+        write!(out, ", sectors={}/{}", disk.read_sectors, disk.write_sectors)?;
+        write!(out, ", merge={}/{}", disk.read_merges, disk.write_merges)?;
+        write!(out, ", ticks={}/{}", disk.read_ticks, disk.write_ticks)?;
+        write!(out, ", in_queue={}, util={:.2}%", disk.in_queue, disk.util)?;
         if let Some(means) = &disk.slaves {
             write_slave_means(out, means)?;
         }
@@ -352,7 +313,7 @@ fn write_unit_work(out: &mut String, mean: f64, stddev: f64) -> fmt::Result {
     writeln!(out, "  unit work: mean={mean:.2}us, stddev={stddev:.2}")
 }
 
-/// What `--idle-prof=calibrate` prints.
+/// The output of `--idle-prof=calibrate`.
 #[must_use]
 pub fn idle_calibration(unit: UnitWork) -> String {
     let mut out = String::from("CPU idleness:\n");
@@ -363,20 +324,11 @@ pub fn idle_calibration(unit: UnitWork) -> String {
 }
 
 fn write_slave_means(out: &mut String, means: &SlaveMeans) -> fmt::Result {
-    write!(
-        out,
-        ", aggrios={}/{}, aggsectors={}/{}, aggrmerge={}/{}, aggrticks={}/{}, aggrin_queue={}, aggrutil={:.2}%",
-        means.aggr_read_ios,
-        means.aggr_write_ios,
-        means.aggr_read_sectors,
-        means.aggr_write_sectors,
-        means.aggr_read_merges,
-        means.aggr_write_merges,
-        means.aggr_read_ticks,
-        means.aggr_write_ticks,
-        means.aggr_in_queue,
-        means.aggr_util,
-    )
+    write!(out, ", aggrios={}/{}", means.aggr_read_ios, means.aggr_write_ios)?;
+    write!(out, ", aggsectors={}/{}", means.aggr_read_sectors, means.aggr_write_sectors)?;
+    write!(out, ", aggrmerge={}/{}", means.aggr_read_merges, means.aggr_write_merges)?;
+    write!(out, ", aggrticks={}/{}", means.aggr_read_ticks, means.aggr_write_ticks)?;
+    write!(out, ", aggrin_queue={}, aggrutil={:.2}%", means.aggr_in_queue, means.aggr_util)
 }
 
 #[cfg(test)]

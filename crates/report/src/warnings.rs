@@ -1,13 +1,11 @@
-//! Warnings about figures that may mislead: one function per warning, one file per subject. They see plan, result and setting only.
+//! Warnings about figures that may mislead: one function per warning, one file per subject. They see plan, result and environment only.
 //!
-//! A warning has a code of docs/messages.md; where `ferrio check` knows the same risk, it is that one's. Jobs that share a problem
+//! Each warning has a code, listed in docs/messages.md; `ferrio check` uses the same code for the same risk. Jobs that share a problem
 //! share a warning.
 
-mod cache;
-mod cpu;
 mod disk_traffic;
+mod load;
 mod memory;
-mod other_load;
 mod rate;
 mod run_view;
 mod samples;
@@ -18,7 +16,7 @@ use crate::model::Warning;
 use run_view::Finding;
 pub(crate) use run_view::RunView;
 
-/// A warning and the function that decides whether it is due.
+/// A warning and the function that finds it.
 struct WarningRule {
     code: &'static str,
     find: fn(&RunView<'_>) -> Vec<Finding>,
@@ -28,17 +26,17 @@ struct WarningRule {
 const WARNINGS: [WarningRule; 13] = [
     WarningRule { code: "short-run", find: samples::short_run },
     WarningRule { code: "few-ios", find: samples::few_ios },
-    WarningRule { code: "cached-reads", find: cache::cached_reads },
-    WarningRule { code: "buffered-writes", find: cache::buffered_writes },
-    WarningRule { code: "sparse-reads", find: cache::sparse_reads },
+    WarningRule { code: "cached-reads", find: memory::cached_reads },
+    WarningRule { code: "buffered-writes", find: memory::buffered_writes },
+    WarningRule { code: "sparse-reads", find: memory::sparse_reads },
     WarningRule { code: "memory-device", find: memory::memory_device },
     WarningRule { code: "cached-device", find: memory::cached_device },
-    WarningRule { code: "worker-saturated", find: cpu::worker_saturated },
-    WarningRule { code: "cpus-saturated", find: cpu::cpus_saturated },
-    WarningRule { code: "clock-not-invariant", find: cpu::clock_not_invariant },
+    WarningRule { code: "worker-saturated", find: load::worker_saturated },
+    WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
+    WarningRule { code: "clock-not-invariant", find: load::clock_not_invariant },
     WarningRule { code: "rate-not-held", find: rate::rate_not_held },
-    WarningRule { code: "other-disk-load", find: other_load::other_disk_load },
-    WarningRule { code: "other-cpu-load", find: other_load::other_cpu_load },
+    WarningRule { code: "other-disk-load", find: load::other_disk_load },
+    WarningRule { code: "other-cpu-load", find: load::other_cpu_load },
 ];
 
 /// The codes of all warnings.

@@ -1,4 +1,4 @@
-//! From plan, result and setting to the `ferrio` object, without its warnings.
+//! From plan, result and environment to the `ferrio` object, without its warnings.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -8,11 +8,11 @@ use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
+use crate::messages::job_names;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
     ResponseReport, RunEnd, RunFacts, TargetPlace,
 };
-use crate::names::job_names;
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
 
@@ -26,18 +26,18 @@ pub(super) fn ferrio_report(
     options: &ReportOptions,
     jobs: &[JobReport],
 ) -> FerrioReport {
-    let setting = &options.setting;
+    let environment = &options.environment;
     FerrioReport {
         format: FORMAT,
-        version: setting.version.clone(),
-        host: host(&setting.host),
-        targets: (0..setting.places.len()).map(|place| target(plan, options, place)).collect(),
+        version: environment.version.clone(),
+        host: host(&environment.host),
+        targets: (0..environment.places.len()).map(|place| target(plan, options, place)).collect(),
         clock: ClockReport {
             source: match result.clock {
                 TickSource::Tsc => ClockName::Tsc,
                 TickSource::Monotonic => ClockName::Monotonic,
             },
-            invariant: setting.counter_is_invariant,
+            invariant: environment.counter_is_invariant,
         },
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
@@ -57,9 +57,9 @@ fn host(host: &Host) -> HostReport {
 }
 
 fn target(plan: &Plan, options: &ReportOptions, at: usize) -> TargetPlace {
-    let setting = &options.setting;
-    let Place { mount_point, file_system, device, .. } = &setting.places[at];
-    let users = (0..plan.jobs.len()).filter(|&job| setting.of_job(job).contains(&at));
+    let environment = &options.environment;
+    let Place { mount_point, file_system, device, .. } = &environment.places[at];
+    let users = (0..plan.jobs.len()).filter(|&job| environment.of_job(job).contains(&at));
     TargetPlace {
         mount_point: mount_point.as_deref().map(text),
         file_system: file_system.clone(),

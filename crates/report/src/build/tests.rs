@@ -1,9 +1,11 @@
+use super::direction::share_of_group;
+use super::entry::shares;
 use super::*;
-use crate::model::LatencyReport;
+use crate::model::{LatencyReport, ToleratedErrors};
 use crate::{Formats, TerseVersion};
-use ferrio_job::testing::plan;
-use ferrio_runner::{JobError, JobProgress, JobState, Progress};
-use ferrio_stats::DirectionRecorder;
+use ferrio_job::{JobSpec, testing::plan};
+use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
+use ferrio_stats::{DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
 
 fn options() -> ReportOptions {
@@ -15,7 +17,7 @@ fn options() -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
-        setting: crate::RunSetting::default(),
+        environment: crate::RunEnvironment::default(),
         cpu: ferrio_machine::CpuUse::default(),
     }
 }
@@ -442,4 +444,17 @@ fn an_interim_report_estimates_what_the_run_still_takes() {
     };
     assert_eq!([eta(2, true), eta(4, true)], [(ETA_UNKNOWN, 2), (6, 4)]);
     assert_eq!([eta(2, false), eta(4, false)], [(ETA_UNKNOWN, 2), (0, 4)]);
+}
+
+#[test]
+fn days_are_padded_with_a_blank() {
+    let time = |second| Timestamp::from_second(second).unwrap().to_zoned(TimeZone::UTC);
+    assert_eq!(ctime(&time(0)), "Thu Jan  1 00:00:00 1970");
+    assert_eq!(ctime(&time(1_795_227_009)), "Sat Nov 21 02:10:09 2026");
+}
+
+#[test]
+fn another_zone_shows_its_own_wall_clock() {
+    let east = TimeZone::fixed(jiff::tz::offset(2));
+    assert_eq!(ctime(&Timestamp::UNIX_EPOCH.to_zoned(east)), "Thu Jan  1 02:00:00 1970");
 }

@@ -1,4 +1,4 @@
-//! One line of the interval report: what one job did in one interval, as a JSON object on a line of its own.
+//! One line of the interval report: the figures of one job in one interval, as a JSON object.
 //!
 //! Names are those of fio's JSON report where it has the figure. `docs/interval_report.md` describes the fields for users;
 //! `docs/interval_report.schema.json` is generated from the types here. A change that readers notice is a new version.
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::build::latency::{Histograms, latency_report};
+use crate::build::direction::{Histograms, latency_report};
 use crate::model::{LatencyReport, together};
 use crate::num::percent;
 
@@ -136,7 +136,7 @@ pub(super) struct CpuLine {
     ctx: u64,
 }
 
-/// States of jobs that have begun.
+/// The states of jobs that have begun.
 fn states(_: &mut SchemaGenerator) -> Schema {
     let words = [
         JobState::Initialized,
@@ -152,7 +152,7 @@ fn states(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": words.map(JobState::word) })
 }
 
-/// Lines of jobs that did not answer lack what only the job knows.
+/// Lines of jobs that did not answer lack the figures that only the job knows.
 fn only_fresh_lines_have_all(schema: &mut Schema) {
     let any = ["iodepth_mean", "in_flight", "usr_cpu"].map(|key| json!({ "required": [key] }));
     schema.insert("if".to_owned(), json!({ "properties": { "fresh": { "const": false } } }));
@@ -170,7 +170,7 @@ impl IntervalLine<'_> {
 }
 
 impl DirectionLine {
-    /// The line of a direction that `spec` uses or in which I/O `was_done`; `new` is what was done in `ns`.
+    /// The line of a direction that `spec` uses or in which I/O `was_done`; `new` are the figures of the last `ns`.
     pub(super) fn new(
         direction: Direction,
         spec: &JobSpec,
@@ -200,7 +200,7 @@ impl DirectionLine {
 }
 
 impl SyncLine {
-    /// The line of syncs, if there `were` any up to now.
+    /// The line of syncs, if there `were` any so far.
     pub(super) fn new(spec: &JobSpec, were: bool, new: &SyncStats) -> Option<Self> {
         let latency = |latency: &Latency| latency_line(latency, spec, spec.measure.any_percentiles());
         let lat_ns = new.latency.as_deref().map(latency).unwrap_or_default();
@@ -209,7 +209,7 @@ impl SyncLine {
 }
 
 impl CpuLine {
-    /// What `new` used in `ns`.
+    /// CPU time of `new`, which took `ns`.
     pub(super) fn new(new: &JobStats, ns: u128) -> Self {
         let us = u64::try_from(ns / 1000).unwrap_or(u64::MAX);
         CpuLine {
@@ -220,8 +220,8 @@ impl CpuLine {
     }
 }
 
-/// Mean number of I/Os under way in `ns`: the sum of the latencies of those that completed, over the time. `None` if latencies are
-/// not measured.
+/// Mean number of I/Os in flight in `ns`: the sum of the latencies of I/Os that completed, over the time. `None` if latencies are not
+/// measured.
 pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
     let latencies =
         new.directions.iter().filter_map(|direction| direction.lat().or(direction.clat.as_deref()));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::maps::{self, Pairs, Percentiles};
+use super::maps::{Pairs, Percentiles};
 use super::rules;
 
 /// Figures of one direction; all 0 if it did nothing.
@@ -115,12 +115,12 @@ pub struct LatencyReport {
     pub samples: u64,
     /// ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are switched on
     /// and there are samples.
-    #[serde(skip_serializing_if = "Percentiles::is_empty")]
-    #[schemars(extend("minProperties" = 1))]
+    #[serde(skip_serializing_if = "Pairs::is_empty")]
+    #[schemars(schema_with = "rules::percentiles", extend("minProperties" = 1))]
     pub percentile: Percentiles,
     /// Number of samples by the value in ns that stands for their histogram bucket, ascending, without empty buckets. Only in the
     /// format json+, beside percentiles.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
-    #[schemars(schema_with = "maps::bins")]
+    #[schemars(schema_with = "rules::bins")]
     pub bins: Pairs<u64, u64>,
 }

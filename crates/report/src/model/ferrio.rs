@@ -1,4 +1,4 @@
-//! The `ferrio` object: what fio's tree does not have. docs/json.md describes every key.
+//! The `ferrio` object: figures that fio's tree does not have. docs/json.md describes every key.
 //!
 //! Unknown facts are left out; there is no `null`. A key that changes its meaning makes a new [`FORMAT`], a new key does not.
 
@@ -13,7 +13,7 @@ use super::rules;
 /// Version of the object.
 pub const FORMAT: u32 = 1;
 
-/// What fio does not report, described in docs/json.md. Unknown facts are left out.
+/// Figures that fio does not report, described in docs/json.md. Unknown facts are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FerrioReport {
@@ -173,8 +173,8 @@ pub struct RunFacts {
     pub workers_user_ms: u64,
     /// System time of all workers, ms.
     pub workers_system_ms: u64,
-    /// Busy time of all CPUs during the run, percent of what they could have worked; absent where the kernel does not report it and
-    /// for runs too short for its clock.
+    /// Busy time of all CPUs, percent of their time during the run; absent where the kernel does not report it and for runs too short
+    /// for its clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_busy: Option<f64>,
@@ -182,7 +182,7 @@ pub struct RunFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_others: Option<f64>,
-    /// Time that the hypervisor gave to other machines although there was work, in the same percent; not part of `cpus_busy`.
+    /// Time that the hypervisor gave to other machines although there was work, also in percent; not part of `cpus_busy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_stolen: Option<f64>,

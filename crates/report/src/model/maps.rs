@@ -5,23 +5,25 @@ use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Map, Value, json};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
 
-/// An object whose keys are data: kept in order, repetitions included.
+/// An object whose keys are data, in order and with repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 
 /// Percentages by label.
 pub type LabelledShares = Pairs<String, f64>;
 
+/// Percentiles in ascending order, as (percent, ns). Keys have the six decimals of all floats in documents.
+pub type Percentiles = Pairs<f64, u64>;
+
 /// Labels of queue depths.
 pub(crate) const LEVEL_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Labels of numbers of I/Os per call.
 pub(crate) const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-/// Labels of what became of blocks.
+/// Labels of the states of blocks.
 pub(crate) const BLOCK_LABELS: [&str; 5] =
     ["unwritten", "trimmed", "written", "trim failure", "write failure"];
 /// Labels of latencies in ms; those in ns and µs end with 1000.
@@ -50,35 +52,7 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
 
 impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PairsVisitor(PhantomData)).map(Pairs)
-    }
-}
-
-/// Percentiles in ascending order, as (percent, ns).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Percentiles(pub Vec<(f64, u64)>);
-
-impl Percentiles {
-    /// True without any percentile.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Percentiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (percent, ns) in &self.0 {
-            map.serialize_entry(&format_args!("{percent:.6}"), ns)?;
-        }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Percentiles {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PairsVisitor(PhantomData)).map(Percentiles)
+        deserializer.deserialize_map(PairsVisitor(PhantomData))
     }
 }
 
@@ -86,7 +60,7 @@ impl<'de> Deserialize<'de> for Percentiles {
 struct PairsVisitor<K, V>(PhantomData<(K, V)>);
 
 impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
-    type Value = Vec<(K, V)>;
+    type Value = Pairs<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -98,146 +72,30 @@ impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Visitor<'de> for PairsV
             let key = key.parse().map_err(|error| A::Error::custom(format_args!("key `{key}`: {error}")))?;
             pairs.push((key, value));
         }
-        Ok(pairs)
+        Ok(Pairs(pairs))
     }
 }
 
-/// Reads options: an object, or the list of objects that fio writes for several servers, whose options then follow each other. Values
-/// that are not text become text.
+/// Options in a document: an object, or a list of objects, which fio writes for several servers. Values have any type.
+#[derive(serde::Deserialize)]
+#[serde(untagged, expecting = "options are neither an object nor a list of objects")]
+enum WrittenOptions {
+    Object(Pairs<String, Value>),
+    List(Vec<Pairs<String, Value>>),
+}
+
+/// Reads options; those of several servers follow each other. Values that are not text become text.
 pub(super) fn read_options<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Pairs<String, String>, D::Error> {
-    deserializer.deserialize_any(OptionsVisitor)
-}
-
-struct OptionsVisitor;
-
-impl<'de> Visitor<'de> for OptionsVisitor {
-    type Value = Pairs<String, String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of options or a list of such objects")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let options: Vec<(String, OptionText)> = PairsVisitor(PhantomData).visit_map(map)?;
-        Ok(Pairs(options.into_iter().map(|(name, OptionText(value))| (name, value)).collect()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Pairs(options)) = list.next_element::<Pairs<String, OptionText>>()? {
-            all.extend(options.into_iter().map(|(name, OptionText(value))| (name, value)));
-        }
-        Ok(Pairs(all))
-    }
-}
-
-/// The value of an option as text, whatever type the document gives it.
-struct OptionText(String);
-
-impl<'de> Deserialize<'de> for OptionText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(OptionText(match Value::deserialize(deserializer)? {
-            Value::String(text) => text,
-            other => other.to_string(),
-        }))
-    }
-}
-
-impl<V: JsonSchema> JsonSchema for Pairs<String, V> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("Pairs of {}", V::schema_name()).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": generator.subschema_for::<V>(),
-        })
-    }
-}
-
-impl JsonSchema for Percentiles {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Percentiles".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "patternProperties": { r"^[0-9]{1,3}\.[0-9]{6}$": generator.subschema_for::<u64>() },
-        })
-    }
-}
-
-/// The schema of an object that has exactly these keys, each with its meaning, and values like `value`.
-fn labelled<'a>(labels: &[&'a str], meanings: impl Fn(usize, &'a str) -> String, value: &Value) -> Schema {
-    let property = |(at, &label): (usize, &&'a str)| {
-        let mut property = value.clone();
-        property["description"] = meanings(at, label).into();
-        (label.to_owned(), property)
+    let objects = match WrittenOptions::deserialize(deserializer)? {
+        WrittenOptions::Object(options) => vec![options],
+        WrittenOptions::List(objects) => objects,
     };
-    let properties: Map<String, Value> = labels.iter().enumerate().map(property).collect();
-    json_schema!({ "type": "object", "properties": properties, "required": labels })
-}
-
-fn shares<'a>(labels: &[&'a str], meanings: impl Fn(usize, &'a str) -> String) -> Schema {
-    labelled(labels, meanings, &json!({ "type": "number", "minimum": 0 }))
-}
-
-pub(super) fn depth_shares(_: &mut SchemaGenerator) -> Schema {
-    const RANGES: [&str; 7] = ["1", "2 to 3", "4 to 7", "8 to 15", "16 to 31", "32 to 63", "64 or more"];
-    shares(&LEVEL_LABELS, |at, _| format!("Percent of I/Os submitted at a depth of {}.", RANGES[at]))
-}
-
-pub(super) fn batch_shares(_: &mut SchemaGenerator) -> Schema {
-    const RANGES: [&str; 7] = ["no", "1 to 4", "5 to 8", "9 to 16", "17 to 32", "33 to 64", "more than 64"];
-    shares(&BATCH_LABELS, |at, _| format!("Percent of calls with {} I/Os.", RANGES[at]))
-}
-
-pub(super) fn ns_shares(_: &mut SchemaGenerator) -> Schema {
-    latency_shares(&LATENCY_LABELS[..10], "ns")
-}
-
-pub(super) fn us_shares(_: &mut SchemaGenerator) -> Schema {
-    latency_shares(&LATENCY_LABELS[..10], "µs")
-}
-
-pub(super) fn ms_shares(_: &mut SchemaGenerator) -> Schema {
-    latency_shares(&LATENCY_LABELS, "ms")
-}
-
-fn latency_shares(labels: &[&'static str], unit: &str) -> Schema {
-    shares(labels, |at, label| match label.strip_prefix(">=") {
-        Some(bound) => format!("Percent of I/Os that took {bound} {unit} or more."),
-        None if at == 0 => format!("Percent of I/Os that took less than {label} {unit}."),
-        None => format!("Percent of I/Os that took {} to {label} {unit}.", labels[at - 1]),
-    })
-}
-
-pub(super) fn block_states(_: &mut SchemaGenerator) -> Schema {
-    const MEANINGS: [&str; 5] = [
-        "Blocks that were not used.",
-        "Blocks that were trimmed last.",
-        "Blocks that were written last.",
-        "Blocks whose trim failed.",
-        "Blocks whose write failed.",
-    ];
-    let count = json!({ "type": "integer", "minimum": 0 });
-    labelled(&BLOCK_LABELS, |at, _| MEANINGS[at].to_owned(), &count)
-}
-
-pub(super) fn bins(_: &mut SchemaGenerator) -> Schema {
-    let count = json!({ "type": "integer", "minimum": 1 });
-    json_schema!({ "type": "object", "minProperties": 1, "patternProperties": { "^[0-9]+$": count } })
+    let text = |value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let options = objects.into_iter().flat_map(|Pairs(options)| options);
+    Ok(Pairs(options.map(|(name, value)| (name, text(value))).collect()))
 }

@@ -1,8 +1,11 @@
-//! Rules of the JSON Schema that Rust's types do not express: keys that come together or exclude each other.
+//! Parts of the JSON Schema that Rust's types do not express: keys that come together or exclude each other, objects whose keys are
+//! data.
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
+
+use super::maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 
 /// How a schema is generated from a type: for documents as they are written.
 pub(crate) fn settings() -> SchemaSettings {
@@ -49,4 +52,77 @@ pub(super) fn clat_or_lat(schema: &mut Schema) {
 pub(super) fn idle_cpus(schema: &mut Schema) {
     let percent = json!({ "type": "number", "minimum": 0, "maximum": 100, "description": "Idleness of one CPU, percent." });
     schema.insert("patternProperties".to_owned(), json!({ "^cpu-[0-9]+$": percent }));
+}
+
+/// The schema of an object that has exactly these keys, each with its meaning, and values like `value`.
+fn labelled<'a>(labels: &[&'a str], meanings: impl Fn(usize, &'a str) -> String, value: &Value) -> Schema {
+    let property = |(at, &label): (usize, &&'a str)| {
+        let mut property = value.clone();
+        property["description"] = meanings(at, label).into();
+        (label.to_owned(), property)
+    };
+    let properties: Map<String, Value> = labels.iter().enumerate().map(property).collect();
+    json_schema!({ "type": "object", "properties": properties, "required": labels })
+}
+
+fn shares<'a>(labels: &[&'a str], meanings: impl Fn(usize, &'a str) -> String) -> Schema {
+    labelled(labels, meanings, &json!({ "type": "number", "minimum": 0 }))
+}
+
+pub(super) fn depth_shares(_: &mut SchemaGenerator) -> Schema {
+    const RANGES: [&str; 7] = ["1", "2 to 3", "4 to 7", "8 to 15", "16 to 31", "32 to 63", "64 or more"];
+    shares(&LEVEL_LABELS, |at, _| format!("Percent of I/Os submitted at a depth of {}.", RANGES[at]))
+}
+
+pub(super) fn batch_shares(_: &mut SchemaGenerator) -> Schema {
+    const RANGES: [&str; 7] = ["no", "1 to 4", "5 to 8", "9 to 16", "17 to 32", "33 to 64", "more than 64"];
+    shares(&BATCH_LABELS, |at, _| format!("Percent of calls with {} I/Os.", RANGES[at]))
+}
+
+pub(super) fn ns_shares(_: &mut SchemaGenerator) -> Schema {
+    latency_shares(&LATENCY_LABELS[..10], "ns")
+}
+
+pub(super) fn us_shares(_: &mut SchemaGenerator) -> Schema {
+    latency_shares(&LATENCY_LABELS[..10], "µs")
+}
+
+pub(super) fn ms_shares(_: &mut SchemaGenerator) -> Schema {
+    latency_shares(&LATENCY_LABELS, "ms")
+}
+
+fn latency_shares(labels: &[&'static str], unit: &str) -> Schema {
+    shares(labels, |at, label| match label.strip_prefix(">=") {
+        Some(bound) => format!("Percent of I/Os that took {bound} {unit} or more."),
+        None if at == 0 => format!("Percent of I/Os that took less than {label} {unit}."),
+        None => format!("Percent of I/Os that took {} to {label} {unit}.", labels[at - 1]),
+    })
+}
+
+pub(super) fn block_states(_: &mut SchemaGenerator) -> Schema {
+    const MEANINGS: [&str; 5] = [
+        "Blocks that were not used.",
+        "Blocks that were trimmed last.",
+        "Blocks that were written last.",
+        "Blocks whose trim failed.",
+        "Blocks whose write failed.",
+    ];
+    let count = json!({ "type": "integer", "minimum": 0 });
+    labelled(&BLOCK_LABELS, |at, _| MEANINGS[at].to_owned(), &count)
+}
+
+/// ns by percent.
+pub(super) fn percentiles(_: &mut SchemaGenerator) -> Schema {
+    let ns = json!({ "type": "integer", "minimum": 0 });
+    json_schema!({ "type": "object", "patternProperties": { r"^[0-9]{1,3}\.[0-9]{6}$": ns } })
+}
+
+/// Options as they were written.
+pub(super) fn options(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object", "minProperties": 1, "additionalProperties": { "type": "string" } })
+}
+
+pub(super) fn bins(_: &mut SchemaGenerator) -> Schema {
+    let count = json!({ "type": "integer", "minimum": 1 });
+    json_schema!({ "type": "object", "minProperties": 1, "patternProperties": { "^[0-9]+$": count } })
 }

@@ -1,24 +1,24 @@
 use std::collections::BTreeSet;
 
-use super::family::{Family, MetricType, MetricValue, latency};
+use super::exposition::MetricType;
 use super::*;
-use crate::model::{HostReport, LatencyReport, Pairs, Percentiles, Warning};
+use crate::model::{HostReport, LatencyReport, Pairs, Warning};
 use crate::text::tests::{options, run};
 
 /// What a family is called, its type, unit and explanation.
 type Description = (&'static str, MetricType, &'static str, &'static str);
 
 fn described<T>(families: &[Family<T>]) -> Vec<Description> {
-    families.iter().map(|family| (family.name, family.kind, family.unit, family.help)).collect()
+    families.iter().map(|family| (family.name, family.kind, family.unit(), family.help)).collect()
 }
 
 /// All families that there are.
 fn families() -> Vec<Description> {
-    let mut all = described(run::FAMILIES);
-    all.extend(described(jobs::FAMILIES));
-    all.extend(described(directions::FAMILIES));
-    all.extend(described(run::GROUP_FAMILIES));
-    all.extend(described(disks::FAMILIES));
+    let mut all = described(RUN);
+    all.extend(described(ENTRIES));
+    all.extend(described(DIRECTIONS));
+    all.extend(described(GROUPS));
+    all.extend(described(DISKS));
     all
 }
 
@@ -43,12 +43,12 @@ fn the_exposition_of_a_whole_run() {
 }
 
 #[test]
-fn units_are_base_units_and_end_the_name() {
+fn names_and_explanations_follow_the_standard() {
     for (name, kind, unit, help) in families() {
-        assert!(["", "seconds", "bytes", "ratio", "bytes_per_second"].contains(&unit), "{name}: {unit}");
-        assert!(unit.is_empty() || name.ends_with(&format!("_{unit}")), "{name}: {unit}");
         assert!(name.starts_with("ferrio_") && !name.ends_with("_total"), "{name}");
         assert!(!help.is_empty() && !help.contains(['\\', '\n', '"']), "{name}: {help}");
+        let other_units = ["_ms", "_us", "_ns", "_kib", "_percent"];
+        assert!(!other_units.iter().any(|unit| name.ends_with(unit)), "{name}");
         assert!(kind != MetricType::Counter || unit != "ratio", "{name}: a ratio does not count");
     }
 }
@@ -99,7 +99,7 @@ fn the_document_lists_every_family_with_its_type_and_unit() {
 
 #[test]
 fn percentiles_stay_between_the_least_and_the_largest_sample() {
-    let percentile = Percentiles(vec![(0.001, 80), (50.0, 150), (50.0, 150), (99.9, 256), (100.0, 256)]);
+    let percentile = Pairs(vec![(0.001, 80), (50.0, 150), (50.0, 150), (99.9, 256), (100.0, 256)]);
     let figures =
         LatencyReport { min: 100, max: 250, mean: 150.0, samples: 4, percentile, ..LatencyReport::default() };
     let points = latency(&figures);

@@ -90,7 +90,7 @@ fn a_job_without_any_sample_has_numbers_only() {
 #[test]
 fn versions_are_two_to_five() {
     assert_eq!(
-        TerseVersion::WORDS.map(|word| word.parse::<TerseVersion>().map(TerseVersion::number)),
+        TerseVersion::WORDS.map(|word| word.parse::<TerseVersion>().map(|version| version as u8)),
         [Ok(2), Ok(3), Ok(4), Ok(5)]
     );
     assert_eq!("6".parse::<TerseVersion>(), Err(NoTerseVersion));

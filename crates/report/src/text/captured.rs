@@ -1,7 +1,7 @@
 //! The text of directions whose figures are those of a run of fio 3.42, against the text that fio printed of the same run.
 
 use super::*;
-use crate::model::{LatencyReport, Percentiles};
+use crate::model::{LatencyReport, Pairs};
 
 fn read() -> DirectionReport {
     DirectionReport {
@@ -18,7 +18,7 @@ fn read() -> DirectionReport {
             mean: 761341.182000,
             stddev: 1603205.779594,
             samples: 500,
-            percentile: Percentiles(vec![
+            percentile: Pairs(vec![
                 (1.0, 34_048),
                 (5.0, 52_992),
                 (10.0, 55_552),
@@ -45,7 +45,7 @@ fn read() -> DirectionReport {
             mean: 761377.340000,
             stddev: 1603207.474682,
             samples: 500,
-            percentile: Percentiles(vec![]),
+            percentile: Pairs(vec![]),
             ..LatencyReport::default()
         },
         bw_min: 1980,
@@ -78,7 +78,7 @@ fn write() -> DirectionReport {
             mean: 3820.620482,
             stddev: 1957.109962,
             samples: 498,
-            percentile: Percentiles(vec![
+            percentile: Pairs(vec![
                 (1.0, 1832),
                 (5.0, 2128),
                 (10.0, 2224),
@@ -105,7 +105,7 @@ fn write() -> DirectionReport {
             mean: 3870.263052,
             stddev: 1981.544519,
             samples: 498,
-            percentile: Percentiles(vec![]),
+            percentile: Pairs(vec![]),
             ..LatencyReport::default()
         },
         bw_min: 1980,

@@ -1,9 +1,9 @@
-//! Latency lines and percentile blocks: which unit they use and how their columns are laid out.
+//! Latency lines and percentile blocks, of all I/Os and by priority: their units and the layout of their columns.
 
 use std::fmt::{self, Write};
 
-use crate::model::{LatencyReport, Percentiles};
-use crate::num::{NumberUnit, Prefixes, digits, num};
+use crate::model::{LatencyReport, Percentiles, PriorityReport};
+use crate::num::{NumberUnit, Prefixes, digits, num, percent};
 
 /// The unit of a latency line or a percentile block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,13 +112,44 @@ pub(super) fn duration(ns: u64) -> String {
     format!("{:.2}{unit}", ns as f64 / divisor)
 }
 
+/// `    clat prio 2/3/0 (usec): min=...` for each priority, as class, level and hint.
+pub(super) fn write_priority_summaries(out: &mut String, priorities: &[PriorityReport]) -> fmt::Result {
+    named(priorities).try_for_each(|(name, latency)| write_summary(out, &name, latency))
+}
+
+/// A block `    clat prio 2/3/0 (30.53% of IOs) percentiles (usec):` for each priority.
+pub(super) fn write_priority_percentiles(
+    out: &mut String,
+    priorities: &[PriorityReport],
+    precision: u8,
+) -> fmt::Result {
+    let all: u64 = named(priorities).map(|(_, latency)| latency.samples).sum();
+    named(priorities).try_for_each(|(name, latency)| {
+        let name = format!("{name} ({:.2}% of IOs)", percent(latency.samples, all));
+        write_percentiles(out, &name, &latency.percentile, precision)
+    })
+}
+
+fn named(priorities: &[PriorityReport]) -> impl Iterator<Item = (String, &LatencyReport)> {
+    priorities.iter().filter_map(|report| {
+        let (kind, latency) = match (&report.clat_ns, &report.lat_ns) {
+            (Some(latency), _) => ("clat", latency),
+            (None, Some(latency)) => ("lat", latency),
+            (None, None) => return None,
+        };
+        let PriorityReport { prioclass, prio, priohint, .. } = report;
+        Some((format!("{kind} prio {prioclass}/{prio}/{priohint}"), latency))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Pairs;
 
     fn block(values: &[(f64, u64)], precision: u8) -> String {
         let mut out = String::new();
-        write_percentiles(&mut out, "clat", &Percentiles(values.to_vec()), precision).unwrap();
+        write_percentiles(&mut out, "clat", &Pairs(values.to_vec()), precision).unwrap();
         out
     }
 
@@ -210,5 +241,36 @@ mod tests {
     fn settings_change_unit_at_two_thousand() {
         let texts = [0, 1999, 2000, 1_500_000, 2_500_000, 2_000_000_000].map(duration);
         assert_eq!(texts, ["0.00ns", "1999.00ns", "2.00us", "1500.00us", "2.50ms", "2.00s"]);
+    }
+
+    fn report(prio: u8, samples: u64, of_lat: bool) -> PriorityReport {
+        let percentile = Pairs(vec![(50.0, 20)]);
+        let latency =
+            LatencyReport { min: 10, max: 30, mean: 20.0, samples, percentile, ..Default::default() };
+        let (clat_ns, lat_ns) = if of_lat { (None, Some(latency)) } else { (Some(latency), None) };
+        PriorityReport { prioclass: 2, prio, priohint: 1, clat_ns, lat_ns }
+    }
+
+    #[test]
+    fn each_priority_has_a_line_and_a_block_with_its_share() {
+        let mut out = String::new();
+        let reports = [report(3, 5, false), report(0, 15, false)];
+        write_priority_summaries(&mut out, &reports).unwrap();
+        write_priority_percentiles(&mut out, &reports, 2).unwrap();
+        let want = "    clat prio 2/3/1 (nsec): min=10, max=30, avg=20.00, stdev= 0.00\n    \
+                    clat prio 2/0/1 (nsec): min=10, max=30, avg=20.00, stdev= 0.00\n    \
+                    clat prio 2/3/1 (25.00% of IOs) percentiles (nsec):\n     | 50.00th=[   20]\n    \
+                    clat prio 2/0/1 (75.00% of IOs) percentiles (nsec):\n     | 50.00th=[   20]\n";
+        assert_eq!(out, want);
+    }
+
+    #[test]
+    fn total_latencies_are_called_lat_and_one_priority_alone_says_nothing() {
+        let mut out = String::new();
+        write_priority_summaries(&mut out, &[]).unwrap();
+        write_priority_percentiles(&mut out, &[], 2).unwrap();
+        assert_eq!(out, "");
+        write_priority_summaries(&mut out, &[report(7, 1, true)]).unwrap();
+        assert_eq!(out, "    lat prio 2/7/1 (nsec): min=10, max=30, avg=20.00, stdev= 0.00\n");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn options(json_plus: bool) -> ReportOptions {
         terse_version: TerseVersion::default(),
         version: "fio-3.42".into(),
         time,
-        setting: crate::RunSetting::default(),
+        environment: crate::RunEnvironment::default(),
         cpu: ferrio_machine::CpuUse::default(),
     }
 }

@@ -9,7 +9,7 @@ use super::run_view::RunView;
 /// Sectors of disk statistics, bytes.
 const SECTOR: u64 = 512;
 
-/// One disk of the run and the jobs that work on it, and on it alone.
+/// One disk and the jobs that use it and no other.
 pub(super) struct DiskTraffic<'a> {
     pub(super) usage: &'a DiskUsage,
     pub(super) users: Vec<DiskUser<'a>>,
@@ -30,12 +30,12 @@ impl DiskUser<'_> {
         self.result.stats.directions[direction as usize].bytes
     }
 
-    /// Bytes were asked for in this direction and moved, and the report shows them.
+    /// The job does I/O in this direction, moved bytes, and is in the report.
     pub(super) fn is_measured(&self, direction: Direction) -> bool {
         self.spec.measure.reported && self.spec.rw.does(direction) && self.bytes(direction) > 0
     }
 
-    /// What it writes is on the device when it ends, or earlier.
+    /// Its writes are on the device by the time it ends.
     pub(super) fn is_durable(&self) -> bool {
         let durability = &self.spec.durability;
         let at_the_end = durability.end_fsync || durability.end_syncfs || durability.fsync_on_close;
@@ -72,9 +72,9 @@ pub(super) fn uncounted(place: &Place) -> Option<&str> {
     (device.uncounted || device.disk_name.starts_with("pmem")).then_some(device.disk_name.as_str())
 }
 
-/// All disks whose jobs use no other disk: the data of a job is not known per disk.
+/// All disks whose jobs use no other disk: how much data a job moves on each of several disks is not known.
 pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
-    let disk_of = |place: usize| Some(run.setting.places.get(place)?.device.as_ref()?.disk_name.as_str());
+    let disk_of = |place: usize| Some(run.environment.places.get(place)?.device.as_ref()?.disk_name.as_str());
     let mut all: Vec<DiskTraffic<'a>> = run
         .result
         .disks
@@ -82,9 +82,9 @@ pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
         .map(|usage| DiskTraffic { usage, users: Vec::new(), file_systems: Vec::new() })
         .collect();
     let mut unusable: Vec<&str> = Vec::new();
-    unusable.extend(run.setting.places.iter().filter_map(uncounted));
+    unusable.extend(run.environment.places.iter().filter_map(uncounted));
     for (index, spec, result) in run.jobs() {
-        let places = run.setting.of_job(index);
+        let places = run.environment.of_job(index);
         let mut disks: Vec<Option<&str>> = places.iter().map(|&place| disk_of(place)).collect();
         disks.dedup();
         match disks.as_slice() {
@@ -95,7 +95,7 @@ pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
                 };
                 disk.users.push(DiskUser { index, spec, result });
                 let kinds =
-                    places.iter().filter_map(|&place| run.setting.places[place].file_system.as_deref());
+                    places.iter().filter_map(|&place| run.environment.places[place].file_system.as_deref());
                 disk.file_systems.extend(kinds);
             }
             several => unusable.extend(several.iter().flatten()),

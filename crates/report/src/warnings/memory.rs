@@ -1,14 +1,164 @@
-//! Files and devices that are in memory, whether I/O is direct or not.
+//! Figures that measure memory instead of a device: the page cache, or files and devices in memory.
 
-use ferrio_job::JobSpec;
+use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
-use super::run_view::{Finding, RunView};
+use super::disk_traffic::{DiskTraffic, DiskUser, disk_traffic, uncounted};
+use super::run_view::{Finding, RunView, bytes};
+
+/// Less data is not judged: the file system itself may read as much.
+const LEAST_BYTES: u64 = 1 << 20;
+/// A device that moved less than this share of the data, percent, was not measured: with a quarter of the data from memory the figures
+/// are a third too good.
+const PART: u64 = 75;
+/// Data that is read this many times comes from memory, where the device cannot be watched.
+const TIMES: u64 = 2;
+
+/// File systems that may compress data: their devices move less of it.
+const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
+/// Linux writes in the background once this much of the memory is dirty (vm.dirty_background_ratio), percent,
+const BACKGROUND: u64 = 10;
+/// or has been dirty for this long (vm.dirty_expire_centisecs), s.
+const EXPIRE: u64 = 30;
+
+/// Buffered reads that mostly did not reach the device.
+pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
+    let help = "the job measures the page cache: use direct=1, or read more data than memory holds";
+    let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
+    let watched = disk_traffic(run);
+    let found = watched.iter().filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let message = format!("{} read {moved} through the page cache, but only {seen}", run.who(&jobs));
+        Some(Finding { jobs, message, help })
+    });
+    found
+        .chain(read_again(run).map(|(job, moved, data)| {
+            let jobs = vec![job];
+            let message = format!(
+                "{} read {} from {} of files, which fit into memory",
+                run.who(&jobs),
+                bytes(moved),
+                bytes(data)
+            );
+            Finding { jobs, message, help }
+        }))
+        .collect()
+}
+
+/// Buffered writes that were still in memory when the run ended.
+pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_over() {
+        return Vec::new();
+    }
+    let help = "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1";
+    let writes = |user: &DiskUser<'_>| {
+        user.is_cached(Direction::Write) && user.is_measured(Direction::Write) && !user.is_durable()
+    };
+    let watched = disk_traffic(run);
+    let found = watched.iter().filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Write, writes)?;
+        let message = format!("{} wrote {moved}, but only {seen} at the end", run.who(&jobs));
+        Some(Finding { jobs, message, help })
+    });
+    let limit = run.environment.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
+    let kept = |user: &DiskUser<'_>| {
+        let moved = user.bytes(Direction::Write);
+        writes(user) && moved >= LEAST_BYTES && moved < limit && run.result.elapsed.as_secs() < EXPIRE
+    };
+    let unwatched = unwatched(run).filter(kept).map(|user| {
+        let jobs = vec![user.index];
+        let moved = bytes(user.bytes(Direction::Write));
+        let message = format!(
+            "{} wrote {moved}, which may still be in memory: nothing forced it to a device before the end",
+            run.who(&jobs)
+        );
+        Finding { jobs, message, help }
+    });
+    found.chain(unwatched).collect()
+}
+
+/// Direct reads that mostly did not reach the device: file systems return zeroes for blocks that were never written.
+pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
+    let help = "reads of holes and of blocks never written do not reach a device: remove the file, and ferrio creates one full of data";
+    let reads = |user: &DiskUser<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
+    let watched = disk_traffic(run);
+    // All reads of a device that is used directly reach it.
+    let stored = watched.iter().filter(|disk| !disk.file_systems.is_empty());
+    let found = stored.filter_map(|disk| {
+        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let message = format!("{} read {moved} with direct I/O, but only {seen}", run.who(&jobs));
+        Some(Finding { jobs, message, help })
+    });
+    found.collect()
+}
+
+/// Data that mostly did not reach its disk.
+struct Unseen {
+    /// The jobs that moved it.
+    jobs: Vec<usize>,
+    /// How much that was.
+    moved: String,
+    /// The part that the disk moved: `1024KiB of it came from vda`.
+    seen: String,
+}
+
+/// The data of the jobs that count, if the disk moved too little of it.
+fn unseen(
+    disk: &DiskTraffic<'_>,
+    direction: Direction,
+    counts: impl Fn(&DiskUser<'_>) -> bool,
+) -> Option<Unseen> {
+    if disk.file_systems.iter().any(|kind| COMPRESSING.contains(kind)) {
+        return None;
+    }
+    let moved = disk.job_bytes(direction, &counts);
+    let of_others = disk.job_bytes(direction, |user| !counts(user));
+    let on_disk = disk.disk_bytes(direction).saturating_sub(of_others);
+    if moved < LEAST_BYTES || on_disk >= moved / 100 * PART {
+        return None;
+    }
+    let to = if direction == Direction::Read { "of it came from" } else { "of it had reached" };
+    Some(Unseen {
+        jobs: disk.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
+        moved: bytes(moved),
+        seen: format!("{} {to} {}", bytes(on_disk), disk.usage.name),
+    })
+}
+
+/// Jobs with files on disks that cannot be watched, or on none, and not in memory.
+fn unwatched<'a>(run: &RunView<'a>) -> impl Iterator<Item = DiskUser<'a>> {
+    let (environment, disks) = (run.environment, &run.result.disks);
+    let is_unwatched = |place: &usize| {
+        let place = &environment.places[*place];
+        let is_watched =
+            |name: &str| disks.iter().any(|disk| disk.name == name) && uncounted(place).is_none();
+        !place.is_in_memory() && !place.device.as_ref().is_some_and(|device| is_watched(&device.disk_name))
+    };
+    run.jobs().map(|(index, spec, result)| DiskUser { index, spec, result }).filter(move |user| {
+        let places = environment.of_job(user.index);
+        !places.is_empty() && places.iter().all(is_unwatched)
+    })
+}
+
+/// Jobs without a watched disk that read their files repeatedly, all of which fit into memory.
+fn read_again<'a>(run: &RunView<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
+    let memory = run.environment.host.memory_bytes.unwrap_or(0);
+    unwatched(run).filter_map(move |user| {
+        let moved = user.bytes(Direction::Read);
+        let data: u64 = user.spec.files.iter().map(|file| file.size).sum();
+        let again = user.is_cached(Direction::Read)
+            && user.is_measured(Direction::Read)
+            && moved >= LEAST_BYTES
+            && moved / TIMES >= data
+            && data < memory;
+        again.then_some((user.index, moved, data))
+    })
+}
 
 /// A mount point that is known to be in memory.
 const PLAIN: &str = "/dev/shm";
 
-/// A job works in memory although its file names do not say so, or although it asks for direct I/O.
+/// A job works in memory although its file names do not show it, or although it asks for direct I/O.
 pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     let surprises = |spec: &JobSpec, place: &Place| {
         let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(PLAIN));
@@ -47,7 +197,8 @@ fn jobs_on<'a>(
     let mut jobs = Vec::new();
     let mut first = None;
     for (index, spec, result) in run.reported() {
-        let places = run.setting.of_job(index).iter().filter_map(|&place| run.setting.places.get(place));
+        let places =
+            run.environment.of_job(index).iter().filter_map(|&place| run.environment.places.get(place));
         let Some(place) = places.into_iter().find(|place| kind(spec, place)) else { continue };
         if result.stats.total_ios() > 0 {
             jobs.push(index);
@@ -59,15 +210,137 @@ fn jobs_on<'a>(
 
 #[cfg(test)]
 mod tests {
-    use crate::warnings::testing::{TestRun, reading};
-    use ferrio_job::EngineKind;
+    use crate::warnings::testing::{TestRun, disk, moving, reading};
+    use ferrio_job::{EngineKind, JobSpec, ReadWrite};
     use ferrio_machine::{BlockDevice, Place};
+
+    const MIB: u64 = 1 << 20;
+
+    fn buffered(spec: &mut JobSpec) {
+        (spec.engine, spec.direct) = (EngineKind::Psync, false);
+    }
+
+    fn writing(spec: &mut JobSpec) {
+        buffered(spec);
+        spec.rw = ReadWrite::RandWrite;
+    }
+
+    #[test]
+    fn buffered_reads_that_do_not_reach_the_disk_have_a_warning() {
+        let case =
+            |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), buffered);
+        let found = case(MIB).warnings("cached-reads");
+        assert_eq!(
+            found[0].message,
+            "a read 64.0MiB through the page cache, but only 1024KiB of it came from vda"
+        );
+        assert_eq!(case(47 * MIB).warnings("cached-reads").len(), 1);
+        assert!(case(48 * MIB).warnings("cached-reads").is_empty());
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let direct = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), direct);
+        assert!(direct.warnings("cached-reads").is_empty());
+    }
+
+    #[test]
+    fn disks_without_counters_cause_no_warning() {
+        let once = |spec: &mut JobSpec| {
+            buffered(spec);
+            spec.files = vec![crate::warnings::testing::file(64 * MIB)];
+        };
+        let mut case = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), once);
+        assert_eq!(case.warnings("cached-reads").len(), 1);
+        case.environment.places[0].device.as_mut().unwrap().uncounted = true;
+        assert!(case.warnings("cached-reads").is_empty());
+    }
+
+    #[test]
+    fn figures_that_are_not_shown_have_no_warning() {
+        let unreported = |spec: &mut JobSpec| {
+            buffered(spec);
+            spec.measure.reported = false;
+        };
+        let case = TestRun::new().disk(disk(0, 0)).on_disk("warm-up", moving(64 * MIB, 0), unreported);
+        assert!(case.warnings("cached-reads").is_empty());
+    }
+
+    #[test]
+    fn direct_reads_that_no_device_sees_have_a_warning() {
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let case =
+            |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), direct);
+        let found = case(MIB).warnings("sparse-reads");
+        assert_eq!(found[0].message, "a read 64.0MiB with direct I/O, but only 1024KiB of it came from vda");
+        assert!(case(64 * MIB).warnings("sparse-reads").is_empty());
+        let mut device = case(0);
+        device.environment.places[0].file_system = None;
+        assert!(device.warnings("sparse-reads").is_empty(), "a device has no holes");
+    }
+
+    #[test]
+    fn syncs_that_never_came_made_nothing_durable() {
+        let found = |syncs| {
+            let mut stats = moving(0, 64 * MIB);
+            stats.sync.ios = syncs;
+            let rarely = |spec: &mut JobSpec| {
+                writing(spec);
+                spec.durability.fsync = 1_000_000;
+            };
+            TestRun::new().disk(disk(0, MIB)).on_disk("a", stats, rarely).warnings("buffered-writes").len()
+        };
+        assert_eq!((found(0), found(1)), (1, 0));
+    }
+
+    #[test]
+    fn where_no_disk_is_watched_writes_that_fit_into_memory_have_a_warning() {
+        let found =
+            |written| TestRun::new().on_disk("a", moving(0, written), writing).warnings("buffered-writes");
+        let want =
+            "a wrote 64.0MiB, which may still be in memory: nothing forced it to a device before the end";
+        assert_eq!(found(64 * MIB)[0].message, want);
+        assert!(found(1024 * MIB).is_empty(), "that is more than the kernel keeps of 8 GiB");
+        let running = TestRun::new().on_disk("a", moving(0, 64 * MIB), writing).running();
+        assert!(running.warnings("buffered-writes").is_empty(), "it may yet be written");
+    }
+
+    #[test]
+    fn what_direct_jobs_read_does_not_speak_for_buffered_ones() {
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
+        let found = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
+        assert_eq!(found[0].jobs, ["cached"]);
+    }
+
+    #[test]
+    fn buffered_writes_that_are_in_memory_at_the_end_have_a_warning_unless_they_are_made_durable() {
+        let found = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), writing);
+        let found = found.warnings("buffered-writes");
+        assert_eq!(found[0].message, "a wrote 64.0MiB, but only 1024KiB of it had reached vda at the end");
+        let durable = |spec: &mut JobSpec| {
+            writing(spec);
+            spec.durability.end_fsync = true;
+        };
+        let durable = TestRun::new().disk(disk(0, MIB)).on_disk("a", moving(0, 64 * MIB), durable);
+        assert!(durable.warnings("buffered-writes").is_empty());
+    }
+
+    #[test]
+    fn where_no_disk_is_watched_reading_again_and_again_has_a_warning() {
+        let case = |moved| {
+            let small = |spec: &mut JobSpec| {
+                buffered(spec);
+                spec.files = vec![crate::warnings::testing::file(16 * MIB)];
+            };
+            TestRun::new().on_disk("a", moving(moved, 0), small).warnings("cached-reads")
+        };
+        assert_eq!(case(64 * MIB)[0].message, "a read 64.0MiB from 16.0MiB of files, which fit into memory");
+        assert!(case(16 * MIB).is_empty());
+    }
 
     fn found(code: &str, direct: bool, place: Place) -> Vec<String> {
         let mut case = TestRun::new().on_disk("a", reading(1000, 5000), |spec| {
             (spec.engine, spec.direct) = (EngineKind::Psync, direct);
         });
-        case.setting.places = vec![place];
+        case.environment.places = vec![place];
         case.warnings(code).into_iter().map(|warning| warning.message).collect()
     }
 

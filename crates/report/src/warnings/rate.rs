@@ -7,15 +7,15 @@ use super::run_view::{Finding, RunView};
 
 /// A shortfall below this is tolerated, percent.
 const TOLERATED: f64 = 1.0;
-/// I/Os that may be missing whatever the rate: the first is due at once, the last may be under way.
+/// I/Os that may be missing at any rate: the first is due at once, the last may be in flight.
 const EDGES: f64 = 2.0;
-/// The number of arrivals of a Poisson process has its square root as standard deviation; a run hardly ever misses by this many.
+/// The standard deviation of the number of arrivals of a Poisson process is its square root; deviations of this many are rare.
 const SWINGS: f64 = 4.0;
 
 /// A direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
 pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     let mut jobs = Vec::new();
-    // How much was reached, in percent, and the figures that say so.
+    // The share that was reached, percent, and the figures.
     let mut worst: Option<(f64, String)> = None;
     for (index, spec, result) in run.reported() {
         let directions = [Direction::Read, Direction::Write, Direction::Trim].into_iter();
@@ -37,7 +37,7 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help }]
 }
 
-/// What was reached, in percent, and the figures; `None` where there is no rate or it was held.
+/// The share that was reached, percent, and the figures; `None` without a rate or if it was held.
 fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Option<(f64, String)> {
     let seconds = stats.runtime_ms as f64 / 1000.0;
     let rates = &spec.rates;

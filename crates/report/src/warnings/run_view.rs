@@ -1,25 +1,25 @@
-//! What warnings are decided by, and what they report.
+//! What warnings are based on, and what they report.
 
 use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::CpuUse;
 use ferrio_runner::{JobResult, RunResult};
 
+use crate::environment::RunEnvironment;
+use crate::messages::job_names;
 use crate::model::JobReport;
-use crate::names::job_names;
 use crate::num::{NumberUnit, Prefixes, num};
-use crate::setting::RunSetting;
 
 /// A run as warnings see it.
 pub(crate) struct RunView<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) result: &'a RunResult,
-    pub(crate) setting: &'a RunSetting,
+    pub(crate) environment: &'a RunEnvironment,
     pub(crate) cpu: CpuUse,
     /// The entries of the report.
     pub(crate) entries: &'a [JobReport],
 }
 
-/// What is wrong with some figures.
+/// A reason why some figures may mislead.
 pub(super) struct Finding {
     /// Jobs concerned, as indices into the plan; none for the whole run.
     pub(super) jobs: Vec<usize>,
@@ -50,8 +50,8 @@ impl<'a> RunView<'a> {
     /// Whether a job has files on a block device.
     pub(super) fn is_on_device(&self, job: usize) -> bool {
         let has_device =
-            |&place: &usize| self.setting.places.get(place).is_some_and(|place| place.device.is_some());
-        self.setting.of_job(job).iter().any(has_device)
+            |&place: &usize| self.environment.places.get(place).is_some_and(|place| place.device.is_some());
+        self.environment.of_job(job).iter().any(has_device)
     }
 
     /// The run was long enough to judge load from others.

@@ -5,10 +5,10 @@ use crate::model::{DirectionReport, JobReport, Percentiles};
 
 /// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
 const HIGH: f64 = 99.9;
-/// With fewer samples none is above the 99.9th percentile: the value printed is the largest sample.
+/// Of fewer samples, none is above the 99.9th percentile: the printed value is the largest sample.
 const LEAST: u64 = 1000;
 
-/// What a percentile rests on.
+/// A high percentile of too few samples.
 struct Thin {
     samples: u64,
     what: &'static str,
@@ -83,7 +83,7 @@ fn highest(percentiles: &Percentiles) -> Option<f64> {
     percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= HIGH)
 }
 
-/// In a shorter run, start and end of a job take more than a percent of it, and there is hardly a bandwidth sample (500 ms).
+/// In a shorter run, more than a percent is start and end of jobs, and there is hardly a bandwidth sample (500 ms).
 const LEAST_MS: u64 = 1000;
 
 /// A job did I/O for less than a second.

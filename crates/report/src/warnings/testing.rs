@@ -10,13 +10,13 @@ use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::model::Warning;
-use crate::{Formats, ReportOptions, RunReport, RunSetting, TerseVersion};
+use crate::{Formats, ReportOptions, RunEnvironment, RunReport, TerseVersion};
 
 /// A run.
 pub(super) struct TestRun {
     pub(super) plan: Plan,
     pub(super) result: RunResult,
-    pub(super) setting: RunSetting,
+    pub(super) environment: RunEnvironment,
     pub(super) cpu: CpuUse,
 }
 
@@ -30,8 +30,8 @@ impl TestRun {
             device: Some(device),
             ..Place::default()
         };
-        let mut setting = RunSetting { places: vec![place], ..RunSetting::default() };
-        setting.host.memory_bytes = Some(8 << 30);
+        let mut environment = RunEnvironment { places: vec![place], ..RunEnvironment::default() };
+        environment.host.memory_bytes = Some(8 << 30);
         TestRun {
             plan: Plan::default(),
             result: RunResult {
@@ -39,7 +39,7 @@ impl TestRun {
                 clock: TickSource::Tsc,
                 ..RunResult::default()
             },
-            setting,
+            environment,
             cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000, ..CpuUse::default() },
         }
     }
@@ -76,7 +76,7 @@ impl TestRun {
         change(&mut spec);
         self.plan.jobs.extend(testing::plan([spec]).jobs);
         self.result.jobs.push(JobResult { start_ms: 1, stats, ..JobResult::default() });
-        self.setting.places_of.push(places);
+        self.environment.places_of.push(places);
         self
     }
 
@@ -84,7 +84,7 @@ impl TestRun {
     pub(super) fn all_warnings(&self) -> Vec<Warning> {
         let options = ReportOptions {
             time: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
-            setting: self.setting.clone(),
+            environment: self.environment.clone(),
             cpu: self.cpu,
             ..ReportOptions::new(Formats::default(), TerseVersion::default(), "")
         };

@@ -1,14 +1,14 @@
-//! Where a run takes place: the host, the file systems and devices under its files, what the processors have done before it.
+//! Where a run takes place: the host, the file systems and devices under its files, and the CPU time used before it.
 //!
-//! Asked once before the run, for files may be gone after it. [`ReportOptions::within`](crate::ReportOptions::within) takes it in.
+//! The kernel is asked once, before the run, because files may be gone after it.
 
 use ferrio_job::{FileKind, Plan};
 use ferrio_machine::{CpuTime, CpuUse, Host, Place, Places};
 use ferrio_stats::Clock;
 
-/// What is known of the surroundings of a run.
+/// The machine that a run takes place on.
 #[derive(Clone, Debug, Default)]
-pub struct RunSetting {
+pub struct RunEnvironment {
     /// Version of this program.
     pub version: String,
     /// The host.
@@ -17,14 +17,14 @@ pub struct RunSetting {
     pub places: Vec<Place>,
     /// Per job of the plan: which of them it uses, as indices, ascending.
     pub places_of: Vec<Vec<usize>>,
-    /// The machine has a time stamp counter that can be relied on.
+    /// The machine has a reliable time stamp counter.
     pub counter_is_invariant: bool,
     /// CPU time at the start.
     pub(crate) start: CpuTime,
 }
 
-impl RunSetting {
-    /// Asks about the host and the files of a plan. `version` is that of the program.
+impl RunEnvironment {
+    /// Asks the kernel about the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str) -> Self {
         let mut places = Places::begin();
@@ -41,7 +41,7 @@ impl RunSetting {
                 used
             })
             .collect();
-        RunSetting {
+        RunEnvironment {
             version: version.to_owned(),
             host: Host::ask(),
             places: places.all().to_vec(),
@@ -51,13 +51,13 @@ impl RunSetting {
         }
     }
 
-    /// What the processors have done since this was asked.
+    /// CPU time since then.
     #[must_use]
     pub(crate) fn cpu_so_far(&self) -> CpuUse {
         CpuTime::now().since(&self.start)
     }
 
-    /// Places of one job; none for a job of another plan.
+    /// The places that a job uses, as indices.
     #[must_use]
     pub(crate) fn of_job(&self, job: usize) -> &[usize] {
         self.places_of.get(job).map_or(&[], Vec::as_slice)
@@ -88,7 +88,7 @@ mod tests {
             job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
             job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
         ]);
-        let setting = RunSetting::ask(&plan, "1.2.3");
+        let setting = RunEnvironment::ask(&plan, "1.2.3");
         assert_eq!(setting.places.len(), 1);
         assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);
         assert!(setting.of_job(7).is_empty() && setting.version == "1.2.3");

@@ -1,16 +1,43 @@
-//! Lines printed before the run: what each job is about to do, how many start, what is laid out.
+//! Names of jobs, lines before the run, and messages about errors and signals, in the words that tools search for.
 
-use ferrio_job::{Direction, JobSpec, Plan};
+use ferrio_job::{Diagnostic, Direction, JobSpec, Origin, Plan, strerror};
+use ferrio_runner::JobError;
 
 use crate::num::{NumberUnit, Prefixes, num};
 
-/// One header line per section of the plan; `...` stands for further clones of it.
+/// fio keeps this many bytes of a job name.
+const NAME_BYTES: usize = 127;
+
+/// A job's name as reports show it.
+pub(crate) fn report_name(spec: &JobSpec) -> &str {
+    truncated(&spec.name, NAME_BYTES)
+}
+
+/// Names of jobs by their indices, each once, in order.
+pub(crate) fn job_names(plan: &Plan, jobs: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in jobs.filter_map(|job| Some(&plan.jobs.get(job)?.spec.name)) {
+        // Clones follow each other.
+        if names.last() != Some(name) && !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The longest start of `text` that fits into `bytes` bytes without splitting a character.
+fn truncated(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
+}
+
+/// One header line per section of the plan; `...` stands for its clones.
 #[must_use]
 pub fn start_lines(plan: &Plan) -> String {
     let mut lines = String::new();
-    for spec in plan.jobs.iter().map(|job| &job.spec).filter(|spec| spec.clone == 0) {
-        lines.push_str(&header_line(spec));
-        if spec.clones > 1 {
+    for section in &plan.sections {
+        lines.push_str(&header_line(&plan.jobs[section.jobs.start].spec));
+        if section.jobs.len() > 1 {
             lines.push_str("...\n");
         }
     }
@@ -31,7 +58,7 @@ fn header_line(spec: &JobSpec) -> String {
         let block = &spec.block[direction];
         format!("{}-{}", size(block.min), size(block.max))
     };
-    // Sizes of sequential and of random I/Os then stand where those of reads and writes do.
+    // Sizes of sequential and of random I/Os then take the place of those of reads and writes.
     let third = match spec.bs_is_seq_rand {
         true => "bs_is_seq_rand".to_owned(),
         false => format!("(T) {}", range(Direction::Trim)),
@@ -72,10 +99,38 @@ pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
     }
 }
 
+/// An error and its place: `file:worker.rs:88, func=io_u error, error=No space left on device`.
+#[must_use]
+pub fn error_message(error: &JobError) -> String {
+    let JobError { errno, func, file, line } = error;
+    format!("file:{file}:{line}, func={func}, error={}", strerror(*errno))
+}
+
+/// A job ended with an error.
+#[must_use]
+pub fn job_failed(job: &str, pid: u32, error: &JobError) -> Diagnostic {
+    let message = format!("pid={pid}, err={}/{}", error.errno, error_message(error));
+    Diagnostic::error(message, Origin::Builtin).code("job-failed").job(job)
+}
+
+/// A signal ends the run.
+#[must_use]
+pub fn terminating(signal: i32) -> Diagnostic {
+    let message = format!("terminating on signal {signal}");
+    Diagnostic::warning(message, Origin::Builtin).code("terminating")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ferrio_job::{BlockSizes, EngineKind, PerDirection, ReadWrite, testing::plan};
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        assert_eq!(truncated("abc", 127), "abc");
+        assert_eq!(truncated(&"n".repeat(200), 127).len(), 127);
+        assert_eq!(truncated("aéé", 4), "aé");
+    }
 
     #[test]
     fn the_header_names_group_workload_block_sizes_engine_and_depth() {
@@ -116,16 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_processes_are_counted_apart() {
+    fn threads_and_processes_are_counted_separately() {
         assert_eq!(starting_line(3, 1), "Starting 3 threads and 1 process\n");
         assert_eq!(starting_line(1, 0), "Starting 1 thread\n");
         assert_eq!(starting_line(0, 4), "Starting 4 processes\n");
     }
 
     #[test]
-    fn layout_tells_files_and_whole_mebibytes() {
+    fn layout_shows_files_and_whole_mebibytes() {
         assert_eq!(laying_out_line("a", 1, 4 << 20), "a: Laying out IO file (1 file / 4MiB)\n");
         assert_eq!(laying_out_line("a", 1, 4096), "a: Laying out IO file (1 file / 0MiB)\n");
         assert_eq!(laying_out_line("a", 3, 12 << 20), "a: Laying out IO files (3 files / total 12MiB)\n");
+    }
+
+    #[test]
+    fn a_failed_job_names_thread_errno_place_and_reason() {
+        let error = JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88 };
+        let failed = job_failed("a", 31_862, &error);
+        let want = "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device";
+        assert_eq!((failed.line().as_str(), &failed.jobs[..]), (want, &["a".to_owned()][..]));
     }
 }

@@ -1,0 +1,235 @@
+//! How an exposition is written: metric families, their values, and the lines they make.
+
+use std::fmt::Write;
+
+use crate::model::LatencyReport;
+
+/// Units in which values are shown; the name of a family ends with its unit.
+const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];
+
+/// A metric family about things of one type.
+pub(super) struct Family<T> {
+    /// Without the suffixes of its samples.
+    pub(super) name: &'static str,
+    pub(super) kind: MetricType,
+    /// One line that needs no escapes.
+    pub(super) help: &'static str,
+    /// None for a thing that was not measured.
+    points: Points<T>,
+}
+
+/// The metrics that a family has for one thing.
+type Points<T> = fn(&T) -> Vec<Point>;
+
+/// The type of a family: one of those that every reader of Prometheus' formats knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MetricType {
+    Counter,
+    Gauge,
+    Summary,
+}
+
+/// Names and values of labels.
+pub(super) type Labels = Vec<(&'static str, String)>;
+
+/// One metric of a family: labels beside those of the thing it is about, and its value.
+pub(super) struct Point {
+    pub(super) labels: Labels,
+    pub(super) value: MetricValue,
+}
+
+/// The value of a metric.
+pub(super) enum MetricValue {
+    Whole(u64),
+    Real(f64),
+    Summary(Summary),
+}
+
+/// A distribution by some of its quantiles.
+pub(super) struct Summary {
+    /// Share of the samples, 0 to 1, and the value that they reach; ascending, each share once.
+    pub(super) quantiles: Vec<(f64, f64)>,
+    pub(super) sum: f64,
+    pub(super) count: u64,
+}
+
+impl From<u64> for MetricValue {
+    fn from(value: u64) -> Self {
+        MetricValue::Whole(value)
+    }
+}
+
+impl From<f64> for MetricValue {
+    fn from(value: f64) -> Self {
+        MetricValue::Real(value)
+    }
+}
+
+/// A family whose value grows during a run, from 0.
+pub(super) const fn counter<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+    Family { name, kind: MetricType::Counter, help, points }
+}
+
+/// A family of single values.
+pub(super) const fn gauge<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+    Family { name, kind: MetricType::Gauge, help, points }
+}
+
+/// A family of distributions.
+pub(super) const fn summary<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+    Family { name, kind: MetricType::Summary, help, points }
+}
+
+/// A value without labels of its own.
+pub(super) fn one(value: impl Into<MetricValue>) -> Vec<Point> {
+    vec![Point { labels: Vec::new(), value: value.into() }]
+}
+
+/// The same if there is a value.
+pub(super) fn maybe(value: Option<impl Into<MetricValue>>) -> Vec<Point> {
+    value.map_or_else(Vec::new, one)
+}
+
+/// A value for each value of one label.
+pub(super) fn each<V: Into<MetricValue>>(
+    label: &'static str,
+    values: impl IntoIterator<Item = (impl Into<String>, V)>,
+) -> Vec<Point> {
+    let point = |(word, value): (_, V)| Point { labels: vec![(label, word)], value: value.into() };
+    values.into_iter().map(|(word, value)| point((word.into(), value))).collect()
+}
+
+/// A latency with its percentiles, if there are samples. The quantiles 0 and 1 are its smallest and its largest sample; a percentile,
+/// which is only as exact as a bucket is narrow, is kept between them.
+pub(super) fn latency(latency: &LatencyReport) -> Vec<Point> {
+    let &LatencyReport { min, max, mean, samples, .. } = latency;
+    if samples == 0 {
+        return Vec::new();
+    }
+    let mut quantiles = vec![(0.0, seconds_of_ns(min))];
+    for &(percent, ns) in &latency.percentile.0 {
+        // As fine as the percentages of the report, so that no two are written alike.
+        let share = (percent * 1e8).round() / 1e10;
+        // A list may hold a percentile twice, and 100.
+        if quantiles.last().is_some_and(|&(last, _)| last < share) && share < 1.0 {
+            quantiles.push((share, seconds_of_ns(ns.min(max).max(min))));
+        }
+    }
+    quantiles.push((1.0, seconds_of_ns(max)));
+    one(MetricValue::Summary(Summary { quantiles, sum: mean * samples as f64 / 1e9, count: samples }))
+}
+
+/// The standard deviation of a latency, if there are samples.
+pub(super) fn latency_stddev(latency: &LatencyReport) -> Vec<Point> {
+    maybe((latency.samples > 0).then_some(latency.stddev / 1e9))
+}
+
+pub(super) fn seconds_of_ns(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+pub(super) fn seconds_of_ms(ms: u64) -> f64 {
+    ms as f64 / 1e3
+}
+
+/// A percentage as a share of 1.
+pub(super) fn ratio(percent: f64) -> f64 {
+    percent / 100.0
+}
+
+impl<T> Family<T> {
+    /// The unit of its values, empty for plain numbers.
+    pub(super) fn unit(&self) -> &'static str {
+        let name = self.name;
+        let is_suffix = |unit: &&str| name.strip_suffix(*unit).is_some_and(|start| start.ends_with('_'));
+        UNITS.into_iter().find(is_suffix).unwrap_or("")
+    }
+
+    /// Writes its metrics of all `things`; nothing if there are none.
+    fn write(&self, out: &mut String, things: &[(Labels, &T)]) {
+        let mut is_announced = false;
+        for (labels, thing) in things {
+            for point in (self.points)(thing) {
+                if !std::mem::replace(&mut is_announced, true) {
+                    self.announce(out);
+                }
+                self.write_metric(out, labels, &point);
+            }
+        }
+    }
+
+    fn announce(&self, out: &mut String) {
+        let &Family { name, kind, help, .. } = self;
+        let kind = match kind {
+            MetricType::Counter => "counter",
+            MetricType::Gauge => "gauge",
+            MetricType::Summary => "summary",
+        };
+        // Writing to memory cannot fail, here and below.
+        let _ = writeln!(out, "# TYPE {name} {kind}");
+        if !self.unit().is_empty() {
+            let _ = writeln!(out, "# UNIT {name} {}", self.unit());
+        }
+        let _ = writeln!(out, "# HELP {name} {help}");
+    }
+
+    fn write_metric(&self, out: &mut String, of_thing: &Labels, point: &Point) {
+        let labels: Vec<(&str, &str)> =
+            of_thing.iter().chain(&point.labels).map(|(name, value)| (*name, value.as_str())).collect();
+        let mut sample = |suffix, labels: &[(&str, &str)], value: &str| {
+            write_sample(out, self.name, suffix, labels, value);
+        };
+        let suffix = if self.kind == MetricType::Counter { "_total" } else { "" };
+        match &point.value {
+            MetricValue::Whole(value) => sample(suffix, &labels, &value.to_string()),
+            MetricValue::Real(value) => sample(suffix, &labels, &value.to_string()),
+            MetricValue::Summary(Summary { quantiles, sum, count }) => {
+                for &(share, value) in quantiles {
+                    let share = quantile(share);
+                    let labels = [&labels[..], &[("quantile", share.as_str())]].concat();
+                    sample("", &labels, &value.to_string());
+                }
+                sample("_sum", &labels, &sum.to_string());
+                sample("_count", &labels, &count.to_string());
+            }
+        }
+    }
+}
+
+/// Writes families one after the other.
+pub(super) fn write<T>(out: &mut String, families: &[Family<T>], things: &[(Labels, &T)]) {
+    families.iter().for_each(|family| family.write(out, things));
+}
+
+fn write_sample(out: &mut String, name: &str, suffix: &str, labels: &[(&str, &str)], value: &str) {
+    let _ = write!(out, "{name}{suffix}");
+    for (at, (label, text)) in labels.iter().enumerate() {
+        let _ = write!(out, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(text));
+    }
+    let _ = writeln!(out, "{} {value}", if labels.is_empty() { "" } else { "}" });
+}
+
+/// The text as it is written between the quotes of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// A quantile in the standard's form of numbers.
+fn quantile(share: f64) -> String {
+    let rounded = format!("{share:.10}");
+    let rounded = rounded.trim_end_matches('0');
+    match rounded.strip_suffix('.') {
+        Some(whole) => format!("{whole}.0"),
+        None if share < 1e-4 => small(rounded),
+        None => rounded.to_owned(),
+    }
+}
+
+/// A decimal below 0.0001 with an exponent of two digits.
+fn small(decimal: &str) -> String {
+    let scientific = format!("{:e}", decimal.parse::<f64>().unwrap_or_default());
+    match scientific.split_once("e-") {
+        Some((digits, exponent)) => format!("{digits}e-{exponent:0>2}"),
+        None => scientific,
+    }
+}
