@@ -51,7 +51,8 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, SetupError, testing::plan};
+    use ferrio_job::SetupError;
+    use ferrio_plan::testing::{default_job, plan};
     use ferrio_runner::{JobError, JobResult, RunResult};
 
     use super::*;
@@ -62,10 +63,7 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        (
-            plan(errors.iter().map(|_| JobSpec::with_defaults("a"))),
-            RunOutcome { result, intervals_lost: false },
-        )
+        (plan(errors.iter().map(|_| default_job("a"))), RunOutcome { result, intervals_lost: false })
     }
 
     #[test]

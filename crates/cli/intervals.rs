@@ -128,7 +128,7 @@ fn are_the_same_file(one: &str, other: &str) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use ferrio_job::{JobSpec, testing::plan};
+    use ferrio_plan::testing::{default_job, plan};
     use ferrio_runner::{JobError, JobResult};
 
     use super::*;
@@ -137,7 +137,7 @@ mod tests {
     fn run() -> (Plan, RunResult) {
         let job = JobResult { error: Some(JobError::new(5, "io_u error")), ..JobResult::default() };
         let result = RunResult { jobs: vec![job], elapsed: Duration::from_millis(7), ..RunResult::default() };
-        (plan([JobSpec::with_defaults("a")]), result)
+        (plan([default_job("a")]), result)
     }
 
     fn to(name: &str) -> Intervals {

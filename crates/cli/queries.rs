@@ -28,7 +28,7 @@ pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
                 _ => (what.as_deref(), None),
             };
-            let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.name()).collect();
+            let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
             enghelp(&engines, engine, option)
         }
         Query::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),

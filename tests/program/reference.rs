@@ -179,7 +179,7 @@ fn counts() -> String {
     for (what, number) in lines {
         let _ = writeln!(text, "- {number} {what}");
     }
-    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| code(engine.name())).collect();
+    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| code(engine.word())).collect();
     let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
     text
 }
@@ -236,7 +236,7 @@ fn kind(row: &OptionRow) -> String {
         ValueKind::Deprecated | ValueKind::Ignored => "withdrawn",
     };
     let names: Vec<_> = match row.opt {
-        Opt::Ioengine => EngineKind::ALL.iter().map(|engine| engine.name()).collect(),
+        Opt::Ioengine => EngineKind::ALL.iter().map(|engine| engine.word()).collect(),
         _ => row.choices.iter().filter(|choice| choice.same_as.is_none()).map(|choice| choice.word).collect(),
     };
     let names: Vec<_> = names.into_iter().map(code).collect();

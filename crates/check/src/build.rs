@@ -128,7 +128,7 @@ fn job<'a>(
         rw: spec.rw.word().to_owned(),
         rwmixread: spec.rw.is_mixed().then_some(spec.rwmixread),
         block_sizes: block_sizes(spec),
-        engine: spec.engine.name().to_owned(),
+        engine: spec.engine.word().to_owned(),
         iodepth: spec.depth.iodepth,
         direct: spec.direct,
         files,

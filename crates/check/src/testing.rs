@@ -1,12 +1,11 @@
-//! Plans, machines and reports for the tests of this crate.
+//! Machines and reports for the tests of this crate.
 
-use std::io;
 use std::path::PathBuf;
 
 use ferrio_job::Plan;
-use ferrio_jobfile::{Builder, Environment, JobSet};
+use ferrio_jobfile::JobSet;
 use ferrio_machine::{BlockDevice, Held, Resources};
-use ferrio_plan::PlanOptions;
+use ferrio_plan::testing::{good_plan, jobs_of_files};
 
 use crate::facts::LogFacts;
 use crate::model::{CheckedDevice, CheckedPlace, Report, Risk};
@@ -19,19 +18,8 @@ pub(crate) fn plan_of(text: &str) -> (JobSet, Plan) {
 
 /// Jobs and plan of several job files.
 pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
-    let mut builder = Builder::new(Environment {
-        var: Box::new(|_| None),
-        read_file: Box::new(|_| Err(io::Error::from(io::ErrorKind::NotFound))),
-        pagesize: 4096,
-        mb_memory: 1024,
-        ncpus: 4,
-    });
-    for (at, text) in texts.iter().enumerate() {
-        builder.file(&format!("{at}.fio"), text.as_bytes());
-    }
-    let set = builder.finish().unwrap_or_else(|problems| panic!("{}", problems.render(false)));
-    let plan = ferrio_plan::plan(&set, &PlanOptions::default())
-        .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    let set = jobs_of_files(texts);
+    let plan = good_plan(&set);
     (set, plan)
 }
 

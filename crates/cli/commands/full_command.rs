@@ -48,7 +48,7 @@ fn with_completions(argument: Arg) -> Arg {
         }
         "cmdhelp" => argument.value_parser(names()),
         "enghelp" => {
-            argument.value_parser(EngineKind::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>())
+            argument.value_parser(EngineKind::ALL.iter().map(|engine| engine.word()).collect::<Vec<_>>())
         }
         _ => argument,
     }

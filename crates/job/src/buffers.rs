@@ -6,7 +6,7 @@ use crate::choice::choices;
 use crate::{Direction, Generator, JobSpec};
 
 /// Content of the I/O buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferContent {
     /// All zero bytes: `zero_buffers`, `buffer_compress_percentage=100`.
     pub zero: bool,
@@ -24,18 +24,13 @@ pub struct BufferContent {
     pub dedupe: Option<Dedupe>,
 }
 
-impl Default for BufferContent {
-    fn default() -> Self {
-        BufferContent {
-            zero: false,
-            refill: false,
-            scramble: true,
-            pattern: Vec::new(),
-            compress: 0,
-            chunk: 512,
-            dedupe: None,
-        }
-    }
+/// A fill pattern: bytes to repeat, with places for the block's offset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pattern {
+    /// The bytes; zeroes where an offset goes.
+    pub bytes: Vec<u8>,
+    /// Where in `bytes` an 8-byte block offset (`%o`) goes.
+    pub offsets: Vec<usize>,
 }
 
 /// Duplicate buffers.

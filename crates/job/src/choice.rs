@@ -32,7 +32,7 @@ pub trait Choice: Copy + 'static {
     /// The word of the default, empty if the option has none.
     const DEFAULT: &'static str;
 
-    /// The value of a word in any spelling; `None` for a word that is unknown or that stands for nothing here.
+    /// The value of a word in any spelling; `None` for a word that is unknown or has no variant.
     fn from_word(word: &str) -> Option<Self>;
 }
 
@@ -42,7 +42,7 @@ pub trait Choice: Copy + 'static {
 /// Variant: "word", "help";            a variant and its word
 /// = Variant: "word";                  another spelling of a variant's word
 /// = Variant: "word", "help";          a word of its own that means the same as a variant
-/// ! "word", "help";                   a word that no variant stands for: off, or not available here
+/// ! "word", "help";                   a word without a variant: off, or not available here
 /// ```
 macro_rules! choices {
     (

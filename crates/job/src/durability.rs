@@ -45,7 +45,7 @@ choices! {
 }
 
 choices! {
-    /// `fadvise_hint=`: what the kernel is told about the access pattern of regular files and block devices.
+    /// `fadvise_hint=`: advice to the kernel about the access pattern of regular files and block devices.
     pub enum Fadvise default ByPattern {
         None: "0", "No advice";
         ByPattern: "1", "Advice by the job's pattern";
@@ -55,7 +55,7 @@ choices! {
     }
 }
 
-/// When data is made durable while the job runs and when it ends.
+/// When data is made durable: while the job runs and when it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durability {
     /// fsync after every N writes, 0 never.

@@ -17,8 +17,6 @@ enum Property {
     Diskless,
     /// Cannot extend a file: a job that writes is laid out in full first.
     FixedSize,
-    /// fio's engine of this name writes atomically (`atomic=1`).
-    Atomic,
 }
 
 /// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
@@ -42,25 +40,19 @@ macro_rules! engines {
 }
 
 engines! {
-    IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
-    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
+    IoUring: "io_uring", "io_uring(7)", Queued OneThread;
+    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
-    Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
+    Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread;
     Vsync: "vsync", "readv(2), writev(2), neighbours joined", InCall;
 }
 
 impl EngineKind {
-    /// The name that `ioengine=` takes and reports print.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.word()
-    }
-
     fn has(self, property: Property) -> bool {
         self.properties().contains(&property)
     }
@@ -83,12 +75,6 @@ impl EngineKind {
         self.has(Property::OneThread)
     }
 
-    /// True when fio's engine of this name takes `atomic=1`.
-    #[must_use]
-    pub fn writes_atomically(self) -> bool {
-        self.has(Property::Atomic)
-    }
-
     /// True for engines that complete every I/O in the submitting call at this depth.
     #[must_use]
     pub fn is_sync(self, iodepth: u32) -> bool {
@@ -106,7 +92,7 @@ choices! {
 }
 
 /// Private options of all engines; an engine reads its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// io_uring, pvsync2: polled completions.
     pub hipri: bool,
@@ -136,25 +122,4 @@ pub struct EngineOptions {
     pub libaio_backend: LibaioBackend,
     /// mmap: private mapping with transparent huge pages.
     pub thp: bool,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        EngineOptions {
-            hipri: false,
-            hipri_percentage: 100,
-            fixedbufs: false,
-            registerfiles: false,
-            sqthread_poll: false,
-            sqthread_poll_cpu: None,
-            nonvectored: -1,
-            force_async: 0,
-            nowait: false,
-            uncached: false,
-            userspace_reap: false,
-            libaio_vectored: false,
-            libaio_backend: LibaioBackend::Auto,
-            thp: false,
-        }
-    }
 }

@@ -1,5 +1,5 @@
-//! The files of a job: what they are, how they are laid out and opened, which of them the next I/O goes to, and how many are open at
-//! once.
+//! The files of a job: what they are, which of them the next I/O goes to, how many are open at once, and how they are laid out
+//! before the job runs if they are missing or too short.
 
 use std::path::PathBuf;
 
@@ -53,8 +53,8 @@ impl FileService {
 }
 
 impl JobSpec {
-    /// True when a file is opened when it is first used and closed when it is finished. Otherwise all are open for a whole pass,
-    /// which nothing but the descriptors in use tells apart.
+    /// True when a file is opened when it is first used and closed when it is finished. Otherwise all are open for a whole pass;
+    /// only the number of open descriptors differs.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
@@ -116,5 +116,48 @@ impl FileSpec {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.size)
+    }
+}
+
+/// How a job lays out its files. The runner does it; the planner and `ferrio check` predict it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Files are laid out at all; otherwise they appear when they are opened, or the engine has none.
+    pub happens: bool,
+    /// Files are written full of data. Otherwise there is only reserved space, or nothing.
+    pub fills: bool,
+    /// Files are truncated and written again. Otherwise, if the job only trims, they grow and keep what they have.
+    pub replaces: bool,
+    /// Reserving space sets the size of the file.
+    pub reserves_size: bool,
+}
+
+/// How a job lays out its files: readers get files full of data, plain writers reserved space only, by fio's rules.
+#[must_use]
+pub fn layout_of(spec: &JobSpec) -> Layout {
+    let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+    Layout {
+        happens: !spec.create_on_open && !spec.engine.is_diskless(),
+        fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),
+        replaces: reads || writes,
+        reserves_size: !spec.fill_device && !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep),
+    }
+}
+
+impl Layout {
+    /// Whether this file of the job is laid out.
+    #[must_use]
+    pub fn concerns(&self, file: &FileSpec) -> bool {
+        self.happens && file.extend && file.kind == FileKind::Regular
+    }
+
+    /// Size of such a file afterwards, if it had this one before.
+    #[must_use]
+    pub fn size_after(&self, file: &FileSpec, before: Option<u64>) -> u64 {
+        match (self.fills || self.reserves_size, self.replaces) {
+            (true, _) => file.end(),
+            (false, true) => 0,
+            (false, false) => before.unwrap_or(0),
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! What a job logs while it runs.
+//! What a job logs while it runs, and where its I/O is recorded.
+
+use std::path::PathBuf;
 
 use crate::JobSpec;
 use crate::choice::choices;
@@ -172,5 +174,35 @@ impl Logs {
     pub fn every_io(&self) -> bool {
         let single_rates = self.rates_are_single() && (self.single_bw() || self.iops.is_some());
         self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
+    }
+}
+
+/// `write_iolog` and `write_iolog_version` (ferrio's own option): the log that a job's I/O is recorded in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordTo {
+    /// The log; all clones of a job append to the same one.
+    pub path: PathBuf,
+    /// Its format.
+    pub version: IologVersion,
+}
+
+/// Version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IologVersion {
+    /// Lines without times.
+    Two,
+    /// Lines that begin with microseconds since the log was opened.
+    #[default]
+    Three,
+}
+
+impl IologVersion {
+    /// The first line of a log, without its line end.
+    #[must_use]
+    pub const fn header(self) -> &'static str {
+        match self {
+            IologVersion::Two => "fio version 2 iolog",
+            IologVersion::Three => "fio version 3 iolog",
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! What is measured of a job, and how its figures are printed.
+//! What is measured of a job, by which clock, and how its figures are printed.
 
 use crate::choice::choices;
 
 /// Which figures are measured and printed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measure {
     /// `disable_lat` off (total latency measured).
     pub lat: bool,
@@ -88,7 +88,7 @@ choices! {
 }
 
 /// How numbers are printed for this job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Units {
     /// 1024 or 1000.
     pub kb_base: u32,
@@ -98,8 +98,34 @@ pub struct Units {
     pub significant_figures: u8,
 }
 
-impl Default for Units {
-    fn default() -> Self {
-        Units { kb_base: 1024, unit_base: 8, significant_figures: 4 }
+choices! {
+    /// `clocksource`, as a word.
+    pub enum ClockWord {
+        Gettimeofday: "gettimeofday", "gettimeofday(2)";
+        ClockGettime: "clock_gettime", "clock_gettime(2)";
+        Cpu: "cpu", "The CPU's own counter";
     }
+}
+
+impl ClockWord {
+    /// The clock that it asks for.
+    #[must_use]
+    pub const fn source(self) -> ClockSource {
+        match self {
+            ClockWord::Gettimeofday | ClockWord::ClockGettime => ClockSource::Kernel,
+            ClockWord::Cpu => ClockSource::Cpu,
+        }
+    }
+}
+
+/// `clocksource`: the clock of the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The processor's time stamp counter if it is reliable, else the kernel.
+    #[default]
+    Best,
+    /// `cpu`: the same, with a note if it is not reliable.
+    Cpu,
+    /// `clock_gettime`, `gettimeofday`: the kernel's monotonic clock.
+    Kernel,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::choice::choices;
 
 /// `mem` and the options below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// `mem`.
     pub kind: MemoryKind,
@@ -13,12 +13,6 @@ pub struct Memory {
     pub align: u64,
     /// `hugepage-size`: bytes of a huge page, a power of two.
     pub huge_page: u64,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory { kind: MemoryKind::Malloc, align: 0, huge_page: 2 << 20 }
-    }
 }
 
 choices! {
@@ -61,7 +55,7 @@ impl Default for MemoryKind {
 }
 
 impl MemoryKind {
-    /// The memory that a word of `mem` and the file behind it ask for.
+    /// The memory that a word of `mem` and the file after it request.
     #[must_use]
     pub fn new(kind: MemoryType, file: Option<PathBuf>) -> Self {
         match (kind, file) {

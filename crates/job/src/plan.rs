@@ -27,7 +27,7 @@ impl SetupError {
         SetupError { errno, func, message: message.into(), prefix: Prefix::Job }
     }
 
-    /// What to tell the user about the job of this name.
+    /// The message to the user about the job of this name.
     pub fn diagnostic(&self, job: &str) -> Diagnostic {
         Diagnostic::note(&self.message).code("job-not-set-up").prefix(self.prefix).job(job)
     }
@@ -57,12 +57,12 @@ pub struct PlannedSection {
     pub phase: usize,
 }
 
-/// An option that changes nothing in any of the jobs it holds for.
+/// An option that changes nothing in any of the jobs it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InertOption {
     /// Its canonical name.
     pub option: &'static str,
-    /// Why it has no effect, as a phrase without an end.
+    /// Why it has no effect, as a phrase without a full stop.
     pub reason: &'static str,
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Plan {
     pub clock: ClockSource,
     /// `[global]` options for the JSON report.
     pub globals: OptionEcho,
-    /// Things the user should know that stop nothing, in the order they were found.
+    /// Notes and warnings, in the order they were found.
     pub diagnostics: Vec<Diagnostic>,
     /// Options without effect, of which `diagnostics` has a note each.
     pub inert: Vec<InertOption>,

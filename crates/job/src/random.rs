@@ -122,9 +122,10 @@ pub enum RandomOrder {
 }
 
 /// How random streams are seeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seeding {
     /// `randrepeat=1` without `randseed`: seed 0x89, every stream restarts with each pass.
+    #[default]
     Repeatable,
     /// `randseed=N`: fixed seed, streams continue over passes.
     Fixed(u64),

@@ -1,9 +1,12 @@
-//! One resolved job: plain data without `Option` where there is a default. Only the planner makes it.
+//! One resolved job: plain data without `Option` where there is a default.
 
 use crate::*;
 
 /// One resolved job (one clone).
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Only the planner makes it, from options. `JobSpec::default()` is what it starts with, all zero and off, and no job that can run:
+/// the defaults of options are in their rows of the catalogue.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSpec {
     /// Printed name.
     pub name: String,

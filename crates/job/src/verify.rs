@@ -103,7 +103,7 @@ choices! {
 impl VerifyMethod {
     /// The type byte of the header.
     #[must_use]
-    pub fn code(self) -> u8 {
+    pub const fn code(self) -> u8 {
         match self {
             VerifyMethod::Meta => 1,
             VerifyMethod::Md5 => 2,
@@ -129,28 +129,17 @@ impl VerifyMethod {
     /// The method of a type byte found on disk. 6 is what old releases wrote for CRC-32C computed in hardware.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
-        const BY_CODE: [VerifyMethod; 19] = [
-            VerifyMethod::Meta,
-            VerifyMethod::Md5,
-            VerifyMethod::Crc64,
-            VerifyMethod::Crc32,
-            VerifyMethod::Crc32c,
-            VerifyMethod::Crc32c,
-            VerifyMethod::Crc16,
-            VerifyMethod::Crc7,
-            VerifyMethod::Sha256,
-            VerifyMethod::Sha512,
-            VerifyMethod::Sha3_224,
-            VerifyMethod::Sha3_256,
-            VerifyMethod::Sha3_384,
-            VerifyMethod::Sha3_512,
-            VerifyMethod::Xxhash,
-            VerifyMethod::Sha1,
-            VerifyMethod::PatternHdr,
-            VerifyMethod::Pattern,
-            VerifyMethod::Null,
-        ];
-        BY_CODE.get(usize::from(code).checked_sub(1)?).copied()
+        const BY_CODE: [Option<VerifyMethod>; 20] = {
+            let mut methods = [None; 20];
+            let mut at = 0;
+            while at < VerifyMethod::ALL.len() {
+                methods[VerifyMethod::ALL[at].code() as usize] = Some(VerifyMethod::ALL[at]);
+                at += 1;
+            }
+            methods[6] = Some(VerifyMethod::Crc32c);
+            methods
+        };
+        *BY_CODE.get(usize::from(code))?
     }
 
     /// Bytes of the stored digest, which follows the header.

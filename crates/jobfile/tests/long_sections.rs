@@ -42,7 +42,6 @@ fn answers(job: &Job) -> Vec<String> {
             ValueKind::Str | ValueKind::StrList => format!("{:?}", options.list(opt)),
             ValueKind::EnumList | ValueKind::WordList => format!("{:?}", options.words(opt)),
             ValueKind::Bssplit => format!("{:?}", options.splits(opt)),
-            ValueKind::Range => format!("{:?}", options.ranges(opt)),
             ValueKind::Int | ValueKind::Size | ValueKind::Time if opt.row().multi != Multi::No => {
                 format!("{:?}", options.rwt(opt))
             }

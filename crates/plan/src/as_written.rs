@@ -1,4 +1,6 @@
-//! What all subjects ask of a job as written, and how they report on it. This module knows no subject.
+//! What all subjects ask about a job as written, how they report on it, and the form of their tables of inert options. An option
+//! that never has an effect has the reason in the catalogue instead; one that another job may bring to life (`exit_what` by its
+//! `exitall`) has no row.
 
 use ferrio_job::{Choice, Diagnostic, Origin};
 use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
@@ -49,7 +51,7 @@ pub(crate) fn refuse(
     message: impl Into<String>,
     help: &str,
 ) {
-    findings.refuse(Diagnostic::error(message, place(job, opts)).code(code).help(help));
+    findings.refuse(Diagnostic::error(message, place(job, opts)).code(code).help(help).job(name(job)));
 }
 
 /// Off, or a number that is 0 in all its parts.
@@ -63,6 +65,28 @@ pub(crate) fn is_zero(value: &Value) -> bool {
         _ => false,
     }
 }
+
+/// Options that are inert together.
+pub(crate) struct Inert {
+    /// The options. All rows of one option are in one table, and the first of them that applies gives the reason.
+    pub(crate) opts: &'static [Opt],
+    /// Whether the other options of the job deprive these of their effect.
+    pub(crate) when: fn(&Job) -> bool,
+    /// A phrase without a full stop.
+    pub(crate) reason: &'static str,
+}
+
+/// The table `INERT` of a subject, each row as `options: when; reason;`.
+macro_rules! inert {
+    ($($($opt:ident)+: $when:expr; $reason:literal;)+) => {
+        pub(crate) const INERT: &[crate::as_written::Inert] = &[$(crate::as_written::Inert {
+            opts: &[$(ferrio_jobfile::Opt::$opt),+],
+            when: $when,
+            reason: $reason,
+        }),+];
+    };
+}
+pub(crate) use inert;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! What the I/O buffers contain. The options change each other in the order given.
+//! What the I/O buffers contain. Options affect each other in the order given.
 //!
 //! `verify` makes fio refill buffers. That changes nothing here: the verification method fills the whole block.
 
@@ -8,14 +8,13 @@ use ferrio_job::{
     BufferContent, Choice as _, ContentSeed, Dedupe, DedupeMode, Direction, JobSpec, PlannedJob, ReadWrite,
     Seeding, VerifyMethod, WorkingSet,
 };
-use ferrio_jobfile::{Amount, Job, JobSet, Opt, Value};
+use ferrio_jobfile::{Amount, Job, JobSet, Opt, Options, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
 use crate::Machine;
-use crate::as_written::{asks, chooses, refuse};
+use crate::as_written::{asks, chooses, inert, name, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
-use crate::inert::inert;
 use crate::names::Listing;
 use crate::random::seeding;
 use crate::verify::verifies;
@@ -44,7 +43,6 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 }
 
 /// The effect of the options read so far.
-#[derive(Default)]
 struct ContentBuilder {
     content: BufferContent,
     dedupe: u32,
@@ -56,8 +54,19 @@ struct ContentBuilder {
 
 /// The content options of a job, in the order they were given.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let mut content = ContentBuilder::default();
-    let mut reads = true; // the default kind is read
+    let unset = Options::default();
+    let mut content = ContentBuilder {
+        content: BufferContent {
+            scramble: unset.value(Opt::ScrambleBuffers),
+            chunk: job.options.value(Opt::BufferCompressChunk),
+            ..BufferContent::default()
+        },
+        dedupe: 0,
+        scramble_asked_for: false,
+        refill_given: false,
+        shaped: false,
+    };
+    let mut reads = unset.choice::<ReadWrite>(Opt::Rw).does(Direction::Read);
     for given in job.options.all() {
         match (given.opt, &given.value) {
             (Opt::Rw, Value::Word(kind, _)) => {
@@ -92,7 +101,6 @@ impl ContentBuilder {
                 content.compress = share(*percent);
                 self.shaped = true;
             }
-            (Opt::BufferCompressChunk, Value::Size(bytes)) => content.chunk = *bytes,
             (Opt::DedupePercentage, Value::Int(percent)) => {
                 self.dedupe = share(*percent);
                 content.refill = true;
@@ -227,7 +235,7 @@ pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Fi
     let shares = |job: &&Job| has_working_set(job) && asks(job, Opt::DedupeGlobal);
     let unknown = set.jobs.iter().find(|job| seeding(&job.options) == Seeding::FromSystem);
     if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
-        let name = unknown.options.text(Opt::Name).unwrap_or(&unknown.name);
+        let name = name(unknown);
         let message =
             format!("dedupe_global needs known seeds, and job {name} has none because of randrepeat=0");
         let help = "set `randseed` in that job, or remove its `randrepeat=0`";
@@ -272,13 +280,14 @@ mod tests {
             BufferContent {
                 scramble: false,
                 pattern: vec![0xde, 0xad, 0xbe, 0xef],
+                chunk: 512,
                 ..BufferContent::default()
             }
         );
     }
 
     #[test]
-    fn compression_and_duplicates_refill_unless_told_otherwise_and_never_scramble() {
+    fn compression_and_duplicates_refill_unless_refill_buffers_is_off_and_never_scramble() {
         assert_eq!(buffer("rw=write\nbuffer_compress_percentage=50\n"), (false, true, false));
         assert_eq!(
             buffer("rw=write\nbuffer_compress_percentage=50\nrefill_buffers=0\n"),
@@ -314,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_refills_a_job_that_was_known_to_compress_or_had_no_say() {
+    fn a_pattern_refills_a_job_that_was_known_to_compress_or_says_nothing_about_refilling() {
         let text = "rw=write\nbuffer_compress_percentage=50\nbuffer_pattern=0xab\n";
         assert_eq!(buffer(text), (false, true, false));
         let text = "rw=write\nbuffer_pattern=0xab\nbuffer_compress_percentage=50\n";

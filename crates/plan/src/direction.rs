@@ -1,11 +1,10 @@
 //! What kind of I/O a job does: `rw` and its postfix, the mix of reads and writes, the ranges of a trim.
 
 use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix};
-use ferrio_jobfile::{Given, Job, Opt, Options, Value};
+use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::refuse;
+use crate::as_written::{inert, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     RwSequencer:
@@ -54,12 +53,9 @@ pub(crate) fn changes_data(rw: ReadWrite) -> bool {
 
 /// `rwmixread` and `rwmixwrite` set the same number; the last one given takes effect.
 fn rwmixread(options: &Options) -> u32 {
-    match options.last_of(&[Opt::Rwmixread, Opt::Rwmixwrite]) {
-        Some(Given { opt, value: Value::Int(percent), .. }) => {
-            let percent = u32::try_from(*percent).unwrap_or(0).min(100);
-            if *opt == Opt::Rwmixread { percent } else { 100 - percent }
-        }
-        _ => 50,
+    match options.last_of(&[Opt::Rwmixread, Opt::Rwmixwrite]).map(|given| given.opt) {
+        Some(Opt::Rwmixwrite) => 100_u32.saturating_sub(options.value(Opt::Rwmixwrite)),
+        _ => options.value::<u32>(Opt::Rwmixread).min(100),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether data waits in the page cache, and when it reaches the device: `direct`, `invalidate`, `fadvise_hint`, `sync`, `fsync`.
 
 use ferrio_job::{Choice as _, Durability, JobSpec, SyncFileRange, SyncFileRangeFlag};
-use ferrio_jobfile::{Given, Job, Opt, Options, Value};
+use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, note};
 use crate::findings::Findings;
@@ -37,9 +37,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// `direct` and `buffered` are one switch; the last one given takes effect.
 fn direct(options: &Options) -> bool {
-    match options.last_of(&[Opt::Direct, Opt::Buffered]) {
-        Some(Given { opt, value: Value::Switch(on), .. }) => (*opt == Opt::Direct) == *on,
-        _ => false,
+    match options.last_of(&[Opt::Direct, Opt::Buffered]).map(|given| given.opt) {
+        Some(Opt::Buffered) => !options.value::<bool>(Opt::Buffered),
+        _ => options.value(Opt::Direct),
     }
 }
 

@@ -3,10 +3,9 @@
 use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
-use crate::as_written::{asks, place, refuse};
+use crate::as_written::{asks, inert, name, place};
 use crate::direction::rw;
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     Atomic:
@@ -21,13 +20,15 @@ inert! {
 
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
-    let name = job.options.engine();
-    let known = EngineKind::from_word(name);
+    let engine = job.options.engine();
+    let known = EngineKind::from_word(engine);
     if known.is_none() {
-        let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.name()).collect();
+        let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
         let help = format!("engines are {}", names.join(", "));
-        let problem = Diagnostic::error(format!("engine {name} not loadable"), place(job, &[Opt::Ioengine]));
-        match absent_engine(name) {
+        let problem =
+            Diagnostic::error(format!("engine {engine} not loadable"), place(job, &[Opt::Ioengine]))
+                .job(name(job));
+        match absent_engine(engine) {
             Some(AbsentEngine { reason, instead, .. }) => {
                 let (code, label) = match reason {
                     Some(reason) => ("unavailable-engine", format!("not available: {reason}")),
@@ -37,7 +38,7 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
             }
             None => {
                 let problem = problem.code("unknown-engine").help(help);
-                findings.refuse(match nearest(name, names.iter().copied()) {
+                findings.refuse(match nearest(engine, names.iter().copied()) {
                     Some(near) => {
                         problem.label(format!("no such engine; did you mean `{near}`?")).suggest(near)
                     }
@@ -49,61 +50,27 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     known
 }
 
-/// Rules about the job as written.
-pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    let engine = EngineKind::from_word(job.options.engine());
-    if asks(job, Opt::Atomic) && engine.is_none_or(|engine| !engine.writes_atomically()) {
-        let able = EngineKind::ALL.iter().filter(|engine| engine.writes_atomically());
-        let names: Vec<_> = able.map(|engine| engine.name()).collect();
-        let help = format!("engines with atomic writes are {}", names.join(", "));
-        let message = "engine does not support atomic writes";
-        refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, &help);
-    }
-}
-
-/// The private options of the job's engine.
+/// The private options of the job's engine. Those of other engines have their defaults.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let positive = |opt| options.value::<u32>(opt) > 0;
-    let base = EngineOptions::default();
-    spec.engine_options = match spec.engine {
-        EngineKind::IoUring => {
-            let sqthread_poll = options.value(Opt::SqthreadPollIoUring);
-            EngineOptions {
-                hipri: options.value(Opt::HipriIoUring),
-                fixedbufs: options.value(Opt::Fixedbufs),
-                registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
-                sqthread_poll,
-                sqthread_poll_cpu: options.if_given(Opt::SqthreadPollCpu),
-                nonvectored: i32::try_from(options.value::<i64>(Opt::Nonvectored))
-                    .unwrap_or(base.nonvectored),
-                force_async: options.value(Opt::ForceAsync),
-                nowait: options.value(Opt::NowaitIoUring),
-                uncached: positive(Opt::UncachedIoUring),
-                ..base
-            }
-        }
-        EngineKind::Libaio => EngineOptions {
-            userspace_reap: options.value(Opt::UserspaceReap),
-            nowait: options.value(Opt::NowaitLibaio),
-            libaio_vectored: options.value(Opt::LibaioVectored),
-            libaio_backend: options.choice(Opt::LibaioBackend),
-            ..base
-        },
-        EngineKind::Pvsync2 => EngineOptions {
-            hipri: options.value(Opt::HipriPvsync2),
-            hipri_percentage: options.value(Opt::HipriPercentage),
-            nowait: options.value(Opt::NowaitPvsync2),
-            uncached: positive(Opt::UncachedPvsync2),
-            ..base
-        },
-        EngineKind::Mmap => EngineOptions { thp: positive(Opt::Thp), ..base },
-        EngineKind::Sync
-        | EngineKind::Psync
-        | EngineKind::Vsync
-        | EngineKind::Pvsync
-        | EngineKind::Null
-        | EngineKind::TokioUring => base,
+    let own = |opt: Opt| opt.row().belongs_to(options.engine());
+    let any = |opts: &[Opt]| opts.iter().any(|&opt| own(opt) && asks(job, opt));
+    let sqthread_poll = any(&[Opt::SqthreadPollIoUring]);
+    spec.engine_options = EngineOptions {
+        hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2]),
+        hipri_percentage: options.value(Opt::HipriPercentage),
+        fixedbufs: options.value(Opt::Fixedbufs),
+        registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
+        sqthread_poll,
+        sqthread_poll_cpu: options.if_given(Opt::SqthreadPollCpu),
+        nonvectored: i32::try_from(options.value::<i64>(Opt::Nonvectored)).unwrap_or(-1),
+        force_async: options.value(Opt::ForceAsync),
+        nowait: any(&[Opt::NowaitIoUring, Opt::NowaitLibaio, Opt::NowaitPvsync2]),
+        uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
+        userspace_reap: options.value(Opt::UserspaceReap),
+        libaio_vectored: options.value(Opt::LibaioVectored),
+        libaio_backend: options.choice(Opt::LibaioBackend),
+        thp: any(&[Opt::Thp]),
     };
 }
 
@@ -116,7 +83,7 @@ pub(crate) fn apply_rules(spec: &mut JobSpec) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{first_refusal, problems_of, refusals, spec_of, wrong_in};
+    use crate::testing::{problems_of, refusals, spec_of};
     use ferrio_job::{Choice as _, EngineKind, LibaioBackend};
 
     #[test]
@@ -189,12 +156,5 @@ mod tests {
         );
         let pvsync2 = spec_of("[a]\nioengine=pvsync2\nhipri\nhipri_percentage=30\nsize=4k\n").engine_options;
         assert_eq!((pvsync2.hipri, pvsync2.hipri_percentage), (true, 30));
-    }
-
-    #[test]
-    fn atomic_writes_are_refused_by_engines_without_them() {
-        let want = "engine does not support atomic writes";
-        assert_eq!(first_refusal("atomic=1\ndirect=1\nrw=write\n"), want);
-        assert!(wrong_in("[a]\nioengine=libaio\natomic=1\nrw=write\n").is_empty());
     }
 }

@@ -2,9 +2,8 @@
 
 use ferrio_jobfile::{Argument, Job, Opt, Value};
 
-use crate::as_written::{asks, note, refuse};
+use crate::as_written::{asks, inert, note, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 use ferrio_job::{Direction, FileKind, JobSpec, SetupError};
 
 inert! {
@@ -42,7 +41,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.unlink = options.value(Opt::Unlink);
 }
 
-/// Refuses `end_syncfs` for what is in no file system: the data of a device is not in the one that its node is in.
+/// Refuses `end_syncfs` for files outside any file system: the data of a device is not in the file system of its node.
 pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
     let other = spec.files.iter().find(|file| file.kind != FileKind::Regular);
     let Some(file) = other.filter(|_| spec.durability.end_syncfs && spec.rw.does(Direction::Write)) else {
@@ -51,18 +50,18 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
     let path = file.path.display();
     let message = match file.kind {
         FileKind::Pretend => {
-            format!("end_syncfs needs a file system, and ioengine={} has no files", spec.engine.name())
+            format!("end_syncfs needs a file system, and ioengine={} has no files", spec.engine.word())
         }
         _ => format!("end_syncfs cannot make {path} durable, which is a device: use end_fsync"),
     };
     Err(SetupError::new(libc::EINVAL, "syncfs", message))
 }
 
-/// Rules about the resolved job: what a job reads must not be thrown away when it is laid out, and a file must be able to grow.
+/// Rules about the resolved job: layout must keep what the job reads, and files of `file_append` must be able to grow.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.overwrite |= spec.rw.does(Direction::Read);
     if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
-        let message = format!("can't append/extent with IO engine {}", spec.engine.name());
+        let message = format!("can't append/extent with IO engine {}", spec.engine.word());
         let help = "use an engine that writes with system calls, such as psync or io_uring";
         refuse(findings, job, &[Opt::FileAppend], "engine-cannot-append", message, help);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{note, refuse};
+use crate::as_written::{name, note, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
 use crate::steadystate::{self, SteadySettings};
@@ -67,7 +67,7 @@ impl<'a> GroupRules<'a> {
 
     /// Only jobs before this one can be waited for.
     fn waiting(&mut self, job: &'a Job, findings: &mut Findings) {
-        let name = job.options.text(Opt::Name).unwrap_or(&job.name);
+        let name = name(job);
         if let Some(other) = job.options.text(Opt::WaitFor) {
             let count = self.named.get(other).copied().unwrap_or(0);
             let wrong = if other == name {
@@ -95,7 +95,7 @@ impl<'a> GroupRules<'a> {
 }
 
 impl GroupSettings {
-    /// Statistics of a group begin to count at one point. (fio overlooks a later job without any.)
+    /// The statistics of a group start at one point. (fio overlooks a later job without `ramp_size`.)
     fn one_ramp_size(&self, job: &Job, findings: &mut Findings) {
         if ramp_size(job) != self.ramp_size {
             let message = "job rejected: inconsistent ramp_size within reporting group";
@@ -104,7 +104,7 @@ impl GroupSettings {
         }
     }
 
-    /// Jobs that report as one agree on what latency their percentiles are of.
+    /// Jobs that report as one have percentiles of the same latency. If their units differ, those of the first job are used.
     fn one_report(&mut self, job: &Job, spec: &JobSpec, findings: &mut Findings) {
         let first = self.reported.get_or_insert_with(|| Reported::new(spec));
         if first.lat_percentiles != spec.measure.lat_percentiles {

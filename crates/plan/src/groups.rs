@@ -4,24 +4,22 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{
+    CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
+    SetupError, layout_of,
+};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
-use crate::as_written::{chooses, note, refuse};
-use crate::files;
+use crate::as_written::{chooses, name, note, place, refuse};
+use crate::direction::changes_data;
 use crate::findings::Findings;
 use crate::names::Listing;
-use crate::priorities;
 use crate::probe::{Found, probe};
-use crate::random;
 use crate::resolve::SpecDraft;
-use crate::sizes::{self, Candidate};
-use ferrio_job::{
-    CpusAllowedPolicy, Direction, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
-    SetupError, layout_of,
-};
+use crate::sizes::{self, JobFile};
+use crate::{files, process, random};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -36,9 +34,9 @@ pub(crate) struct Groups {
     group: u32,
     /// Whether the current group has a job.
     filled: bool,
-    /// How many jobs are taken into account, and the sizes that files have once these are laid out. Unused in a run of one job.
+    /// A number of jobs, and the sizes of files once these jobs are laid out. Unused in a run of one job.
     laid_out: (usize, HashMap<PathBuf, Option<u64>>),
-    /// Mounted file systems, asked for when the first device is met.
+    /// Mounted file systems, read when a job names the first device.
     mounts: Option<Mounts>,
 }
 
@@ -99,14 +97,14 @@ impl Groups {
         match u32::try_from(clones) {
             Ok(clones) if clones > 0 && clones as usize <= free => Some(clones),
             _ => {
-                let origin = job.options.given(Opt::Numjobs).map_or(&job.origin, |given| &given.value_origin);
                 let label = if clones == 0 {
                     "at least 1".to_owned()
                 } else {
                     format!("{free} are left of {MAX_JOBS}")
                 };
-                let problem = Diagnostic::error("maximum number of jobs reached", origin.clone());
-                findings.refuse(problem.code("too-many-jobs").label(label));
+                let problem =
+                    Diagnostic::error("maximum number of jobs reached", place(job, &[Opt::Numjobs]));
+                findings.refuse(problem.code("too-many-jobs").label(label).job(name(job)));
                 None
             }
         }
@@ -121,17 +119,14 @@ impl Groups {
         found: &Found,
         findings: &mut Findings,
     ) {
-        let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
         let allowed = job.options.value::<bool>(Opt::AllowMountedWrite);
-        let Some(device) = found.device.filter(|_| changes && !allowed) else { return };
+        let Some(device) = found.device.filter(|_| changes_data(spec.rw) && !allowed) else { return };
         if is_mounted(device, self.mounts.get_or_insert_with(Mounts::read)) {
             let message =
                 format!("{} appears mounted, and 'allow_mounted_write' isn't set. Aborting.", path.display());
-            let origin = job.options.given(Opt::Filename).map_or(&job.origin, |given| &given.value_origin);
-            let problem = Diagnostic::error(message, origin.clone());
-            findings.refuse(
-                problem.code("mounted-device").help("writing to it would destroy the file system on it"),
-            );
+            let problem = Diagnostic::error(message, place(job, &[Opt::Filename]));
+            let help = "writing to it would destroy the file system on it";
+            findings.refuse(problem.code("mounted-device").help(help).job(name(job)));
         }
     }
 
@@ -143,8 +138,8 @@ impl Groups {
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
-        priorities::check(job, spec)?;
-        let mut candidates = Vec::with_capacity(paths.size_hint().0);
+        process::check_priorities(job, spec)?;
+        let mut files = Vec::with_capacity(paths.size_hint().0);
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();
         }
@@ -153,10 +148,10 @@ impl Groups {
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
-            candidates.push(Candidate { path, found, size_by_then });
+            files.push(JobFile { path, found, size_by_then });
         }
         let mut stream = size_stream(spec);
-        let regions = sizes::regions(spec.clone, &draft.sizing, candidates, &mut stream)?;
+        let regions = sizes::regions(spec.clone, &draft.sizing, files, &mut stream)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
         }
@@ -165,14 +160,14 @@ impl Groups {
         spec.limits.io_size = regions.io_size;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
-            let text = "file_append makes one pass: after it `loops` finds nothing behind the end";
+            let text = "file_append makes one pass: after it, `loops` finds nothing beyond the end";
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);
         files::check_syncfs(spec)
     }
 
-    /// Takes the layout of all jobs so far into account.
+    /// Updates the sizes of files by the layout of all jobs so far.
     fn lay_out_jobs(&mut self) {
         let (done, sizes) = &mut self.laid_out;
         for job in self.jobs[*done..].iter().filter(|job| job.setup_error.is_none()) {

@@ -1,47 +1,38 @@
 //! From job files as written to a plan of resolved jobs.
 //!
-//! This is the only place where the machine is asked what a job needs to know before it runs (file sizes, devices, CPUs). What
-//! comes out is plain data, immutable while the run lasts: workers, engines and reports read [`JobSpec`](ferrio_job::JobSpec), never the options.
+//! Only the planner asks the machine what a job needs to know before it runs: file sizes, devices, CPUs. The plan is plain data and
+//! does not change during the run: workers, engines and reports read [`JobSpec`](ferrio_job::JobSpec), never the options.
 //!
 //! - `resolve` calls the subjects in order and makes a draft of each job; `groups` makes its clones with their files, `group_rules`
-//!   compares jobs with each other, `status` finds options that do nothing: refused, or inert by the tables `INERT` of the subjects.
-//! - A subject is a file: it has everything about its options but their rows in the catalogue and the type in `ferrio-job`. It
-//!   turns options into its part of the spec, refuses options that exclude each other, and makes the parts of the spec fit.
-//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`, `data_placement`, `iolog`.
-//!   - How fast, how much and how long: `queue_depth`, `rates`, `thinktime`, `latency_limits`, `flow`, `limits`, `steadystate`,
-//!     `tolerance`, `life_cycle`.
-//!   - With what: `engine`, `memory`, `process`, `priorities`, `durability`, `clock`.
-//!   - On which files: `files`, `names`, `sizes`, `fill_device`, `directories`.
+//!   compares jobs with each other, and `status` refuses unsupported options and notes those without effect (tables `INERT`).
+//! - A subject is a file with everything about its options except their rows in the catalogue and the types in `ferrio-job`. It
+//!   turns options into its part of the spec, refuses options that exclude each other, and adjusts the parts of the spec to each
+//!   other.
+//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
+//!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
+//!   - With what: `engine`, `memory`, `process`, `durability`.
+//!   - On which files: `files`, `names`, `sizes`.
 //!   - What is reported: `measure`, `logs`.
-//! - `as_written` has the questions that all subjects ask about a job as written, `findings` collects refusals and notes.
-//! - What `ferrio-machine` is asked: `probe`, `process` (NUMA nodes), `groups` (mounted devices).
+//! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
+//! - `probe`, `process` (NUMA nodes) and `groups` (mounted devices) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
 
 mod as_written;
 mod block_sizes;
 mod buffers;
-mod clock;
-mod data_placement;
 mod direction;
-mod directories;
 mod durability;
 mod engine;
 mod files;
-mod fill_device;
 mod findings;
-mod flow;
 mod group_rules;
 mod groups;
-mod inert;
-mod iolog;
-mod latency_limits;
 mod life_cycle;
 mod limits;
 mod logs;
 mod measure;
 mod memory;
 mod names;
-mod priorities;
 mod probe;
 mod process;
 mod queue_depth;
@@ -51,10 +42,8 @@ mod resolve;
 mod sizes;
 mod status;
 mod steadystate;
-#[cfg(test)]
-mod testing;
-mod thinktime;
-mod tolerance;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod verify;
 mod zones;
 
@@ -72,7 +61,7 @@ use status::InertOptions;
 pub struct PlanOptions {
     /// `--readonly`: jobs that write or trim are refused.
     pub readonly: bool,
-    /// `--warnings-fatal`: warnings about odd jobs are refusals.
+    /// `--warnings-fatal`: warnings are refusals.
     pub warnings_fatal: bool,
 }
 
@@ -81,14 +70,14 @@ pub struct PlanOptions {
 /// A job that cannot be set up (no size known, a directory as file) is in the plan with its `setup_error`; the others run.
 ///
 /// # Errors
-/// Everything that is refused in any job; nothing runs then.
+/// All that is refused in any job. Nothing runs then.
 pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     plan_for(&Machine::ask(), set, options)
 }
 
-/// Refuses engines that this program does not have, nothing else.
+/// Refuses engines that ferrio does not have, and nothing else.
 ///
-/// fio loads the engine of a job on its command line at once, so that even `--parse-only` refuses a wrong name there.
+/// fio loads the engine of a job on the command line at once, so even `--parse-only` refuses a wrong name there.
 ///
 /// # Errors
 /// All jobs of the command line with an unknown engine.
@@ -108,16 +97,16 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut groups = Groups::default();
     let mut group_rules = GroupRules::default();
     let mut inert = InertOptions::default();
-    iolog::stdin_has_one_user(set, &mut findings);
+    logs::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
     for job in &set.jobs {
         resolve::check(job, &mut findings);
-        directories::check(job, &mut findings);
+        names::check_directories(job, &mut findings);
         let draft = resolve::resolve(job, machine, options.readonly, &mut findings);
         group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
         if let Some(draft) = draft
-            // A wrong option may make sizes and file lists meaningless: they wait until all options are right.
+            // A wrong option may make sizes and file lists meaningless, so files are examined only once all options are right.
             && findings.is_fine()
         {
             let first = groups.jobs.len();
@@ -137,7 +126,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     Ok(Plan {
         jobs: groups.jobs,
         sections: groups.sections,
-        clock: clock::source(set),
+        clock: measure::clock_source(set),
         globals: resolve::echo(&set.globals),
         diagnostics: findings.into_notes(),
         inert,

@@ -1,20 +1,23 @@
-//! The life of a job among the others: the job it waits for, the jobs it ends, the commands before and after it.
+//! The life of a job among the others: the jobs it waits for and the jobs it ends, the commands before and after it, and the
+//! errors that do not end it.
 
-use ferrio_job::{JobSpec, LifeCycle, PlannedJob};
-use ferrio_jobfile::{Job, Opt};
+use ferrio_job::{ContinueOnError, JobSpec, LifeCycle, PlannedJob, Tolerance};
+use ferrio_jobfile::{Job, Opt, Options, Value};
 
-use crate::as_written::lacks;
-use crate::inert::inert;
+use crate::as_written::{chooses, inert, lacks};
 
 inert! {
     CgroupNodelete CgroupWeight:
         |job| lacks(job, Opt::Cgroup); "the job joins no `cgroup`";
+    ErrorDump:
+        |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
+        "the job ends at its first error without `continue_on_error`";
 }
 
 /// Everything that does not depend on other jobs.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    // A command of blanks only is none.
+    // A command that is only blanks does not count.
     let command = |opt| options.text(opt).filter(|text| !text.trim().is_empty()).map(str::to_owned);
     spec.life = LifeCycle {
         wait_for: 0..0,
@@ -24,10 +27,11 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
     };
+    spec.tolerance = tolerance(options);
 }
 
-/// Finds the instances that the clones of `job`, which begin at index `first` of the plan, wait for. Names that nothing
-/// before bears were refused by the rules.
+/// Finds the jobs that the clones of `job`, which begin at index `first` of the plan, wait for. The rules have refused names that
+/// no earlier job has.
 pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
     let Some(name) = job.options.text(Opt::WaitFor) else { return };
     let (earlier, clones) = jobs.split_at_mut(first.min(jobs.len()));
@@ -39,13 +43,39 @@ pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
     }
 }
 
+/// The errors that a class tolerates by default.
+const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
+
+/// A list in `ignore_error` replaces the default errors of its class and enables the class; an empty list changes nothing.
+fn tolerance(options: &Options) -> Tolerance {
+    let mut classes = match options.choice(Opt::ContinueOnError) {
+        ContinueOnError::None => [false; 3],
+        ContinueOnError::Read => [true, false, false],
+        ContinueOnError::Write => [false, true, false],
+        ContinueOnError::Io => [true, true, false],
+        ContinueOnError::Verify => [false, false, true],
+        ContinueOnError::All => [true; 3],
+    }
+    .map(|on| if on { USUAL.to_vec() } else { Vec::new() });
+    let lists = options.all().filter(|given| given.opt == Opt::IgnoreError);
+    for given in lists {
+        let Value::Errors(lists) = &given.value else { continue };
+        for (class, list) in classes.iter_mut().zip(lists).filter(|(_, list)| !list.is_empty()) {
+            class.clone_from(list);
+        }
+    }
+    let [read, write, verify] = classes;
+    Tolerance { read, write, verify, dump: options.value(Opt::ErrorDump) }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::testing::{plan_of, refusals, spec_of};
-    use ferrio_job::{ExitWhat, LifeCycle};
+    use super::*;
+    use crate::testing::{null, plan_of, refusals, spec_of};
+    use ferrio_job::ExitWhat;
 
     fn life(options: &str) -> LifeCycle {
-        spec_of(&format!("[a]\nioengine=null\nsize=4k\n{options}")).life
+        spec_of(&null(options)).life
     }
 
     #[test]
@@ -89,5 +119,49 @@ mod tests {
     fn a_job_that_is_not_defined_before_cannot_be_waited_for() {
         let text = "[global]\nioengine=null\nsize=4k\n[b]\nwait_for=a\n[a]\n";
         assert_eq!(refusals(text), ["b: waitee job a unknown."]);
+    }
+
+    fn tolerance(options: &str) -> Tolerance {
+        spec_of(&null(options)).tolerance
+    }
+
+    #[test]
+    fn every_error_ends_a_job_that_says_nothing() {
+        for options in ["", "continue_on_error=none\n", "continue_on_error=0\n", "ignore_error=\n"] {
+            let tolerance = tolerance(options);
+            assert!(!tolerance.any() && !tolerance.tolerates(libc::EIO, true), "{options:?}");
+        }
+    }
+
+    #[test]
+    fn a_class_tolerates_the_usual_errors_and_no_others() {
+        let tolerates = |options: &str| {
+            let tolerance = tolerance(options);
+            assert!(!tolerance.tolerates(libc::ENOSPC, false), "{options:?}");
+            let errors = [(libc::EIO, true), (libc::EIO, false), (libc::EILSEQ, true)];
+            errors.map(|(errno, is_read)| tolerance.tolerates(errno, is_read))
+        };
+        assert_eq!(tolerates("continue_on_error=read\n"), [true, false, false]);
+        assert_eq!(tolerates("continue_on_error=write\n"), [false, true, false]);
+        assert_eq!(tolerates("continue_on_error=io\n"), [true, true, false]);
+        assert_eq!(tolerates("continue_on_error=verify\n"), [false, false, true]);
+        assert_eq!(tolerates("continue_on_error=all\n"), [true; 3]);
+        assert_eq!(tolerates("continue_on_error=1\n"), [true; 3]);
+    }
+
+    #[test]
+    fn a_list_replaces_the_usual_errors_of_its_class_and_switches_it_on() {
+        let tolerance = tolerance("ignore_error=EAGAIN:0x5,ENOSPC\ncontinue_on_error=all\nerror_dump=1\n");
+        assert_eq!(tolerance.read, [libc::EAGAIN, libc::EIO]);
+        assert_eq!(tolerance.write, [libc::ENOSPC]);
+        assert_eq!(tolerance.verify, [libc::EIO, libc::EILSEQ]);
+        assert!(tolerance.dump);
+    }
+
+    #[test]
+    fn lists_of_different_classes_add_up() {
+        let text = "[global]\nioengine=null\nsize=4k\nignore_error=EIO\n[a]\nignore_error=,28\n";
+        let tolerance = spec_of(text).tolerance;
+        assert_eq!((tolerance.read, tolerance.write), (vec![libc::EIO], vec![libc::ENOSPC]));
     }
 }

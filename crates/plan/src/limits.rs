@@ -1,12 +1,18 @@
-//! How much a job does and for how long: loops, times, numbers of I/Os.
+//! How much a job does and for how long: loops, times, numbers of I/Os, and writers that end when the device is full.
 
 use std::time::Duration;
 
-use ferrio_job::{JobSpec, Limits};
+use ferrio_job::{Diagnostic, Direction, JobSpec, Limits};
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{asks, note, refuse};
+use crate::as_written::{asks, inert, name, note, place, refuse};
+use crate::direction::rw;
 use crate::findings::Findings;
+
+inert! {
+    FillDevice:
+        |job| !rw(job).does(Direction::Write) && !rw(job).does(Direction::Read); "the job does not write";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -32,6 +38,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         ramp_size: options.value(Opt::RampSize),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     };
+    spec.fill_device = options.value(Opt::FillDevice);
 }
 
 /// Rules about the resolved job.
@@ -43,12 +50,47 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
+/// True when only a full device limits what the job writes.
+pub(crate) fn only_a_full_device_limits(spec: &JobSpec, job: &Job) -> bool {
+    let sized = [Opt::Size, Opt::Filesize].into_iter().any(|opt| asks(job, opt));
+    spec.fill_device && spec.rw.does(Direction::Write) && !sized
+}
+
+/// Rules about `fill_device`.
+pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if !spec.fill_device {
+        return;
+    }
+    let laid_out = spec.rw.does(Direction::Write) && spec.overwrite;
+    if spec.rw.does(Direction::Read) || laid_out {
+        let message = match spec.rw.does(Direction::Read) {
+            true => "option `fill_device` of a job that reads is not implemented yet",
+            false => "option `fill_device` with `overwrite` is not implemented yet",
+        };
+        let problem = Diagnostic::error(message, place(job, &[Opt::FillDevice]))
+            .code("unimplemented-value")
+            .job(name(job));
+        findings.lack(
+            problem.help("fill the device with a job that only writes, then use its file in another job"),
+        );
+    }
+    if spec.engine.cannot_extend() {
+        let message =
+            format!("fill_device needs files that can grow, and those of {} cannot", spec.engine.word());
+        let help = "choose another engine, or remove `fill_device`";
+        refuse(findings, job, &[Opt::FillDevice, Opt::Ioengine], "engine-cannot-fill", message, help);
+    }
+    if only_a_full_device_limits(spec, job) && spec.rw.is_random() {
+        let message = "fill_device of a random writer needs a size to draw offsets from";
+        refuse(findings, job, &[Opt::FillDevice], "fill-at-random-without-size", message, "add `size`");
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
+    use super::*;
     use crate::PlanOptions;
-    use crate::testing::{first_refusal, jobs_of, null, plan_of, spec_of, texts, wrong};
+    use crate::testing::{first_refusal, jobs_of, null, plan_of, refusals, spec_of, texts, wrong};
 
     #[test]
     fn times_loops_and_delays_are_kept() {
@@ -76,5 +118,36 @@ mod tests {
         let problems = crate::plan(&jobs_of(&text), &fatal).unwrap_err();
         assert_eq!(problems.diagnostics[0].message, "time_based requires a runtime/timeout setting");
         assert!(spec_of(&null("time_based\nruntime=1\n")).limits.time_based);
+    }
+
+    #[test]
+    fn a_writer_without_size_has_no_limit() {
+        let sizes = |options: &str| {
+            let spec = spec_of(&format!("[a]\nfilename=/there/is/no/such/file\nrw=write\n{options}"));
+            (spec.fill_device, spec.limits.size, spec.files[0].size)
+        };
+        assert_eq!(sizes("fill_device=1\n"), (true, Limits::UNLIMITED, Limits::UNLIMITED));
+        assert_eq!(sizes("fill_fs=1\nsize=8m\n"), (true, 8 << 20, 8 << 20));
+        assert_eq!(sizes("fill_fs=1\nfilesize=8m\n"), (true, 8 << 20, 8 << 20));
+    }
+
+    #[test]
+    fn later_jobs_do_not_count_on_a_file_that_fills_a_device() {
+        let text = "[global]\nfilename=/there/is/no/such/file\nrw=write\n[a]\nfill_device=1\n[b]\nsize=8k\n";
+        let plan = plan_of(text).unwrap();
+        assert_eq!((plan.jobs[1].spec.files[0].size, plan.jobs[1].spec.files[0].extend), (8192, true));
+    }
+
+    #[test]
+    fn what_cannot_fill_a_device_is_refused() {
+        let refused = refusals("[a]\nioengine=null\nfill_device=1\nrw=randwrite\n");
+        assert_eq!(refused, ["fill_device of a random writer needs a size to draw offsets from"]);
+        assert!(wrong("rw=randwrite\nfill_device=1\n").is_empty());
+        let refused = refusals("[a]\nioengine=mmap\nfill_device=1\nrw=write\nsize=8k\n");
+        assert_eq!(refused, ["fill_device needs files that can grow, and those of mmap cannot"]);
+        let refused = refusals("[a]\nsize=8k\nfill_device=1\nrw=write\noverwrite=1\n");
+        assert_eq!(refused, ["option `fill_device` with `overwrite` is not implemented yet"]);
+        let refused = refusals("[a]\nioengine=null\nsize=8k\nfill_device=1\nrw=rw\n");
+        assert_eq!(refused, ["option `fill_device` of a job that reads is not implemented yet"]);
     }
 }

@@ -1,15 +1,12 @@
-//! The log files of a job: which ones it writes, their columns, and how rows are averaged and stored.
+//! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording and replaying
+//! of its I/O: `write_iolog`, `read_iolog`.
 
-use ferrio_jobfile::{Job, Opt, Value};
+use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
+use ferrio_jobfile::{Job, JobSet, Opt, Value};
 
-use crate::as_written::{asks, lacks, note, refuse};
+use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 use crate::measure::clock;
-use ferrio_job::{JobSpec, Logs, Measure};
-
-/// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
-const STORED_PIECE: u32 = 64 << 10;
 
 inert! {
     PerJobLogs LogAvgMsec LogWindowValue LogOffset LogPrio LogIssueTime LogAlternateEpoch
@@ -26,10 +23,25 @@ inert! {
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:
         |job| lacks(job, Opt::WriteHistLog); "no histograms are logged without `write_hist_log`";
+    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:
+        |job| lacks(job, Opt::ReadIolog); "nothing is replayed without `read_iolog`";
+    MergeBlktraceScalars MergeBlktraceIters:
+        |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";
+    WriteIolog:
+        |job| job.options.is_given(Opt::ReadIolog); "a job that replays (`read_iolog`) does not record";
+    WriteIologVersion:
+        |job| lacks(job, Opt::WriteIolog); "nothing is recorded without `write_iolog`";
 }
 
-/// Rules about the job as written: issue times are a column of latency logs with offsets.
+/// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
+const STORED_PIECE: u32 = 64 << 10;
+
+/// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if job.options.is_given(Opt::ReadIolog) && job.options.is_given(Opt::WriteIolog) {
+        let text = "read iolog overrides write_iolog";
+        findings.warn(note(job, &[Opt::WriteIolog], "replay-overrides-recording", text));
+    }
     let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
     if asks(job, Opt::LogIssueTime) && !logged {
         let message = "log_issue_time option requires write_lat_log and log_offset options";
@@ -38,7 +50,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Log files; a log without a prefix is named after the job.
+/// Log files, and the log that the job's I/O is recorded in. A log file without a prefix is named after the job.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
     let prefix = |opt| {
@@ -69,13 +81,18 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         issue_time: options.value(Opt::LogIssueTime),
         epoch_clock: epoch.then(|| clock(job, Opt::LogAlternateEpochClockId, findings)),
     };
+    let version = match options.value::<u32>(Opt::WriteIologVersion) {
+        2 => IologVersion::Two,
+        _ => IologVersion::Three,
+    };
+    spec.iolog = options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version });
 }
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     join_intervals(job, &mut spec.measure, &mut spec.logs);
     empty_disabled_bandwidth_log(job, &mut spec.logs, findings);
-    tell_limits_of_histograms(job, spec, findings);
+    note_limits_of_histograms(job, spec, findings);
 }
 
 /// A rate that is logged in windows is sampled at the interval of the windows. Its own interval, if given and shorter, becomes
@@ -120,7 +137,7 @@ fn empty_disabled_bandwidth_log(job: &Job, logs: &mut Logs, findings: &mut Findi
 }
 
 /// Notes what a log of histograms cannot do.
-fn tell_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn note_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.logs.hist.is_none() || spec.logs.hist_msec == 0 {
         return;
     }
@@ -146,14 +163,36 @@ fn writes_logs(job: &Job) -> bool {
         .any(|&opt| job.options.is_given(opt))
 }
 
+/// Standard input is read once: by a job file, or by one job that replays it.
+pub(crate) fn stdin_has_one_user(set: &JobSet, findings: &mut Findings) {
+    let from_stdin =
+        |origin: &Origin| matches!(origin, Origin::File { source, .. } if set.sources.name(*source) == "-");
+    let globals = set.globals.iter().map(|given| &given.origin);
+    let mut taken = set.jobs.iter().map(|job| &job.origin).chain(globals).any(from_stdin);
+    for job in &set.jobs {
+        if job.options.list(Opt::ReadIolog).first().is_none_or(|first| first != "-") {
+            continue;
+        }
+        if taken {
+            let message = "only one user (read_iolog_file/job file) of stdin is permitted at once";
+            let help = "read the I/O log from a file";
+            refuse(findings, job, &[Opt::ReadIolog], "stdin-used-twice", message, help);
+        }
+        taken = true;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{first_refusal, notes, plan_of, refusals, spec_of};
+    use crate::PlanOptions;
+    use crate::testing::{
+        first_refusal, jobs_named, jobs_of, notes, notes_of, null, plan_of, refusals, spec_of,
+    };
     use ferrio_job::{WindowValue, log_files};
 
     fn spec(options: &str) -> JobSpec {
-        spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
+        spec_of(&null(options))
     }
 
     #[test]
@@ -264,5 +303,35 @@ mod tests {
         for options in ["", "write_lat_log=x\n", "write_bw_log=x\nlog_offset=1\n"] {
             assert_eq!(first_refusal(&format!("log_issue_time=1\n{options}")), want);
         }
+    }
+
+    #[test]
+    fn a_job_that_replays_does_not_record() {
+        let options = "read_iolog=in\nwrite_iolog=out\n";
+        assert!(notes_of(options).contains(&"read iolog overrides write_iolog".to_owned()));
+        let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
+        let problems = crate::plan(&jobs_of(&null(options)), &fatal).unwrap_err();
+        assert_eq!(problems.diagnostics[0].message, "read iolog overrides write_iolog");
+    }
+
+    #[test]
+    fn io_is_recorded_in_version_3_unless_2_is_asked_for() {
+        let iolog = |options: &str| spec(options).iolog;
+        assert_eq!(iolog("write_iolog_version=2\n"), None);
+        let log = |version| Some(RecordTo { path: "d/log".into(), version });
+        assert_eq!(iolog("write_iolog=d/log\n"), log(IologVersion::Three));
+        assert_eq!(iolog("write_iolog=d/log\nwrite_iolog_version=2\n"), log(IologVersion::Two));
+    }
+
+    #[test]
+    fn standard_input_is_the_job_file_or_one_log() {
+        let want = "only one user (read_iolog_file/job file) of stdin is permitted at once";
+        let first = |name: &str, text: &str| {
+            let set = jobs_named(name, text);
+            crate::plan(&set, &PlanOptions::default()).unwrap_err().diagnostics[0].message.clone()
+        };
+        assert_eq!(first("-", "[a]\nioengine=null\nread_iolog=-\n"), want);
+        assert_eq!(first("t.fio", "[global]\nioengine=null\nread_iolog=-\n[a]\n[b]\n"), want);
+        assert_ne!(first("t.fio", "[a]\nioengine=null\nread_iolog=-\n"), want);
     }
 }

@@ -1,20 +1,42 @@
-//! What a job measures and prints: latencies, percentiles, averages, units.
+//! What a job measures and prints, and by which clock: latencies, percentiles, averages, units.
 
-use ferrio_jobfile::{Decimals, Job, Opt, Options, Value};
+use ferrio_job::{Choice as _, ClockSource, ClockWord, JobSpec, KbBase, Measure, UnitBase, Units};
+use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
 use crate::names::Listing;
-use ferrio_job::{JobSpec, KbBase, Measure, UnitBase, Units};
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
 
-/// Latency switches take effect in the order given, because `gtod_reduce=1` changes all of them.
-pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
-    let options = &job.options;
-    let mut measure = base;
+/// Switches of latencies take effect in the order given, because `gtod_reduce=1` turns all of them off.
+pub(crate) fn measure(job: &Job) -> Measure {
+    let (options, unset) = (&job.options, Options::default());
+    let Decimals { numbers, digits } = options.value(Opt::PercentileList);
+    // An entry of 0 ends the list.
+    let mut percentiles: Vec<_> =
+        numbers.into_iter().take_while(|&p| p > 0.0).take(MAX_PERCENTILES).collect();
+    percentiles.sort_by(f64::total_cmp);
+    let mut measure = Measure {
+        lat: !unset.value::<bool>(Opt::DisableLat),
+        clat: !unset.value::<bool>(Opt::DisableClat),
+        slat: !unset.value::<bool>(Opt::DisableSlat),
+        lat_percentiles: unset.value(Opt::LatPercentiles),
+        clat_percentiles: unset.value(Opt::ClatPercentiles),
+        slat_percentiles: unset.value(Opt::SlatPercentiles),
+        gtod_reduce: false,
+        percentiles,
+        percentile_precision: digits,
+        bwavgtime_ms: options.value(Opt::Bwavgtime),
+        iopsavgtime_ms: options.value(Opt::Iopsavgtime),
+        reported: options.value(Opt::Stats),
+        block_errors: options.value(Opt::BlockErrorPercentiles),
+        disk_util: options.value(Opt::DiskUtil),
+        start_clock: 0,
+        unified: options.choice(Opt::UnifiedRwReporting),
+    };
     for given in options.all() {
         let Value::Switch(on) = given.value else { continue };
         match given.opt {
@@ -24,9 +46,6 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
             Opt::LatPercentiles => measure.lat_percentiles = on,
             Opt::ClatPercentiles => measure.clat_percentiles = on,
             Opt::SlatPercentiles => measure.slat_percentiles = on,
-            Opt::Stats => measure.reported = on,
-            Opt::BlockErrorPercentiles => measure.block_errors = on,
-            Opt::DiskUtil => measure.disk_util = on,
             // 0 does not undo an earlier 1.
             Opt::GtodReduce if on => {
                 measure.gtod_reduce = true;
@@ -37,14 +56,6 @@ pub(crate) fn measure(job: &Job, base: Measure) -> Measure {
             _ => {}
         }
     }
-    let Decimals { numbers, digits } = options.value(Opt::PercentileList);
-    // An entry of 0 ends the list.
-    measure.percentiles = numbers.into_iter().take_while(|&p| p > 0.0).take(MAX_PERCENTILES).collect();
-    measure.percentiles.sort_by(f64::total_cmp);
-    measure.percentile_precision = digits;
-    measure.unified = options.choice(Opt::UnifiedRwReporting);
-    measure.bwavgtime_ms = options.value(Opt::Bwavgtime);
-    measure.iopsavgtime_ms = options.value(Opt::Iopsavgtime);
     measure
 }
 
@@ -67,7 +78,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// What is measured, and the units that it is printed in.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let start_clock = clock(job, Opt::JobStartClockId, findings);
-    spec.measure = Measure { start_clock, ..measure(job, spec.measure.clone()) };
+    spec.measure = Measure { start_clock, ..measure(job) };
     spec.units = units(&job.options);
 }
 
@@ -87,8 +98,8 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// The clock that an option names, the wall clock unless given. One that the machine does not have is refused: its times would
-/// be made up.
+/// The clock that an option names, the wall clock unless given. A clock that the machine does not have is refused: its times would
+/// be invented.
 pub(crate) fn clock(job: &Job, opt: Opt, findings: &mut Findings) -> i32 {
     let given: i64 = job.options.value(opt);
     let clock = i32::try_from(given).unwrap_or(-1);
@@ -98,6 +109,18 @@ pub(crate) fn clock(job: &Job, opt: Opt, findings: &mut Findings) -> i32 {
         refuse(findings, job, &[opt], "no-such-clock", message, help);
     }
     clock
+}
+
+/// `clocksource`: all jobs of a run share one clock. The choice that a job makes itself beats one that jobs inherit; of several the
+/// last one counts.
+pub(crate) fn clock_source(set: &JobSet) -> ClockSource {
+    let jobs = || set.jobs.iter().rev();
+    let own = jobs().find_map(|job| job.own.iter().rev().find(|given| given.opt == Opt::Clocksource));
+    let given = own.or_else(|| jobs().find_map(|job| job.options.given(Opt::Clocksource)));
+    match given.map(|given| &given.value) {
+        Some(Value::Word(word, _)) => ClockWord::from_word(word).map_or(ClockSource::Best, ClockWord::source),
+        _ => ClockSource::Best,
+    }
 }
 
 fn units(options: &Options) -> Units {
@@ -115,15 +138,14 @@ fn units(options: &Options) -> Units {
 #[cfg(test)]
 mod tests {
     use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts, wrong};
-    use ferrio_job::JobSpec;
-    use ferrio_job::UnifiedReporting;
+    use ferrio_job::{ClockSource, JobSpec, UnifiedReporting};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&format!("[a]\nioengine=null\nsize=8k\n{options}"))
     }
 
     #[test]
-    fn gtod_reduce_ends_latencies_until_told_otherwise() {
+    fn gtod_reduce_turns_latencies_off_unless_a_later_option_turns_them_on() {
         let measure = spec("lat_percentiles=1\ngtod_reduce=1\ndisable_slat=0\ngtod_reduce=0\n").measure;
         assert!(measure.gtod_reduce && measure.slat);
         assert!(!measure.lat && !measure.clat);
@@ -159,8 +181,8 @@ mod tests {
         let job = format!("[a]\nioengine=null\nsize=4k\npercentile_list={list}\n");
         let plan = plan_of(&job).unwrap();
         assert_eq!(plan.jobs[0].spec.measure.percentiles, (6..=25).map(f64::from).collect::<Vec<_>>());
-        let told = "the list exceeding max length 20: the first 20 of the 25 percentiles of percentile_list are used";
-        assert_eq!(texts(&plan.diagnostics), [told]);
+        let want = "the list exceeding max length 20: the first 20 of the 25 percentiles of percentile_list are used";
+        assert_eq!(texts(&plan.diagnostics), [want]);
         assert_eq!(
             texts(&plan_of("[a]\nioengine=null\nsize=4k\npercentile_list=1:2\n").unwrap().diagnostics),
             [""; 0]
@@ -168,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_a_job_is_told_by_the_wall_clock_unless_a_clock_is_given() {
+    fn the_start_of_a_job_is_read_from_the_wall_clock_unless_a_clock_is_given() {
         assert_eq!(spec("").measure.start_clock, 0);
         assert_eq!(spec("job_start_clock_id=1\n").measure.start_clock, 1);
         let text = "[a]\nioengine=null\nsize=4k\njob_start_clock_id=99\n";
@@ -188,5 +210,15 @@ mod tests {
         assert_eq!(first_refusal("block_error_percentiles=1\nnrfiles=2\n"), want);
         assert_eq!(first_refusal("block_error_percentiles=1\nfilename=x:y\n"), want);
         assert!(wrong("block_error_percentiles=1\n").is_empty());
+    }
+
+    #[test]
+    fn the_last_job_that_says_so_chooses_the_clock_for_all() {
+        let clock = |text: &str| plan_of(&format!("[global]\nioengine=null\nsize=4k\n{text}")).unwrap().clock;
+        assert_eq!(clock("[a]\n"), ClockSource::Best);
+        assert_eq!(clock("clocksource=cpu\n[a]\n"), ClockSource::Cpu);
+        assert_eq!(clock("[a]\nclocksource=gettimeofday\n[b]\n"), ClockSource::Kernel);
+        assert_eq!(clock("clocksource=cpu\n[a]\nclocksource=clock_gettime\n[b]\n"), ClockSource::Kernel);
+        assert_eq!(clock("[a]\nclocksource=clock_gettime\n[b]\nclocksource=cpu\n"), ClockSource::Cpu);
     }
 }

@@ -4,10 +4,9 @@ use ferrio_job::{JobSpec, Memory, MemoryKind, MemoryType};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::Machine;
-use crate::as_written::{chooses, refuse};
+use crate::as_written::{chooses, inert, refuse};
 use crate::block_sizes::largest_block;
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     HugepageSize:
@@ -36,8 +35,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Rules about the resolved job.
 ///
-/// Buffers larger than the memory of the machine cannot work. Engines that touch no data never populate the pages of their
-/// buffers: they only need memory to keep track of I/Os.
+/// Buffers must fit in the memory of the machine. Engines that touch no data never populate the pages of their buffers; they need
+/// memory only to keep track of I/Os.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
     let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
     let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
@@ -90,7 +89,7 @@ mod tests {
 
     #[test]
     fn each_word_is_a_kind_and_a_file_belongs_to_mappings() {
-        assert_eq!(of(""), Memory::default());
+        assert_eq!(of(""), Memory { huge_page: 2 << 20, ..Memory::default() });
         assert_eq!(of("mem=shm\n").kind, MemoryKind::Shm);
         assert_eq!(of("iomem=shmhuge\n").kind, MemoryKind::ShmHuge);
         assert_eq!(of("mem=mmap\n").kind, MemoryKind::Mmap);

@@ -1,14 +1,19 @@
-//! Which files a clone of a job uses: explicit lists, a device the job is named after, or names made from a format.
+//! Which files a clone of a job uses: explicit lists, a device the job is named after, or names made from a format; and the
+//! directories that they are in.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ferrio_jobfile::{Job, Opt, Value};
+use ferrio_job::Diagnostic;
+use ferrio_jobfile::{Job, Opt, Options, Value};
+
+use crate::as_written;
+use crate::findings::Findings;
 
 /// What a job says about its files, the same for all its clones.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Files named by `filename` or found by `opendir`; empty when names are to be made.
+    /// Files named by `filename` or found by `opendir`; empty when names are made from a format.
     named: Vec<PathBuf>,
     /// `nrfiles` in force.
     pub(crate) count: u32,
@@ -19,7 +24,7 @@ pub(crate) struct Listing {
 impl Listing {
     /// Evaluates the options in order: a list of names sets `nrfiles` to its length, a later `nrfiles` counts again.
     pub(crate) fn new(job: &Job) -> Self {
-        let mut listing = Listing { count: 1, ..Listing::default() };
+        let mut listing = Listing { count: Options::default().value(Opt::Nrfiles), ..Listing::default() };
         let mut directory = None;
         for given in job.options.all() {
             match (given.opt, &given.value) {
@@ -64,7 +69,7 @@ impl Listing {
     }
 }
 
-/// All regular files below a directory, links not followed, in order of names. What cannot be read has no files.
+/// All regular files below a directory, links not followed, in order of names. Directories that cannot be read are skipped.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
@@ -113,10 +118,27 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
     out
 }
 
+/// `directory` and `opendir` must name directories that exist.
+pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
+    for given in job.options.all() {
+        let names = match (given.opt, &given.value) {
+            (Opt::Directory, Value::List(names)) => names.as_slice(),
+            (Opt::Opendir, Value::Text(name)) => std::slice::from_ref(name),
+            _ => continue,
+        };
+        for name in names.iter().filter(|name| !Path::new(name).is_dir()) {
+            let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone())
+                .code("not-a-directory")
+                .job(as_written::name(job));
+            findings.refuse(problem.help("create it first: only directories inside file names are created"));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{command_line_of, jobs_of};
+    use crate::testing::{command_line_of, jobs_of, plan_of, refusals};
 
     fn names(text: &str, clone: u32) -> Vec<String> {
         let set = jobs_of(text);
@@ -137,6 +159,8 @@ mod tests {
         assert_eq!(names("[k]\ndirectory=d1:d2\n", 2), ["d1/k.2.0"]);
         assert_eq!(names("[k]\ndirectory=d1:d2\n", 1), ["d2/k.1.0"]);
         assert_eq!(names("[k]\nfilename=aa:/bb\ndirectory=d1:d2\n", 1), ["d1/aa", "d1//bb"]);
+        let text = "[global]\nfilename=g\n[a]\nfilename=x:y\ndirectory=d:e\nfilename=z\n";
+        assert_eq!(names(text, 0), ["g", "d/x", "d/y", "d/z"]);
     }
 
     #[test]
@@ -171,5 +195,28 @@ mod tests {
     fn a_job_named_after_a_directory_means_that_directory() {
         assert_eq!(names("[/tmp]\n", 0), ["/tmp"]);
         assert_eq!(names("[/tmp]\nnrfiles=2\n", 0), ["/tmp.0.0", "/tmp.0.1"]);
+    }
+
+    #[test]
+    fn each_missing_directory_is_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().display();
+        let text = format!("[a]\nsize=4k\ndirectory={here}:{here}/none:{here}/nor_this\n");
+        let want = [format!("{here}/none is not a directory"), format!("{here}/nor_this is not a directory")];
+        assert_eq!(refusals(&text), want);
+        assert!(plan_of(&format!("[a]\nsize=4k\ndirectory={here}\n")).is_ok());
+    }
+
+    #[test]
+    fn a_tree_to_open_must_exist() {
+        assert_eq!(refusals("[a]\nopendir=/nonexistent\n"), ["/nonexistent is not a directory"]);
+    }
+
+    #[test]
+    fn a_symbolic_link_to_a_directory_is_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("l");
+        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+        assert!(plan_of(&format!("[a]\nsize=4k\ndirectory={}\n", link.display())).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! What a path of a job is and how large.
+//! What a path of a job names, and how large it is.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// A file of an engine that touches none.
+    /// A file of an engine without files.
     pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None, device: None };
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         fs::write(&file, b"12345").unwrap();

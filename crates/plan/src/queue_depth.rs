@@ -3,10 +3,9 @@
 use ferrio_job::{Depth, EngineKind, JobSpec, Prefix, SubmitMode};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{chooses, lacks, note, refuse};
+use crate::as_written::{chooses, inert, lacks, note, refuse};
 use crate::direction::{changes_data, rw};
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     SerializeOverlap:
@@ -58,7 +57,7 @@ fn depth(options: &Options) -> Depth {
 /// Engines with a ring submit and reap in one thread.
 fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
     if engine.needs_one_thread() {
-        let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.name());
+        let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.word());
         let help = "use a synchronous engine like `psync`, or io_submit_mode=inline";
         refuse(findings, job, &[Opt::IoSubmitMode], "engine-cannot-offload", message, help);
     }

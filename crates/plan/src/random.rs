@@ -6,10 +6,9 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{asks, chooses, note, refuse};
+use crate::as_written::{asks, chooses, inert, note, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     SprNumRegions SprOp SprCs:
@@ -204,12 +203,13 @@ fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut F
     }
 }
 
-/// A skewed distribution repeats offsets before it has visited all; a shift register or a permutation needs no map.
+/// A skewed distribution repeats offsets before it has visited all of them; a shift register or a permutation needs no map.
 fn a_distribution_or_an_order_of_its_own_ends_the_random_map(spec: &mut JobSpec) {
     spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
 }
 
-/// As in fio, `lfsr` has no effect with another distribution than `random`. `permute` is ferrio's own and was requested on purpose.
+/// As in fio, `lfsr` has no effect with a distribution other than `random`. `permute` exists only in ferrio, so it was requested on
+/// purpose and is refused.
 fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let shape = job.options.choice::<DistributionType>(Opt::RandomDistribution);
     if shape == DistributionType::Random {
@@ -307,20 +307,20 @@ mod tests {
     }
 
     #[test]
-    fn zones_and_blocks_beyond_a_file_are_told_of() {
-        let told = notes("size=40k\nrandom_distribution=zoned_abs:50/20k:50/40k");
+    fn zones_and_blocks_beyond_a_file_get_a_note() {
+        let found = notes("size=40k\nrandom_distribution=zoned_abs:50/20k:50/40k");
         assert_eq!(
-            told,
+            found,
             ["zoned_abs sizes exceed file size: a choice beyond the end of a.0.0 ends its pass"]
         );
         assert!(notes("size=60k\nrandom_distribution=zoned_abs:50/20k:50/40k").is_empty());
-        let told = notes("size=40k\nrandom_distribution=sequence:1,10");
-        assert_eq!(told, ["random_distribution=sequence ends a pass at block 10: a.0.0 has fewer blocks"]);
+        let found = notes("size=40k\nrandom_distribution=sequence:1,10");
+        assert_eq!(found, ["random_distribution=sequence ends a pass at block 10: a.0.0 has fewer blocks"]);
         assert!(notes("size=44k\nrandom_distribution=sequence:1,10").is_empty());
     }
 
     #[test]
-    fn zones_larger_than_a_file_are_told_of() {
+    fn zones_larger_than_a_file_get_a_note() {
         let zones = "zonemode=strided\nzonesize=16k\nzonerange=32k";
         let want = "a zone is larger than a.0.0: a random choice beyond the end of the file ends its pass";
         assert_eq!(notes(&format!("size=20k\n{zones}")), [want]);
@@ -376,8 +376,8 @@ mod tests {
 
     #[test]
     fn sprandom_says_what_it_sets() {
-        let notes = notes_of("sprandom=1\nrw=randwrite\n");
-        assert_eq!(notes, ["sprandom sets random_generator=lfsr", "sprandom sets norandommap=1"]);
+        let found = notes_of("sprandom=1\nrw=randwrite\n");
+        assert_eq!(found, ["sprandom sets random_generator=lfsr", "sprandom sets norandommap=1"]);
     }
 
     #[test]
@@ -402,8 +402,8 @@ mod tests {
         let want = "random_generator=permute visits every block once, random_distribution=zipf does not";
         let both = "rw=randread\nrandom_generator=permute\nrandom_distribution=zipf:1.2\n";
         assert_eq!(first_refusal(both), want);
-        let told = notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=zipf:1.2\n");
-        assert_eq!(told, ["random_generator=lfsr has no effect with random_distribution=zipf"]);
+        let found = notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=zipf:1.2\n");
+        assert_eq!(found, ["random_generator=lfsr has no effect with random_distribution=zipf"]);
         assert!(notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=random\n").is_empty());
     }
 
@@ -413,8 +413,8 @@ mod tests {
         assert_eq!(first_refusal("rw=randrw\nrandom_generator=permute\nbs=4k,8k\n"), want);
         assert!(notes_of("rw=randread\nrandom_generator=permute\nbs=4k,8k\n").is_empty());
         assert!(wrong("rw=randtrimwrite\nrandom_generator=permute\nbs=4k,8k,4k\n").is_empty());
-        let told = notes_of("rw=randread\nrandom_generator=permute\nbsrange=4k-8k\n");
-        assert!(told[0].starts_with("random_generator=permute starts one I/O at each block"), "{told:?}");
+        let found = notes_of("rw=randread\nrandom_generator=permute\nbsrange=4k-8k\n");
+        assert!(found[0].starts_with("random_generator=permute starts one I/O at each block"), "{found:?}");
         assert!(notes_of("rw=randread\nrandom_generator=permute\n").is_empty());
     }
 }

@@ -1,13 +1,16 @@
-//! Limits of the rate of a job, and the minimums it must reach.
+//! How fast a job goes: limits of its rate and the minimums it must reach, pauses, latencies that it must keep, and groups of jobs
+//! that do their I/Os in fixed proportions (`flow`).
 
 use std::time::Duration;
 
-use ferrio_job::{Direction, JobSpec, PerDirection, RateProcess, Rates};
+use ferrio_job::{
+    Direction, Flow, JobSpec, LatencyTarget, PerDirection, RateProcess, Rates, Think, ThinktimeBlocksType,
+};
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{asks, chooses, refuse};
+use crate::as_written::{asks, chooses, inert, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
+use crate::measure;
 
 inert! {
     RateCycle:
@@ -16,17 +19,22 @@ inert! {
     RateProcess RateIgnoreThinktime:
         |job| !asks(job, Opt::Rate) && !asks(job, Opt::RateIops);
         "the job has no rate limit (`rate`, `rate_iops`)";
-    RateIgnoreThinktime:
+    RateIgnoreThinktime ThinktimeSpin ThinktimeBlocks ThinktimeBlocksType ThinktimeIotime:
         |job| !asks(job, Opt::Thinktime); "there are no pauses without `thinktime`";
+    LatencyWindow LatencyPercentile LatencyRun:
+        |job| !asks(job, Opt::LatencyTarget); "nothing is searched for without `latency_target`";
+    FlowId FlowSleep:
+        |job| !asks(job, Opt::Flow); "the job is in no flow group without `flow`";
 }
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     a_rate_is_in_bytes_or_in_ios(job, findings);
     a_minimum_is_below_its_rate(job, findings);
+    limited_latencies_are_measured(job, findings);
 }
 
-/// `rate`, `rate_iops` and the options below them.
+/// The options about the pace of a job.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
     spec.rates = Rates {
@@ -39,6 +47,40 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         ignore_thinktime: options.value(Opt::RateIgnoreThinktime),
     };
     random_arrivals_need_a_rate(job, spec, findings);
+    spec.think = think(job);
+    spec.latency_target = LatencyTarget {
+        target: options.value(Opt::LatencyTarget),
+        window: options.value(Opt::LatencyWindow),
+        percentile: options.value(Opt::LatencyPercentile),
+        goes_on: options.value(Opt::LatencyRun),
+    };
+    let longest = options.rwt(Opt::MaxLatency);
+    spec.max_latency = PerDirection(longest.map(|us| Duration::from_micros(us.unwrap_or(0))));
+    let weight = options.value(Opt::Flow);
+    spec.flow = (weight > 0).then(|| Flow {
+        id: options.value(Opt::FlowId),
+        weight,
+        sleep: Duration::from_micros(options.value(Opt::FlowSleep)),
+    });
+}
+
+/// Pauses. With `thinktime_iotime`, the default of `thinktime_blocks` does not apply.
+fn think(job: &Job) -> Think {
+    let options = &job.options;
+    let (time, iotime) = (options.value(Opt::Thinktime), options.value::<Duration>(Opt::ThinktimeIotime));
+    let blocks = if iotime.is_zero() {
+        Some(options.value(Opt::ThinktimeBlocks))
+    } else {
+        options.if_given(Opt::ThinktimeBlocks)
+    };
+    Think {
+        time,
+        spin: options.value::<Duration>(Opt::ThinktimeSpin).min(time),
+        blocks,
+        at_issue: chooses(job, Opt::ThinktimeBlocksType, ThinktimeBlocksType::Issue),
+        iotime,
+        cycles: options.value(Opt::Thinkcycles),
+    }
 }
 
 fn a_rate_is_in_bytes_or_in_ios(job: &Job, findings: &mut Findings) {
@@ -81,15 +123,29 @@ fn random_arrivals_need_a_rate(job: &Job, spec: &JobSpec, findings: &mut Finding
     }
 }
 
+/// A latency that is not measured cannot be limited.
+fn limited_latencies_are_measured(job: &Job, findings: &mut Findings) {
+    if measure::measure(job).lat {
+        return;
+    }
+    for opt in [Opt::MaxLatency, Opt::LatencyTarget] {
+        if asks(job, opt) {
+            let message = format!("{} needs the latencies of I/Os, which are not measured", opt.row().name);
+            let help = "remove `disable_lat` or `gtod_reduce`";
+            refuse(findings, job, &[opt], "latency-limit-without-latencies", message, help);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
+    use super::*;
     use crate::testing::{first_refusal, null, plan_of, refusals, spec_of, wrong};
+    use ferrio_job::MaxLatency;
 
     #[test]
-    fn minimums_are_checked_every_second_unless_told_otherwise() {
-        let rates = |options: &str| spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).rates;
+    fn minimums_are_checked_every_second_unless_rate_cycle_is_given() {
+        let rates = |options: &str| spec(options).rates;
         let minimum = rates("rate_min=1m,2k\n");
         assert_eq!((minimum.min_bytes.0, minimum.cycle), ([1 << 20, 2048, 2048], Duration::from_secs(1)));
         let minimum = rates("rate_iops_min=9\nrate_cycle=20\n");
@@ -124,5 +180,75 @@ mod tests {
         assert_eq!(first_refusal("rate_iops=10,30\nrate_iops_min=,40\n"), format!("{want}1"));
         assert!(wrong("rate=1m,3m\nrate_min=,2m\n").is_empty(), "each is compared with its own");
         assert!(wrong("rate_min=1\n").is_empty(), "a minimum needs no rate");
+    }
+
+    fn think_of(options: &str) -> Think {
+        spec(options).think
+    }
+
+    #[test]
+    fn a_pause_follows_each_io_unless_thinktime_blocks_is_given() {
+        let think = Think { time: Duration::from_micros(500), blocks: Some(1), ..Think::default() };
+        assert_eq!(think_of("thinktime=500\n"), think);
+        let issue =
+            think_of("thinktime=500\nthinktime_blocks=7\nthinktime_blocks_type=issue\nthinkcycles=9\n");
+        assert_eq!(issue, Think { blocks: Some(7), at_issue: true, cycles: 9, ..think });
+    }
+
+    #[test]
+    fn a_time_between_pauses_replaces_the_default_count_only() {
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").iotime, Duration::from_secs(2));
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\n").blocks, None);
+        assert_eq!(think_of("thinktime=1\nthinktime_iotime=2\nthinktime_blocks=1\n").blocks, Some(1));
+    }
+
+    #[test]
+    fn no_more_than_the_whole_pause_is_spun() {
+        assert_eq!(think_of("thinktime=5ms\nthinktime_spin=2ms\n").spin, Duration::from_millis(2));
+        assert_eq!(think_of("thinktime=5ms\nthinktime_spin=7ms\n").spin, Duration::from_millis(5));
+    }
+
+    fn spec(options: &str) -> JobSpec {
+        spec_of(&null(options))
+    }
+
+    #[test]
+    fn plain_times_are_microseconds() {
+        let target = spec("latency_target=2500\nlatency_window=1500us\n").latency_target;
+        let want = LatencyTarget {
+            target: Duration::from_micros(2500),
+            window: Duration::from_micros(1500),
+            percentile: 100.0,
+            goes_on: false,
+        };
+        assert_eq!(target, want);
+        assert!(target.is_sought() && !spec("").latency_target.is_sought());
+        let target = spec("latency_target=1ms\nlatency_percentile=99.5\nlatency_run=1\n").latency_target;
+        assert_eq!((target.percentile, target.goes_on), (99.5, true));
+    }
+
+    #[test]
+    fn directions_have_latencies_of_their_own() {
+        let us = Duration::from_micros;
+        assert_eq!(spec("max_latency=1ms,5\n").max_latency.0, [us(1000), us(5), us(5)]);
+        assert_eq!(spec("max_latency=,5\n").max_latency.0, [us(0), us(5), us(5)]);
+        assert_eq!(spec("").max_latency, MaxLatency::default());
+    }
+
+    #[test]
+    fn latencies_that_are_not_measured_cannot_be_limited() {
+        let refused = |opt| [format!("{opt} needs the latencies of I/Os, which are not measured")];
+        assert_eq!(wrong("max_latency=5\ngtod_reduce=1\n"), refused("max_latency"));
+        assert_eq!(wrong("latency_target=5\ndisable_lat=1\n"), refused("latency_target"));
+        assert!(plan_of(&null("max_latency=5\ngtod_reduce=1\ndisable_lat=0\n")).is_ok());
+        assert!(plan_of(&null("latency_target=0\ngtod_reduce=1\n")).is_ok());
+    }
+
+    #[test]
+    fn a_weight_makes_a_member_of_a_flow_group() {
+        let flow_of = |options: &str| spec(options).flow;
+        let flow = flow_of("flow=3\nflow_id=7\nflow_sleep=50\n");
+        assert_eq!(flow, Some(Flow { id: 7, weight: 3, sleep: Duration::from_micros(50) }));
+        assert_eq!(flow_of("flow_id=7\nflow=0\n"), None);
     }
 }

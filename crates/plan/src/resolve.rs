@@ -1,7 +1,7 @@
-//! One job: from its options to the resolved spec, everything but files, numbers and groups.
+//! One job: from its options to the resolved spec, except files, numbers and groups.
 //!
 //! Each subject has up to three functions: `check` has the rules about the job as written, `resolve` turns options into parts of
-//! the spec, and `apply_rules` makes the parts fit each other. The order of the calls decides which mistake is reported first.
+//! the spec, and `apply_rules` adjusts the parts to each other. The order of the calls decides which mistake is reported first.
 
 use ferrio_job::JobSpec;
 use ferrio_jobfile::{Given, Job, Opt};
@@ -10,9 +10,8 @@ use crate::as_written::name;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
-    Machine, block_sizes, buffers, data_placement, direction, durability, engine, files, fill_device, flow,
-    iolog, latency_limits, life_cycle, limits, logs, measure, memory, priorities, process, queue_depth,
-    random, rates, steadystate, thinktime, tolerance, verify, zones,
+    Machine, block_sizes, buffers, direction, durability, engine, files, life_cycle, limits, logs, measure,
+    memory, process, queue_depth, random, rates, steadystate, verify, zones,
 };
 
 /// A job before its clones are made.
@@ -22,28 +21,25 @@ pub(crate) struct SpecDraft {
     pub(crate) sizing: Sizing,
 }
 
-/// Checks that need only the options, whatever the engine and whether or not all options are implemented.
+/// Checks that need only the options as written. They run even if the engine or an option is not implemented.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
     random::check(job, findings);
     block_sizes::check(job, findings);
     rates::check(job, findings);
-    latency_limits::check(job, findings);
     limits::check(job, findings);
     measure::check(job, findings);
     buffers::check(job, findings);
     direction::check(job, findings);
-    engine::check(job, findings);
-    data_placement::check(job, findings);
+    zones::check_placement(job, findings);
     memory::check(job, findings);
-    iolog::check(job, findings);
     logs::check(job, findings);
     files::check(job, findings);
     steadystate::check(job, findings);
     durability::check(job, findings);
 }
 
-/// Resolves a job; `None` if its engine is not there.
+/// Resolves a job; `None` if ferrio does not have its engine.
 pub(crate) fn resolve(
     job: &Job,
     machine: &Machine,
@@ -51,7 +47,13 @@ pub(crate) fn resolve(
     findings: &mut Findings,
 ) -> Option<SpecDraft> {
     let engine = engine::kind(job, findings)?;
-    let mut spec = JobSpec { engine, readonly, options: echo(&job.own), ..JobSpec::with_defaults(name(job)) };
+    let mut spec = JobSpec {
+        name: name(job).to_owned(),
+        engine,
+        readonly,
+        options: echo(&job.own),
+        ..JobSpec::default()
+    };
     resolve_subjects(job, &mut spec, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
@@ -65,7 +67,6 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.thread = options.value(Opt::Thread);
     measure::resolve(job, spec, findings);
     life_cycle::resolve(job, spec);
-    tolerance::resolve(job, spec);
     direction::resolve(job, spec);
     block_sizes::resolve(job, spec, findings);
     zones::resolve(job, spec, findings);
@@ -76,18 +77,12 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);
-    fill_device::resolve(job, spec);
     verify::resolve(job, spec);
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
-    thinktime::resolve(job, spec);
-    latency_limits::resolve(job, spec);
-    flow::resolve(job, spec);
     process::resolve(job, spec);
-    priorities::resolve(job, spec);
     steadystate::resolve(job, spec, findings);
     logs::resolve(job, spec, findings);
-    iolog::resolve(job, spec);
 }
 
 fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine, findings: &mut Findings) {
@@ -100,7 +95,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     files::apply_rules(job, spec, findings);
     limits::apply_rules(job, spec, findings);
     random::apply_rules(job, spec, findings);
-    fill_device::apply_rules(job, spec, findings);
+    limits::check_full_device(job, spec, findings);
     verify::apply_rules(job, spec, findings);
     measure::apply_rules(job, spec, findings);
     logs::apply_rules(job, spec, findings);

@@ -1,7 +1,7 @@
 //! How large the I/O region of each file of a clone is, and which files must grow for it.
 //!
 //! Follows the order of fio's manual: a size split over the files, or the size of each file, or what is there; moved and cut by
-//! offsets. Arithmetic on the options and on what was found; nothing is looked at here.
+//! offsets. Only arithmetic on the options and on what `probe` found.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,9 @@ use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, Prefix, SetupE
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
-use crate::as_written::place;
-use crate::fill_device;
+use crate::as_written::{inert, name, place};
 use crate::findings::Findings;
-use crate::inert::inert;
+use crate::limits::only_a_full_device_limits;
 use crate::probe::Found;
 
 inert! {
@@ -56,16 +55,17 @@ impl Sizing {
             Amount::Bytes(bytes) => Some(BytesOrPercent::Bytes(bytes)),
             Amount::Percent(percent) => Some(BytesOrPercent::Percent(percent)),
             Amount::Zones(_) => {
-                let name = opt.row().name;
+                let option = opt.row().name;
                 let message =
-                    format!("option `{name}` in zones needs zonemode=zbd, which is not implemented yet");
-                let problem = Diagnostic::error(message, place(job, &[opt])).code("unimplemented-value");
+                    format!("option `{option}` in zones needs zonemode=zbd, which is not implemented yet");
+                let problem =
+                    Diagnostic::error(message, place(job, &[opt])).code("unimplemented-value").job(name(job));
                 findings.lack(problem.help("give bytes or percent"));
                 None
             }
         };
         let size = match extent(Opt::Size) {
-            _ if fill_device::is_unlimited(spec, job) => Some(BytesOrPercent::Bytes(Limits::UNLIMITED)),
+            _ if only_a_full_device_limits(spec, job) => Some(BytesOrPercent::Bytes(Limits::UNLIMITED)),
             size => size,
         };
         let io_size = extent(Opt::IoSize);
@@ -85,9 +85,9 @@ impl Sizing {
     }
 }
 
-/// One file with what is there now, and what will be there when the jobs before this one have laid out theirs.
+/// A file of a job, with its size now and once the earlier jobs have laid out theirs.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct JobFile {
     pub(crate) path: PathBuf,
     pub(crate) found: Found,
     pub(crate) size_by_then: Option<u64>,
@@ -104,10 +104,10 @@ pub(crate) struct Regions {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Something to know about a file.
+/// A note about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// The options that are the reason.
+    /// The options that cause it.
     pub(crate) opts: &'static [Opt],
     pub(crate) code: &'static str,
     pub(crate) message: String,
@@ -117,19 +117,19 @@ pub(crate) struct Note {
 pub(crate) fn regions(
     clone: u32,
     sizing: &Sizing,
-    candidates: Vec<Candidate>,
+    files: Vec<JobFile>,
     stream: &mut Stream,
 ) -> Result<Regions, SetupError> {
-    let known = candidates.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
+    let known = files.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
     let sized =
         matches!(sizing.size, Some(BytesOrPercent::Bytes(bytes)) if bytes > 0) || sizing.filesize.is_some();
     if known == 0 && !sized {
         return Err(failure("you need to specify size="));
     }
     let mut regions = Regions::default();
-    let mut shares = EvenShares::new(sizing, candidates.len() as u64);
+    let mut shares = EvenShares::new(sizing, files.len() as u64);
     let mut total = 0_u64;
-    let files = candidates.into_iter().map(|file| {
+    let files = files.into_iter().map(|file| {
         let region = region(clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
         let path = region.path.display();
         if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
@@ -147,7 +147,7 @@ pub(crate) fn regions(
         total = total.saturating_add(region.size);
         Ok(region)
     });
-    // A region takes the place of its candidate: a hundred thousand of them are not there twice.
+    // The files are consumed one by one: a hundred thousand of them are not in memory twice.
     regions.files = files.collect::<Result<_, SetupError>>()?;
     regions.size = match sizing.size {
         Some(BytesOrPercent::Bytes(size)) if size > 0 => size.min(total),
@@ -162,7 +162,7 @@ pub(crate) fn regions(
     };
     let scaled_too_far = matches!(sizing.io_size, Some(BytesOrPercent::Percent(_)))
         && regions.io_size.is_some_and(|bytes| bytes < sizing.min_block);
-    // A size in bytes that the offset leaves nothing of is no error to fio: such a clone does nothing.
+    // If the offset leaves nothing of a size in bytes, fio reports no error: the clone does nothing.
     let nothing_left = total == 0 && matches!(sizing.size, Some(BytesOrPercent::Bytes(size)) if size > 0);
     let too_small = regions.size < sizing.min_block && !nothing_left;
     if !regions.files.is_empty() && (too_small || scaled_too_far) {
@@ -202,7 +202,7 @@ fn region(
     sizing: &Sizing,
     share_of_size: u64,
     whole: u64,
-    file: Candidate,
+    file: JobFile,
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
@@ -241,8 +241,8 @@ fn region(
     })
 }
 
-/// What the whole file counts for. A file that is there with a size between the bounds keeps it, and nothing is drawn.
-fn whole_file(sizing: &Sizing, file: &Candidate, stream: &mut Stream) -> u64 {
+/// Size of the whole file. A file that exists with a size between the bounds keeps it, and nothing is drawn.
+fn whole_file(sizing: &Sizing, file: &JobFile, stream: &mut Stream) -> u64 {
     let real = file.size_by_then.unwrap_or(0);
     match sizing.filesize {
         None => real,
@@ -271,7 +271,7 @@ fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
     }
 }
 
-/// Whether this clone was to begin elsewhere than at the start of its files.
+/// Whether the options ask this clone to begin elsewhere than at the start of its files.
 fn moves(clone: u32, sizing: &Sizing) -> bool {
     let some = |extent| !matches!(extent, BytesOrPercent::Bytes(0) | BytesOrPercent::Percent(0));
     some(sizing.offset) || (clone > 0 && some(sizing.offset_increment))

@@ -1,42 +1,33 @@
-//! Options that do nothing here: those that cannot matter to their job are noted, all others are refused; none is ignored silently.
+//! Unsupported options: noted when they cannot matter to their job, refused otherwise, never silently ignored.
 
 use std::collections::HashSet;
 
 use ferrio_job::{Choice as _, Diagnostic, EngineKind, InertOption, Origin};
 use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word};
 
-use crate::as_written::{is_zero, name};
+use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
-use crate::inert::Inert;
 use crate::{
-    buffers, data_placement, direction, engine, files, fill_device, flow, iolog, latency_limits, life_cycle,
-    logs, memory, priorities, process, queue_depth, random, rates, sizes, steadystate, thinktime, tolerance,
-    verify, zones,
+    buffers, direction, engine, files, life_cycle, limits, logs, memory, process, queue_depth, random, rates,
+    sizes, steadystate, verify, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 23] = [
+const TABLES: [&[Inert]; 16] = [
     buffers::INERT,
-    data_placement::INERT,
     direction::INERT,
     engine::INERT,
     files::INERT,
-    fill_device::INERT,
-    flow::INERT,
-    iolog::INERT,
-    latency_limits::INERT,
     life_cycle::INERT,
+    limits::INERT,
     logs::INERT,
     memory::INERT,
-    priorities::INERT,
     process::INERT,
     queue_depth::INERT,
     random::INERT,
     rates::INERT,
     sizes::INERT,
     steadystate::INERT,
-    thinktime::INERT,
-    tolerance::INERT,
     verify::INERT,
     zones::INERT,
 ];
@@ -49,7 +40,7 @@ pub(crate) struct InertOptions<'a> {
 }
 
 impl InertOptions<'_> {
-    /// Options without effect in every job they hold for. A global option that matters to one job is not among them.
+    /// Options without effect in every job they apply to. A global option that matters to one job is not among them.
     pub(crate) fn of_all_jobs(self) -> Vec<InertOption> {
         let mut all: Vec<InertOption> = Vec::new();
         let (mut places, mut jobs) = (HashSet::new(), HashSet::new());
@@ -94,7 +85,7 @@ pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &m
             inert.used.insert((given.opt, &given.origin));
             let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
-                findings.lack(why);
+                findings.lack(why.job(name(job)));
             }
         }
     }
@@ -107,7 +98,7 @@ fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
 /// Why an assignment has no effect in its job, if that is so.
 fn reason(job: &Job, given: &Given) -> Option<&'static str> {
     match given.opt.row().status {
-        // The reader of job files has warned of it.
+        // The reader of job files has already warned about it.
         OptionStatus::NoEffect(_) if given.opt.row().kind == ValueKind::Ignored => None,
         OptionStatus::NoEffect(reason) => Some(reason),
         _ if asks_for_nothing(given) => None,
@@ -118,7 +109,7 @@ fn reason(job: &Job, given: &Given) -> Option<&'static str> {
     }
 }
 
-/// True for a value that asks for nothing: off, zero, or what would hold anyway.
+/// True for a value that changes nothing: off, zero, or the default.
 fn asks_for_nothing(given: &Given) -> bool {
     is_off(given) || is_zero(&given.value) || is_default(given.opt.row(), given)
 }
@@ -154,7 +145,7 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
     )
 }
 
-/// Refuses an option that does not work here, with what it does in fio and what to do.
+/// Refuses an unsupported option, and says what it does in fio and what to do.
 fn refusal(given: &Given) -> Option<Diagnostic> {
     const WITHOUT: &str = "remove the option to run the job without it";
     let row = given.opt.row();
@@ -236,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_global_option_that_matters_in_one_job_is_not_told_of() {
+    fn a_global_option_that_matters_in_one_job_is_not_noted() {
         let text = "[global]\nioengine=null\nsize=4k\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\n";
         assert!(plan_of(text).unwrap().diagnostics.is_empty());
         let neither = text.replace("verify=md5\n", "");

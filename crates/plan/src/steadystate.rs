@@ -5,9 +5,8 @@ use std::time::Duration;
 use ferrio_job::{JobSpec, SteadyFigure, SteadyState, SteadyTest};
 use ferrio_jobfile::{Job, Opt, SteadyLimit};
 
-use crate::as_written::{asks, refuse};
+use crate::as_written::{asks, inert, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     Steadystate SteadystateRampTime SteadystateCheckInterval:
@@ -89,7 +88,7 @@ fn interval(job: &Job) -> Duration {
     job.options.value(Opt::SteadystateCheckInterval)
 }
 
-/// One ticker checks all jobs of the run, whether they have a steady state or not.
+/// One ticker checks all jobs of the run, including those without a steady state.
 pub(crate) fn checks_have_one_interval(first: &Job, job: &Job, findings: &mut Findings) {
     let (before, here) = (interval(first).as_micros(), interval(job).as_micros());
     if before != here {

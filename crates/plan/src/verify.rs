@@ -4,9 +4,8 @@ use ferrio_job::{Direction, JobSpec, Verify, VerifyMethod};
 use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
-use crate::as_written::{asks, lacks, note, refuse};
+use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     DoVerify VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync

@@ -1,11 +1,11 @@
-//! Zones of a file or a device: `zonemode` and the options it needs.
+//! Zones of a file or a device (`zonemode` and the options it needs), and where a device places written data (`fdp`,
+//! `dataplacement`).
 
 use ferrio_job::{JobSpec, ZoneMode, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
 
-use crate::as_written::{asks, chooses, note, refuse};
+use crate::as_written::{asks, chooses, inert, note, refuse};
 use crate::findings::Findings;
-use crate::inert::inert;
 
 inert! {
     Zonecapacity Zonerange Zoneskip ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits
@@ -14,6 +14,11 @@ inert! {
     Zonecapacity ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits ZoneResetThreshold ZoneResetFrequency
         RecoverZbdWriteError WriteZoneRemainder:
         |job| chooses(job, Opt::Zonemode, ZoneMode::Strided); "it belongs to zonemode=zbd";
+    Plids PlidSelect DpScheme:
+        |job| !asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), None | Some("none"));
+        "writes carry placement ids only with `fdp` or `dataplacement`";
+    DpScheme:
+        |job| job.options.word(Opt::PlidSelect) != Some("scheme"); "the file is read only with plid_select=scheme";
 }
 
 /// Rules about the job as written.
@@ -91,10 +96,20 @@ fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
     }
 }
 
+/// Rules about `fdp` and `dataplacement`.
+pub(crate) fn check_placement(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), Some("streams" | "none")) {
+        let message = "fdp=1 is not compatible with dataplacement={streams, none}";
+        let opts = [Opt::Fdp, Opt::Dataplacement];
+        let help = "use dataplacement=fdp alone";
+        refuse(findings, job, &opts, "fdp-with-other-placement", message, help);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts};
+    use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts, wrong};
 
     fn zones(options: &str) -> Option<Zones> {
         spec_of(&format!("[a]\nioengine=null\nsize=1m\n{options}")).zones
@@ -110,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn openfiles_turns_zones_off_and_the_user_is_told() {
+    fn openfiles_turns_zones_off_with_a_note() {
         let text = "[a]\nioengine=null\nsize=1m\nnrfiles=2\nzonemode=strided\nzonesize=64k\n";
         assert!(plan_of(text).unwrap().jobs[0].spec.zones.is_some());
         let plan = plan_of(&format!("{text}openfiles=2\n")).unwrap();
@@ -148,5 +163,13 @@ mod tests {
     fn writing_remainders_of_zones_excludes_a_random_map() {
         let want = "write_zone_remainder=1 requires norandommap=1";
         assert_eq!(first_refusal("zonemode=zbd\nwrite_zone_remainder=1\nnorandommap=0\n"), want);
+    }
+
+    #[test]
+    fn fdp_excludes_other_placements() {
+        let want = "fdp=1 is not compatible with dataplacement={streams, none}";
+        assert_eq!(first_refusal("fdp=1\ndataplacement=streams\n"), want);
+        assert_eq!(first_refusal("fdp=1\ndataplacement=none\n"), want);
+        assert!(wrong("fdp=1\n").is_empty() && wrong("fdp=1\ndataplacement=fdp\n").is_empty());
     }
 }

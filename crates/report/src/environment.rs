@@ -69,11 +69,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use ferrio_job::testing::{file, plan};
     use ferrio_job::{EngineKind, JobSpec};
+    use ferrio_plan::testing::{default_job, file, plan};
 
     fn job(engine: EngineKind, kind: FileKind, path: &Path) -> JobSpec {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.engine = engine;
         spec.files = vec![file(path, kind, 4096)];
         spec

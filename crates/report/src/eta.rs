@@ -124,7 +124,8 @@ pub(crate) fn clock_text(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::{Verify, VerifyMethod, testing::plan};
+    use ferrio_job::{Verify, VerifyMethod};
+    use ferrio_plan::testing::{default_job, plan};
 
     fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
         JobProgress {
@@ -138,7 +139,7 @@ mod tests {
     }
 
     fn spec(size: u64, runtime: u64) -> JobSpec {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.limits.size = size;
         spec.limits.runtime = Duration::from_secs(runtime);
         spec

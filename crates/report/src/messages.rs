@@ -70,7 +70,7 @@ fn header_line(spec: &JobSpec) -> String {
         spec.rw.word(),
         range(Direction::Read),
         range(Direction::Write),
-        spec.engine.name(),
+        spec.engine.word(),
         spec.depth.iodepth,
     )
 }
@@ -123,7 +123,8 @@ pub fn terminating(signal: i32) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::{BlockSizes, EngineKind, PerDirection, ReadWrite, testing::plan};
+    use ferrio_job::{BlockSizes, EngineKind, PerDirection, ReadWrite};
+    use ferrio_plan::testing::{default_job, plan};
 
     #[test]
     fn long_names_are_cut_between_characters() {
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn the_header_names_group_workload_block_sizes_engine_and_depth() {
         let block = |min, max| BlockSizes { min, max, align: min };
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.rw = ReadWrite::RandMixed;
         spec.engine = EngineKind::IoUring;
         spec.depth.iodepth = 32;
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn sizes_by_kind_of_offset_have_no_third_range() {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.bs_is_seq_rand = true;
         assert_eq!(
             start_lines(&plan(vec![spec])),
@@ -159,11 +160,11 @@ mod tests {
     #[test]
     fn clones_share_one_header() {
         let clone = |number| {
-            let mut spec = JobSpec::with_defaults("a");
+            let mut spec = default_job("a");
             (spec.clone, spec.clones) = (number, 3);
             spec
         };
-        let mut other = JobSpec::with_defaults("b");
+        let mut other = default_job("b");
         other.group = 1;
         let lines = start_lines(&plan(vec![clone(0), clone(2), clone(1), other]));
         let starts: Vec<&str> = lines.lines().map(|line| line.split(": rw").next().unwrap()).collect();

@@ -89,7 +89,8 @@ fn state(word: u32) -> BlockState {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{FileKind, ReadWrite, testing::file};
+    use ferrio_job::{FileKind, ReadWrite};
+    use ferrio_plan::testing::{default_job, file};
 
     use super::*;
 
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn blocks_that_fit_no_memory_fail_their_job_and_not_the_program() {
         let blocks = |size| {
-            let mut spec = JobSpec::with_defaults("a");
+            let mut spec = default_job("a");
             (spec.measure.block_errors, spec.rw) = (true, ReadWrite::Trim);
             spec.files = vec![file("a", FileKind::Pretend, size)];
             BlockStates::of(&spec)

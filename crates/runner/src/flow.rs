@@ -136,14 +136,15 @@ impl FlowMember {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{Flow, JobSpec, testing::plan};
+    use ferrio_job::Flow;
+    use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
 
     /// A plan of jobs with these ids and weights.
     fn flows(jobs: &[(u32, u32)]) -> Flows {
         let job = |&(id, weight): &(u32, u32)| {
-            let mut spec = JobSpec::with_defaults("a");
+            let mut spec = default_job("a");
             spec.flow = (weight > 0).then_some(Flow { id, weight, sleep: Duration::ZERO });
             spec
         };

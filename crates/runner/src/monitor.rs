@@ -193,14 +193,14 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, testing::plan};
+    use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
     use crate::logs::{LogReceiver, log_queue};
 
     /// A job that writes 1 MiB/s and ends after `runtime_ms`, with a bandwidth log of 100 ms intervals.
     fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, LogReceiver) {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.measure.bwavgtime_ms = 100;
         spec.logs.bw = Some("a".into());
         spec.logs.avg_msec = 100;
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn progress_counts_what_was_done_in_the_ramp() {
-        let plan = plan([JobSpec::with_defaults("a")]);
+        let plan = plan([default_job("a")]);
         let controls = [JobControl::default()];
         controls[0].ramp.store(0, 2, 8192);
         controls[0].live.store(0, 1, 4096);

@@ -256,9 +256,9 @@ mod tests {
             let job = |&(offload, serialize_overlap): &(bool, bool)| ferrio_job::JobSpec {
                 offload,
                 serialize_overlap,
-                ..ferrio_job::JobSpec::with_defaults("a")
+                ..ferrio_plan::testing::default_job("a")
             };
-            SharedRanges::of(&ferrio_job::testing::plan(wanted.iter().map(job))).is_some()
+            SharedRanges::of(&ferrio_plan::testing::plan(wanted.iter().map(job))).is_some()
         };
         assert!(!table(&[(true, true), (true, false), (false, true)]));
         assert!(table(&[(true, true), (false, false), (true, true)]));

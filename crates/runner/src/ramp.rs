@@ -64,13 +64,14 @@ impl RampSize {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, testing::plan};
+    use ferrio_job::JobSpec;
+    use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
 
     fn ramps(jobs: &[(u32, bool, u64)]) -> Vec<Option<RampSize>> {
         let job = |&(group, group_reporting, ramp_size): &(u32, bool, u64)| {
-            let mut spec = JobSpec { group, group_reporting, ..JobSpec::with_defaults("a") };
+            let mut spec = JobSpec { group, group_reporting, ..default_job("a") };
             spec.limits.ramp_size = ramp_size;
             spec
         };

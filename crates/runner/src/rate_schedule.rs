@@ -89,13 +89,14 @@ impl RateSchedule {
 #[cfg(test)]
 mod tests {
     use ferrio_job::{PerDirection, ReadWrite};
+    use ferrio_plan::testing::default_job;
     use ferrio_stats::Usage;
 
     use super::*;
 
     /// A mix of two I/Os in flight in which 1000 reads a second are due, and the clock of a job that began at 1 s.
     fn job() -> (RateSchedule, JobSpec, Timing) {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.rw = ReadWrite::Mixed;
         spec.engine = ferrio_job::EngineKind::IoUring;
         spec.depth.iodepth = 2;

@@ -181,12 +181,12 @@ pub(crate) fn clock_ms(clock: i32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::JobSpec;
+    use ferrio_plan::testing::default_job;
 
     use super::*;
 
     fn timing(ramp_ns: u64, runtime_ns: u64) -> (Timing, Clock) {
-        let mut limits = JobSpec::with_defaults("a").limits;
+        let mut limits = default_job("a").limits;
         limits.ramp_time = Duration::from_nanos(ramp_ns);
         limits.runtime = Duration::from_nanos(runtime_ns);
         let clock = Clock::monotonic();
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_ramp_of_bytes_is_over_when_it_is_said_so() {
-        let mut limits = JobSpec::with_defaults("a").limits;
+        let mut limits = default_job("a").limits;
         limits.ramp_size = 4096;
         limits.runtime = Duration::from_nanos(50);
         let mut timing = Timing::start(1000, &Clock::monotonic(), &limits, Usage::default());

@@ -99,7 +99,7 @@ fn moved(controls: &[JobControl]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{JobSpec, testing::plan};
+    use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
     use crate::logs::log_queue;
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn main_wakes_up_at_the_ticks_if_samples_are_wanted() {
-        let plan = plan([JobSpec::with_defaults("a")]);
+        let plan = plan([default_job("a")]);
         let controls = [JobControl::default()];
         let look = |logs, ms| {
             let elapsed = Duration::from_millis(ms);

@@ -33,7 +33,7 @@ pub(crate) struct Traced<E> {
 impl<E: Engine> Traced<E> {
     /// The job on `engine`, which is open.
     pub(crate) fn new(engine: E, spec: &JobSpec) -> Self {
-        debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.name(), spec.depth.iodepth);
+        debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.word(), spec.depth.iodepth);
         Traced {
             engine,
             job: spec.number,

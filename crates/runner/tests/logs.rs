@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ferrio_job::{Plan, testing};
+use ferrio_job::Plan;
+use ferrio_plan::testing;
 use ferrio_runner::logs::{LogBatch, log_queue};
 use ferrio_runner::{RunOptions, run};
 

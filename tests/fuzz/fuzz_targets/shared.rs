@@ -41,7 +41,6 @@ pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
             diagnostics_render(&set.warnings, &set.sources, true);
             diagnostics_json(&set.warnings, &set.sources);
             for job in set.jobs.iter().take(4) {
-                job.options.filenames();
                 job.options.engine();
                 for row in rows().iter().filter(|row| job.options.is_given(row.opt)) {
                     match row.kind {

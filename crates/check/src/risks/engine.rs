@@ -26,7 +26,7 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
     let spec = section.spec();
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
         let message =
-            format!("iodepth above 1 with ioengine={}, which keeps one I/O in flight", spec.engine.name());
+            format!("iodepth above 1 with ioengine={}, which keeps one I/O in flight", spec.engine.word());
         Observation::new(
             message,
             "use io_uring or libaio for a queue, or numjobs for more I/Os at the same time",
@@ -55,7 +55,7 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
 fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.engine.is_diskless() && spec.is_durable()).then(|| {
-        let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.name());
+        let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
         Observation::new(message, "remove fsync and similar options, or use an engine with files").blame(&[
             Opt::Fsync,
             Opt::Fdatasync,

@@ -1,12 +1,13 @@
 use ferrio_engine::testing::{Rig, content, file_with, open};
 use ferrio_job::EngineOptions;
+use ferrio_plan::testing::default_job;
 
 use super::*;
 
 const BACKENDS: [LibaioBackend; 2] = [LibaioBackend::Kernel, LibaioBackend::IoUring];
 
 fn spec(iodepth: u32, backend: LibaioBackend, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("libaio");
+    let mut spec = default_job("libaio");
     spec.depth.iodepth = iodepth;
     spec.engine_options.libaio_backend = backend;
     change(&mut spec.engine_options);

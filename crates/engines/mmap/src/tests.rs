@@ -2,11 +2,12 @@ use std::fs;
 
 use ferrio_engine::testing::{Rig, content, file_with, open};
 use ferrio_job::ReadWrite;
+use ferrio_plan::testing::default_job;
 
 use super::*;
 
 fn spec(rw: ReadWrite, change: impl FnOnce(&mut JobSpec)) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("mmap");
+    let mut spec = default_job("mmap");
     spec.rw = rw;
     change(&mut spec);
     spec

@@ -90,11 +90,12 @@ impl Engine for Null {
 #[cfg(test)]
 mod tests {
     use ferrio_engine::testing::Rig;
+    use ferrio_plan::testing::default_job;
 
     use super::*;
 
     fn rig(iodepth: u32) -> Rig<Null> {
-        let mut spec = JobSpec::with_defaults("null");
+        let mut spec = default_job("null");
         spec.depth.iodepth = iodepth;
         Rig::new(&spec, FileSet::default()).unwrap()
     }

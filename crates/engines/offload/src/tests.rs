@@ -3,9 +3,10 @@ use ferrio_engine::testing::{Rig, content, file_with, open};
 use ferrio_engine_psync::{Psync, Sync};
 
 use super::*;
+use ferrio_plan::testing::default_job;
 
 fn spec(engine: EngineKind, iodepth: u32) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("offload");
+    let mut spec = default_job("offload");
     spec.engine = engine;
     spec.depth.iodepth = iodepth;
     spec.offload = true;

@@ -1,6 +1,7 @@
 use ferrio_engine::testing::{Rig, content, file_with, open};
 
 use super::*;
+use ferrio_plan::testing::default_job;
 
 fn round_trip<T: Transfer>(spec: &JobSpec) {
     let file = file_with(&content(65536));
@@ -19,7 +20,7 @@ fn round_trip<T: Transfer>(spec: &JobSpec) {
 
 #[test]
 fn every_engine_reads_back_what_it_wrote() {
-    let spec = JobSpec::with_defaults("round trip");
+    let spec = default_job("round trip");
     round_trip::<Positioned>(&spec);
     round_trip::<Seeking>(&spec);
     round_trip::<SeekingVector>(&spec);
@@ -32,7 +33,7 @@ fn errors_are_results() {
     fn read_of_a_write_only_file<T: Transfer>() -> i64 {
         let file = file_with(&[1; 4096]);
         let files = open(&file, libc::O_WRONLY).unwrap();
-        Rig::<SyncEngine<T>>::new(&JobSpec::with_defaults("errors"), files).unwrap().run(Op::Read, 0, 4096)
+        Rig::<SyncEngine<T>>::new(&default_job("errors"), files).unwrap().run(Op::Read, 0, 4096)
     }
     let refused = -i64::from(libc::EBADF);
     assert_eq!(read_of_a_write_only_file::<Positioned>(), refused);
@@ -45,8 +46,7 @@ fn errors_are_results() {
 #[test]
 fn sync_keeps_the_position_of_each_file_and_starts_at_0_after_a_reopen() {
     let file = file_with(&content(16384));
-    let mut rig =
-        Rig::<Sync>::new(&JobSpec::with_defaults("seek"), open(&file, libc::O_RDWR).unwrap()).unwrap();
+    let mut rig = Rig::<Sync>::new(&default_job("seek"), open(&file, libc::O_RDWR).unwrap()).unwrap();
     assert_eq!(rig.read(0, 4096), content(16384)[..4096]);
     assert_eq!(rig.read(4096, 4096), content(16384)[4096..8192]);
     let reopened = open(&file, libc::O_RDWR).unwrap();
@@ -60,7 +60,7 @@ fn sync_seeks_only_when_the_offset_is_not_the_position() {
     let file = file_with(&content(16384));
     let files = open(&file, libc::O_RDWR).unwrap();
     let fd = files.files[0].raw_fd();
-    let mut rig = Rig::<Sync>::new(&JobSpec::with_defaults("seek"), files).unwrap();
+    let mut rig = Rig::<Sync>::new(&default_job("seek"), files).unwrap();
     // Moving the descriptor behind the engine's back shows whether it seeks.
     // SAFETY: plain numbers.
     unsafe { libc::lseek(fd, 8192, libc::SEEK_SET) };
@@ -71,7 +71,7 @@ fn sync_seeks_only_when_the_offset_is_not_the_position() {
 #[test]
 fn flags_reach_the_kernel() {
     let file = file_with(&content(4096));
-    let mut spec = JobSpec::with_defaults("nowait");
+    let mut spec = default_job("nowait");
     spec.engine_options.nowait = true;
     let mut rig = Rig::<Pvsync2>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
     // Buffered writes without waiting are not supported by every file system; reads of cached pages are.

@@ -235,9 +235,10 @@ impl Draws {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrio_plan::testing::default_job;
 
     fn flagged(change: impl FnOnce(&mut JobSpec)) -> Flagged {
-        let mut spec = JobSpec::with_defaults("flags");
+        let mut spec = default_job("flags");
         change(&mut spec);
         Flagged::new(&spec)
     }

@@ -3,9 +3,10 @@ use std::fs::OpenOptions;
 use ferrio_engine::testing::{Rig, content, file_with, open};
 
 use super::*;
+use ferrio_plan::testing::default_job;
 
 fn spec(iodepth: u32) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("tokio_uring");
+    let mut spec = default_job("tokio_uring");
     spec.depth.iodepth = iodepth;
     spec
 }

@@ -1,9 +1,10 @@
 use ferrio_engine::testing::{Rig, content, file_with, open};
 
 use super::*;
+use ferrio_plan::testing::default_job;
 
 fn spec(iodepth: u32, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("io_uring");
+    let mut spec = default_job("io_uring");
     spec.depth.iodepth = iodepth;
     change(&mut spec.engine_options);
     spec

@@ -68,8 +68,8 @@ subjects! {
         "not-a-choice": "the option does not accept this word";
         "invalid-verify-pattern": "the bytes of `verify_pattern` are invalid";
         "invalid-steadystate-limit": "the limit after the colon of `steadystate` is invalid";
-        "option-without-effect": "note: an option that changes nothing in the jobs it holds for";
-        "argument-without-effect": "note: the text behind the colon of a value changes nothing";
+        "option-without-effect": "note: an option that changes nothing in the jobs it applies to";
+        "argument-without-effect": "note: the text after the colon of a value changes nothing";
         "job-dropped": "note: the job that the preceding mistakes belong to";
         "too-many": "note: there are more mistakes than shown";
     }
@@ -123,10 +123,10 @@ subjects! {
         "permute-with-unequal-blocks": "random_generator=permute is used with block sizes or alignments that differ by direction";
         "permute-overlaps": "note: random_generator=permute with I/Os longer than the blocks it orders";
         "option-set-by-sprandom": "note: an option that `sprandom` sets";
-        "random-map-off": "note: an alignment of its own turns the map of random blocks off";
+        "random-map-off": "note: `blockalign` turns the map of random blocks off";
         "generator-without-effect": "note: random_generator=lfsr with a `random_distribution` that does not use it";
-        "generator-switched": "note: a file has more blocks than the generator can name, another one is used";
-        "file-exceeds-generator": "note: a file has more blocks than the generator can name";
+        "generator-switched": "note: a file has more blocks than the generator can number; another one is used";
+        "file-exceeds-generator": "note: a file has more blocks than the generator can number";
         "offsets-beyond-file": "note: a distribution or a zone names offsets beyond the end of a file";
     }
     "Contents and verification" {
@@ -144,10 +144,9 @@ subjects! {
         "replay-overrides-recording": "note: `write_iolog` beside `read_iolog`";
         "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
     }
-    "Trims, atomic writes and placement" {
+    "Trims and placement" {
         "trimwrite-with-ranges": "`num_range` above 1 is used with `rw=trimwrite`";
         "engine-without-ranges": "`num_range` above 1 is used with an engine that trims one range at a time";
-        "engine-without-atomic-writes": "`atomic` is used with an engine without atomic writes";
         "fdp-with-other-placement": "`fdp` is used together with another `dataplacement`";
     }
     "Rates and times" {

@@ -86,12 +86,10 @@ fn directions_left_alone_keep_what_was_set_before() {
 }
 
 #[test]
-fn file_names_add_up_and_keep_the_directory_they_were_given_in() {
+fn file_names_add_up_and_directories_do_not() {
     let set = jobs("[global]\nfilename=g\n[a]\nfilename=x:y\ndirectory=d:e\nfilename=z\n");
     let options = &set.jobs[0].options;
     assert_eq!(options.list(Opt::Filename), ["g", "x", "y", "z"]);
-    let with: Vec<_> = options.filenames().iter().map(|file| (file.directory, file.name)).collect();
-    assert_eq!(with, [(None, "g"), (Some("d"), "x"), (Some("d"), "y"), (Some("d"), "z")]);
     assert_eq!(options.list(Opt::Directory), ["d", "e"]);
     let set = jobs("[global]\nopendir=a\n[a]\nopendir=b\nopendir=c\n[b]\n");
     assert_eq!(set.jobs[0].options.list(Opt::Opendir), ["a", "b", "c"]);

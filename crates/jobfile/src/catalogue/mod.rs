@@ -83,11 +83,8 @@ static ROWS: [OptionRow; COUNT] = {
         stat::ROWS,
         process::ROWS,
         zone::ROWS,
+        engine::ROWS,
         engine::ABSENT,
-        engine::IO_URING,
-        engine::LIBAIO,
-        engine::MMAP,
-        engine::PVSYNC2,
         profile::ROWS,
     ];
     let mut rows = [file::ROWS[0]; COUNT];

@@ -7,7 +7,7 @@ use super::opt::Opt;
 /// One option of one option table.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionRow {
-    /// The variant that stands for this row.
+    /// The variant of this row.
     pub opt: Opt,
     /// Main name, the one reports and `--showcmd` print.
     pub name: &'static str,
@@ -92,7 +92,7 @@ pub enum ValueKind {
     Float,
     /// Up to 20 decimal numbers joined by `:`.
     FloatList,
-    /// Text as it stands.
+    /// Text as it is.
     Str,
     /// Texts joined by `:`; `\:` is a colon.
     StrList,

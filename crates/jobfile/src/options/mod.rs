@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
 use crate::value::{Split, Value};
-use ferrio_job::{Choice, Origin, Pattern};
+use ferrio_job::{Choice, EngineKind, Origin, Pattern};
 
 pub use typed::{Decimals, OptionValue};
 
@@ -66,15 +66,6 @@ pub(crate) struct Inherited {
     count: usize,
     /// What they amount to.
     effect: Effect,
-}
-
-/// A name of the job's file list with the directory that was in force when it was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileName<'a> {
-    /// The first name of `directory`, if any had been given by then.
-    pub directory: Option<&'a str>,
-    /// The file's name.
-    pub name: &'a str,
 }
 
 impl Inherited {
@@ -176,15 +167,6 @@ impl Options {
         }
     }
 
-    /// Ranges of bytes per direction (read, write, trim), assignments merged in order.
-    pub fn ranges(&self, opt: Opt) -> [Option<(u64, u64)>; 3] {
-        debug_assert!(matches!(opt.row().kind, ValueKind::Range), "{}", opt.row().name);
-        match self.merged(opt) {
-            Some(Value::Ranges(ranges)) => ranges,
-            _ => [None; 3],
-        }
-    }
-
     /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
     pub fn range(&self, opt: Opt) -> Option<(u64, u64)> {
         debug_assert!(
@@ -227,14 +209,7 @@ impl Options {
     /// Value of a text; empty for `write_bw_log` without a value and the like.
     pub fn text(&self, opt: Opt) -> Option<&str> {
         debug_assert!(
-            matches!(
-                opt.row().kind,
-                ValueKind::Str
-                    | ValueKind::OptStr
-                    | ValueKind::NodeList
-                    | ValueKind::PrioBssplit
-                    | ValueKind::ModeSplit
-            ),
+            matches!(opt.row().kind, ValueKind::Str | ValueKind::OptStr | ValueKind::ModeSplit),
             "{}",
             opt.row().name
         );
@@ -255,22 +230,6 @@ impl Options {
         }
     }
 
-    /// The job's explicit file names, each with the directory in force when it was given.
-    pub fn filenames(&self) -> Vec<FileName<'_>> {
-        let mut directory = None;
-        let mut names = Vec::new();
-        for given in self.all() {
-            match (&given.value, given.opt) {
-                (Value::List(list), Opt::Directory) => directory = list.first().map(String::as_str),
-                (Value::List(list), Opt::Filename) => {
-                    names.extend(list.iter().map(|name| FileName { directory, name }));
-                }
-                _ => {}
-            }
-        }
-        names
-    }
-
     /// CPU numbers or placement ids, ascending.
     pub fn cpus(&self, opt: Opt) -> Option<Vec<u32>> {
         debug_assert!(matches!(opt.row().kind, ValueKind::CpuList | ValueKind::IdList), "{}", opt.row().name);
@@ -278,11 +237,6 @@ impl Options {
             Value::Numbers(numbers) => Some(numbers.clone()),
             _ => None,
         }
-    }
-
-    /// Bytes of a pattern.
-    pub fn bytes(&self, opt: Opt) -> Option<&[u8]> {
-        self.pattern(opt).map(|pattern| pattern.bytes.as_slice())
     }
 
     /// A pattern with its places for offsets.
@@ -303,9 +257,9 @@ impl Options {
         }
     }
 
-    /// The engine in force, as [`canonical_engine`] has it; psync when none was given.
+    /// The engine in force, as [`canonical_engine`] has it.
     pub fn engine(&self) -> &str {
-        canonical_engine(self.engine.as_deref().unwrap_or("psync"))
+        canonical_engine(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT))
     }
 
     /// The value of `opt` with all assignments merged.
@@ -358,10 +312,7 @@ fn collect(effect: &mut Effect, list: &[Given], start: usize) {
 /// Whether assignments before this one may still count.
 fn adds_up(given: &Given) -> bool {
     matches!(given.opt, Opt::Filename | Opt::Opendir)
-        || matches!(
-            given.value,
-            Value::Directions(_) | Value::Ranges(_) | Value::Splits(_) | Value::Words(..)
-        )
+        || matches!(given.value, Value::Directions(_) | Value::Splits(_) | Value::Words(..))
 }
 
 /// What a second assignment, or several, makes of the value before: most replace it. Lists grow in place, so that
@@ -371,9 +322,6 @@ fn merge(before: Value, after: &Value, opt: Opt) -> Value {
     match (before, after) {
         (Value::Directions(old), Value::Directions(new)) if row.multi != Multi::No => {
             Value::Directions(std::array::from_fn(|at| new[at].or(old[at])))
-        }
-        (Value::Ranges(old), Value::Ranges(new)) => {
-            Value::Ranges(std::array::from_fn(|at| new[at].or(old[at])))
         }
         (Value::Splits(old), Value::Splits(new)) => {
             let either = |(old, new): (Option<_>, &Option<_>)| new.clone().or(old);

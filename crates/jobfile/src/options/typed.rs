@@ -5,7 +5,7 @@ use std::time::Duration;
 use ferrio_job::{Choice as _, Distribution, FileService, MemoryKind, MemoryType, PerDirection, RwPostfix};
 
 use crate::catalogue::{Opt, OptionRow, ValueKind};
-use crate::value::{Amount, Argument, SteadyLimit, Value};
+use crate::value::{Amount, Argument, NodeList, PrioritySplit, SteadyLimit, Value};
 
 /// A type that the values of some options have.
 pub trait OptionValue: Sized + Default {
@@ -16,47 +16,68 @@ pub trait OptionValue: Sized + Default {
     fn from_value(value: &Value) -> Option<Self>;
 }
 
-/// On or off.
-impl OptionValue for bool {
-    fn fits(row: &OptionRow) -> bool {
-        matches!(row.kind, ValueKind::Flag | ValueKind::Bool)
-    }
+/// Implements [`OptionValue`]. A line has the type, whether a row has values of it, and how to take it from a value.
+macro_rules! typed {
+    ($($(#[$doc:meta])* $type:ty: |$row:ident| $fits:expr; $($value:pat => $typed:expr),+;)+) => {$(
+        $(#[$doc])*
+        impl OptionValue for $type {
+            fn fits($row: &OptionRow) -> bool {
+                $fits
+            }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Switch(on) => Some(*on),
-            _ => None,
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    $($value => Some($typed),)+
+                    _ => None,
+                }
+            }
         }
-    }
+    )+};
 }
 
-/// Whole numbers as they are.
-impl OptionValue for i64 {
-    fn fits(row: &OptionRow) -> bool {
-        row.kind == ValueKind::Int
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(number) => Some(*number),
-            _ => None,
-        }
-    }
-}
-
-/// Sizes, and whole numbers that cannot be negative.
-impl OptionValue for u64 {
-    fn fits(row: &OptionRow) -> bool {
-        matches!(row.kind, ValueKind::Int | ValueKind::Size)
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(number) => Some(u64::try_from(*number).unwrap_or(0)),
-            Value::Size(bytes) => Some(*bytes),
-            _ => None,
-        }
-    }
+typed! {
+    /// On or off.
+    bool: |row| matches!(row.kind, ValueKind::Flag | ValueKind::Bool);
+        Value::Switch(on) => *on;
+    /// Whole numbers as they are.
+    i64: |row| row.kind == ValueKind::Int;
+        Value::Int(number) => *number;
+    /// Sizes, and whole numbers that cannot be negative.
+    u64: |row| matches!(row.kind, ValueKind::Int | ValueKind::Size);
+        Value::Int(number) => u64::try_from(*number).unwrap_or(0), Value::Size(bytes) => *bytes;
+    /// Times.
+    Duration: |row| row.kind == ValueKind::Time;
+        Value::Time(us) => Duration::from_micros(*us);
+    /// Sizes that may depend on the file.
+    Amount: |row| row.kind == ValueKind::SizeZone;
+        Value::Amount(amount) => *amount;
+    /// Text; empty for `write_bw_log` without a value and the like.
+    String: |row| matches!(row.kind, ValueKind::Str | ValueKind::OptStr);
+        Value::Text(text) => text.clone();
+    /// One decimal number.
+    f64: |row| row.kind == ValueKind::Float;
+        Value::Floats(numbers, _) => *numbers.first()?;
+    Decimals: |row| row.kind == ValueKind::FloatList;
+        Value::Floats(numbers, digits) => Decimals { numbers: numbers.clone(), digits: *digits };
+    /// The nodes of `numa_cpu_nodes` and of `numa_mem_policy`: all unless given.
+    NodeList: |row| matches!(row.kind, ValueKind::NodeList | ValueKind::NumaPolicy);
+        Value::Nodes(nodes) | Value::Word(_, Argument::Nodes(nodes)) => nodes.clone();
+    /// Priorities of reads and of writes by block size.
+    [Vec<PrioritySplit>; 2]: |row| row.kind == ValueKind::PrioBssplit;
+        Value::Priorities(Some(lists)) => lists.clone();
+    /// Numbers by direction, 0 where none is given.
+    PerDirection<u64>: |row| row.multi != crate::Multi::No && u64::fits(row);
+        Value::Directions(numbers) => PerDirection(numbers.map(|number| number.unwrap_or(0)));
+    RwPostfix: |row| row.opt == Opt::Rw;
+        Value::Word(_, Argument::Postfix(postfix)) => *postfix;
+    Distribution: |row| row.opt == Opt::RandomDistribution;
+        Value::Word(_, Argument::Distribution(distribution)) => distribution.clone();
+    SteadyLimit: |row| row.opt == Opt::Steadystate;
+        Value::Word(_, Argument::Limit(limit)) => *limit;
+    /// `sequential` takes no argument, but may have one.
+    FileService: |row| row.opt == Opt::FileServiceType;
+        Value::Word(_, Argument::FileService(service)) => *service,
+        Value::Word(_, Argument::Unused(_)) => FileService::Sequential;
 }
 
 /// Counts and sizes of 32 bits; what is larger becomes the largest one.
@@ -70,62 +91,6 @@ impl OptionValue for u32 {
     }
 }
 
-/// Times.
-impl OptionValue for Duration {
-    fn fits(row: &OptionRow) -> bool {
-        row.kind == ValueKind::Time
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Time(us) => Some(Duration::from_micros(*us)),
-            _ => None,
-        }
-    }
-}
-
-/// Sizes that may depend on the file.
-impl OptionValue for Amount {
-    fn fits(row: &OptionRow) -> bool {
-        row.kind == ValueKind::SizeZone
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Amount(amount) => Some(*amount),
-            _ => None,
-        }
-    }
-}
-
-/// Text; empty for `write_bw_log` without a value and the like.
-impl OptionValue for String {
-    fn fits(row: &OptionRow) -> bool {
-        matches!(row.kind, ValueKind::Str | ValueKind::OptStr)
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-}
-
-/// One decimal number.
-impl OptionValue for f64 {
-    fn fits(row: &OptionRow) -> bool {
-        row.kind == ValueKind::Float
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Floats(numbers, _) => numbers.first().copied(),
-            _ => None,
-        }
-    }
-}
-
 /// Decimal numbers in the order written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decimals {
@@ -133,72 +98,6 @@ pub struct Decimals {
     pub numbers: Vec<f64>,
     /// The most digits written after a point.
     pub digits: u8,
-}
-
-impl OptionValue for Decimals {
-    fn fits(row: &OptionRow) -> bool {
-        row.kind == ValueKind::FloatList
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Floats(numbers, digits) => Some(Decimals { numbers: numbers.clone(), digits: *digits }),
-            _ => None,
-        }
-    }
-}
-
-/// Numbers by direction, 0 where none is given.
-impl OptionValue for PerDirection<u64> {
-    fn fits(row: &OptionRow) -> bool {
-        row.multi != crate::Multi::No && u64::fits(row)
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Directions(numbers) => Some(PerDirection(numbers.map(|number| number.unwrap_or(0)))),
-            _ => None,
-        }
-    }
-}
-
-/// Arguments of words: one type for each option that has some.
-macro_rules! arguments {
-    ($($opt:ident: $type:ty, $argument:ident;)+) => {$(
-        impl OptionValue for $type {
-            fn fits(row: &OptionRow) -> bool {
-                row.opt == Opt::$opt
-            }
-
-            fn from_value(value: &Value) -> Option<Self> {
-                match value {
-                    Value::Word(_, Argument::$argument(argument)) => Some(argument.clone()),
-                    _ => None,
-                }
-            }
-        }
-    )+};
-}
-
-arguments! {
-    Rw: RwPostfix, Postfix;
-    RandomDistribution: Distribution, Distribution;
-    Steadystate: SteadyLimit, Limit;
-}
-
-/// `sequential` takes no argument, but may have one.
-impl OptionValue for FileService {
-    fn fits(row: &OptionRow) -> bool {
-        row.opt == Opt::FileServiceType
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Word(_, Argument::FileService(service)) => Some(*service),
-            Value::Word(_, Argument::Unused(_)) => Some(FileService::Sequential),
-            _ => None,
-        }
-    }
 }
 
 /// `mem` with the file it names.

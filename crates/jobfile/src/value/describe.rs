@@ -42,6 +42,8 @@ pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
         Value::List(names) => joined(names, |name| format!("`{name}`")),
         Value::Numbers(numbers) => joined(numbers, u32::to_string),
         Value::Pattern(pattern) => plural(pattern.bytes.len() as u64, "byte"),
+        Value::Nodes(nodes) => nodes.to_string(),
+        Value::Priorities(_) => "priorities by block size".to_owned(),
         Value::Errors(lists) => joined(lists, |errors| joined(errors, i32::to_string)),
     }
 }

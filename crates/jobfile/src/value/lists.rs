@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::errno::ERRORS;
 use super::expression;
 use super::fault::{Fault, TextPiece};
-use super::model::Value;
+use super::model::{NodeList, NodeNumbers, Value};
 use super::number::size_factor;
 use crate::catalogue::{OptionRow, ValueKind};
 
@@ -97,16 +97,21 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
 }
 
 /// NUMA nodes as libnuma writes them: `0-1,3`, `all`, with `!` or `+` in front.
-pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<Value, Fault> {
+pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<NodeList, Fault> {
     let piece = piece.trim();
     let list = piece.text.trim_start_matches(['!', '+']);
     let start = piece.text.len() - list.len();
-    if list != "all" {
-        for node in piece.part(start, piece.text.len()).split(',') {
-            span(node, "a node number is expected")?;
-        }
+    let meaning = match piece.text.as_bytes().first() {
+        Some(b'!') => NodeNumbers::Others,
+        Some(b'+') => NodeNumbers::Positions,
+        _ => NodeNumbers::Named,
+    };
+    if list == "all" {
+        return Ok(NodeList { meaning, ranges: None });
     }
-    Ok(Value::Text(piece.text.to_owned()))
+    let ranges =
+        piece.part(start, piece.text.len()).split(',').map(|node| span(node, "a node number is expected"));
+    Ok(NodeList { meaning, ranges: Some(ranges.collect::<Result<_, _>>()?) })
 }
 
 /// Error names or numbers joined by `:`, for read, write and verify by comma.

@@ -24,9 +24,8 @@ mod words;
 pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, TextPiece};
 use model::ReadPatternFile;
-pub use model::{Amount, Argument, PrioritySplit, Split, SteadyLimit, Value};
+pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, SteadyLimit, Value};
 pub(crate) use parse::parse;
-pub use split::priority_splits;
 
 use crate::catalogue::OptionRow;
 use crate::reading::Reading;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{AccessZone, Distribution, FileService, Pattern, RwPostfix, SkewShape};
+use ferrio_job::{AccessZone, Distribution, FileService, IoPriority, Pattern, RwPostfix, SkewShape};
 
 /// Reads a file for a pattern.
 pub(crate) type ReadPatternFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -50,6 +50,47 @@ pub enum Value {
     Splits([Option<Vec<Split>>; 3]),
     /// Error numbers per direction.
     Errors([Vec<i32>; 3]),
+    /// NUMA nodes.
+    Nodes(NodeList),
+    /// Priorities of reads and of writes; `None` for a list of another form, which only the planner refuses: so does fio when it sets
+    /// the job up.
+    Priorities(Option<[Vec<PrioritySplit>; 2]>),
+}
+
+/// NUMA nodes as libnuma writes them: `0-1,3`, `all`, `!0`, `+0`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeList {
+    /// What the numbers stand for.
+    pub meaning: NodeNumbers,
+    /// First and last of each range; `None` for `all`.
+    pub ranges: Option<Vec<(u32, u32)>>,
+}
+
+/// What the numbers of a [`NodeList`] stand for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NodeNumbers {
+    /// The nodes of these numbers.
+    #[default]
+    Named,
+    /// `!`: all nodes but these.
+    Others,
+    /// `+`: positions among the nodes that exist.
+    Positions,
+}
+
+impl fmt::Display for NodeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.meaning {
+            NodeNumbers::Named => "",
+            NodeNumbers::Others => "!",
+            NodeNumbers::Positions => "+",
+        })?;
+        let Some(ranges) = &self.ranges else { return f.write_str("all") };
+        let range = |&(first, last): &(u32, u32)| {
+            if first == last { first.to_string() } else { format!("{first}-{last}") }
+        };
+        f.write_str(&joined(ranges.iter().map(range), ","))
+    }
 }
 
 /// A size that may depend on the file or on the device's zones.
@@ -85,8 +126,8 @@ pub struct PrioritySplit {
     pub bytes: u64,
     /// Share of the I/Os of that size, percent.
     pub percent: u8,
-    /// Class, level and hint, if the entry has its own.
-    pub priority: Option<(u8, u8, u16)>,
+    /// The priority, if the entry has its own.
+    pub priority: Option<IoPriority>,
 }
 
 /// What a word was given as its argument, or has as its default.
@@ -106,8 +147,8 @@ pub enum Argument {
     Limit(SteadyLimit),
     /// `mem=mmap:/path`, `ioengine=external:/path`.
     Path(PathBuf),
-    /// The nodes of a NUMA policy, as libnuma writes them.
-    Nodes(String),
+    /// The nodes of a NUMA policy.
+    Nodes(NodeList),
 }
 
 /// The limit below which a state is steady.

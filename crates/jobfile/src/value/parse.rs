@@ -38,7 +38,7 @@ pub(crate) fn parse(
         ValueKind::ModeSplit => words::mode_split(row, text),
         ValueKind::Pattern => pattern::pattern(text, row.opt == Opt::VerifyPattern, read_file),
         ValueKind::CpuList => lists::cpus(text),
-        ValueKind::NodeList => lists::nodes(TextPiece::whole(text)),
+        ValueKind::NodeList => lists::nodes(TextPiece::whole(text)).map(Value::Nodes),
         ValueKind::IdList => lists::ids(text),
         ValueKind::NumaPolicy => words::numa_policy(row, text),
         ValueKind::ErrorList => lists::errors(text),

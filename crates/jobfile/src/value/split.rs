@@ -1,9 +1,11 @@
 //! Block sizes with shares: `bssplit` and `cmdprio_bssplit`.
 
+use ferrio_job::IoPriority;
+
 use super::fault::{Fault, TextPiece};
 use super::model::{PrioritySplit, Split, Value};
 use super::number::{NumberReader, fill, pieces_by_comma};
-use crate::catalogue::{Opt, OptionRow};
+use crate::catalogue::OptionRow;
 
 /// Most entries per direction.
 const ENTRIES: usize = 64;
@@ -38,32 +40,19 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     Ok(Value::Splits(splits))
 }
 
-/// Checks `size/percent` or `size/percent/class/level[/hint]`, joined by `:`, for read and write by comma. A list of another form
-/// passes: fio's engines look at it when a job is set up, and so does whoever plans that job.
+/// `size/percent` or `size/percent/class/level[/hint]`, joined by `:`, for reads and writes by comma. As in fio a third list, for
+/// trims, has no meaning.
 pub(crate) fn priorities(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
-    priority_lists(row, kb_base, text)?;
-    Ok(Value::Text(text.trim().to_owned()))
-}
-
-/// The lists for reads and for writes in an accepted value of `cmdprio_bssplit`, whose suffixes are binary as those of all private
-/// options of engines; `None` if one has not the form of such a list.
-#[must_use]
-pub fn priority_splits(opt: Opt, text: &str) -> Option<[Vec<PrioritySplit>; 2]> {
-    let [read, write, _] = priority_lists(opt.row(), 1024, text).ok()?;
-    Some([read.unwrap_or(Some(Vec::new()))?, write.unwrap_or(Some(Vec::new()))?])
-}
-
-/// A list of a wrong form is `None` inside its direction.
-type PriorityLists = [Option<Option<Vec<PrioritySplit>>>; 3];
-
-/// As in fio a third list, for trims, has no meaning.
-fn priority_lists(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<PriorityLists, Fault> {
     let reader = NumberReader { row, kb_base };
-    fill(text, pieces_by_comma(text, 3), 3, |list| {
-        list.without_last(':').split(':').map(|entry| priority_entry(reader, entry)).collect()
-    })
+    let [read, write, _] = fill(text, pieces_by_comma(text, 3), 3, |list| {
+        let entries = list.without_last(':').split(':').map(|entry| priority_entry(reader, entry));
+        entries.collect::<Result<Option<Vec<_>>, _>>()
+    })?;
+    let [read, write] = [read, write].map(|list| list.unwrap_or(Some(Vec::new())));
+    Ok(Value::Priorities(read.zip(write).map(|(read, write)| [read, write])))
 }
 
+/// One entry; `None` if it has another form.
 fn priority_entry(reader: NumberReader<'_>, entry: TextPiece<'_>) -> Result<Option<PrioritySplit>, Fault> {
     let parts: Vec<_> = entry.split('/').map(TextPiece::trim).collect();
     if !matches!(parts.len(), 2 | 4 | 5) {
@@ -77,7 +66,7 @@ fn priority_entry(reader: NumberReader<'_>, entry: TextPiece<'_>) -> Result<Opti
         *number = valid.ok_or_else(|| part.fault(format!("a number from 0 to {most} is expected")))?;
     }
     let [class, level, hint] = numbers;
-    let priority = (parts.len() > 2).then_some((class as u8, level as u8, hint));
+    let priority = (parts.len() > 2).then_some(IoPriority::new(class as u8, hint, level as u8));
     Ok(Some(PrioritySplit { bytes, percent, priority }))
 }
 

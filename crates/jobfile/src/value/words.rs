@@ -63,7 +63,7 @@ pub(crate) fn numa_policy(row: &'static OptionRow, text: &str) -> Result<Value, 
     let whole = TextPiece::whole(text).trim();
     let (mode, nodes) = whole.cut(':');
     let main = find(row, mode)?;
-    match (main, nodes) {
+    let argument = match (main, nodes) {
         ("default" | "local", Some(nodes)) => return Err(nodes.fault(format!("`{main}` takes no nodes"))),
         ("prefer" | "bind", None) => {
             return Err(whole.fault(format!("`{main}` needs nodes")).help(format!("write `{main}:0`")));
@@ -71,10 +71,10 @@ pub(crate) fn numa_policy(row: &'static OptionRow, text: &str) -> Result<Value, 
         ("prefer", Some(nodes)) if nodes.text.parse::<u32>().is_err() => {
             return Err(nodes.fault("`prefer` takes one node"));
         }
-        (_, Some(nodes)) => super::lists::nodes(nodes).map(drop)?,
-        _ => {}
-    }
-    Ok(Value::Word(main, nodes.map_or(Argument::None, |nodes| Argument::Nodes(nodes.text.to_owned()))))
+        (_, Some(nodes)) => Argument::Nodes(super::lists::nodes(nodes)?),
+        (_, None) => Argument::None,
+    };
+    Ok(Value::Word(main, argument))
 }
 
 /// Any name is an engine's as far as parsing goes; whether there is one is found out when it is started.

@@ -1,22 +1,32 @@
 use ferrio_job::{Diagnostic, Fadvise, Fallocate, Origin, ReadWrite};
+use ferrio_jobfile::{OptionScope, OptionStatus, rows};
 
 use super::*;
 use crate::PlanOptions;
 use crate::status::{self, InertOptions};
-use crate::testing::{MACHINE, jobs_of, null, problems_of, refusals, spec_of};
+use crate::testing::{MACHINE, jobs_of, null, plan_of, problems_of, refusals, spec_of};
 
 fn spec(options: &str) -> JobSpec {
     spec_of(&format!("[a]\nioengine=null\nsize=64k\n{options}"))
 }
 
+/// The default of an option is what its row says: no other place decides it.
 #[test]
-fn an_empty_job_has_fios_defaults() {
-    let mut spec = spec_of("[a]\nsize=4k\n");
-    // what the size and its file decide
-    spec.files.clear();
-    spec.limits.size = 0;
-    spec.options.clear();
-    assert_eq!(spec, JobSpec::with_defaults("a"));
+fn an_option_given_as_its_row_has_it_by_default_changes_nothing() {
+    let planned = |options: &str| {
+        let plan = plan_of(&format!("[a]\nsize=64k\nrw=randread\n{options}")).ok()?;
+        let spec = plan.jobs.into_iter().next()?.spec;
+        Some(JobSpec { options: Vec::new(), ..spec })
+    };
+    let plain = planned("");
+    let core =
+        rows().iter().filter(|row| row.scope == OptionScope::Core && row.status == OptionStatus::Works);
+    let differ: Vec<_> = core
+        .filter(|row| !row.default.is_empty() && planned(&format!("{}={}\n", row.name, row.default)) != plain)
+        .map(|row| row.name)
+        .collect();
+    // `rw` replaces the one above; with a seed that is given, streams continue over passes.
+    assert_eq!(differ, ["rw", "randseed"]);
 }
 
 #[test]
@@ -44,11 +54,11 @@ fn sizes_in_zones_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_what_is_missing_and_all_in_one_go() {
+fn mistakes_are_reported_before_what_is_missing_and_all_at_once() {
     let set = jobs_of(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
-    let mut told = Findings::default();
-    status::check(&set.jobs[0], &mut InertOptions::default(), &mut told);
-    let missing = told.into_problems();
+    let mut findings = Findings::default();
+    status::check(&set.jobs[0], &mut InertOptions::default(), &mut findings);
+    let missing = findings.into_problems();
     let refused = refusals(&null("thinktime=5\nlockmem=1m\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
     let want =
         ["--zonemode=none and --zonesize are not compatible", "rate and rate_iops are mutually exclusive"];
@@ -101,7 +111,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),
         ("rw=trimwrite\nnum_range=3", "trimwrite-with-ranges", "3"),
         ("rw=trim\nnum_range=3", "engine-without-ranges", "3"),
-        ("rw=write\natomic=1", "engine-without-atomic-writes", "1"),
+        ("rw=write\natomic=1", "unavailable-option", "atomic"),
         ("fdp=1\ndataplacement=streams", "fdp-with-other-placement", "streams"),
         ("log_issue_time=1", "issue-time-without-offsets", "1"),
         ("ss_dur=4\nss_interval=5ms", "steadystate-interval-too-short", "5ms"),
@@ -156,6 +166,6 @@ fn options_of_the_run_have_codes_too() {
     let options = PlanOptions { readonly: true, warnings_fatal: true };
     let text = "[a]\nioengine=null\nsize=64k\nrw=write\ntime_based=1\n";
     let problems = crate::plan_for(&MACHINE, &jobs_of(text), &options).unwrap_err().diagnostics;
-    let told: Vec<_> = problems.iter().map(|problem| (problem.code, marked(text, problem))).collect();
-    assert_eq!(told, [("write-in-read-only-mode", "write"), ("fatal-warning", "1")]);
+    let found: Vec<_> = problems.iter().map(|problem| (problem.code, marked(text, problem))).collect();
+    assert_eq!(found, [("write-in-read-only-mode", "write"), ("fatal-warning", "1")]);
 }

@@ -21,8 +21,8 @@ fn stream() -> Stream {
     Stream::new(Generator::Tausworthe32, job_seeds(DEFAULT_SEED, 1)[purpose::FILE_SIZE])
 }
 
-fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<Candidate> {
-    let file = |(at, &size): (usize, &Option<u64>)| Candidate {
+fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<JobFile> {
+    let file = |(at, &size): (usize, &Option<u64>)| JobFile {
         path: PathBuf::from(format!("f{at}")),
         found: Found { kind, size, device: None },
         size_by_then: size,
@@ -197,7 +197,7 @@ fn engines_without_files_take_their_size_from_the_job() {
 }
 
 #[test]
-fn a_file_with_an_empty_region_is_told_about() {
+fn a_file_with_an_empty_region_gets_a_note() {
     let found =
         regions(0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &mut stream()).unwrap();
     assert_eq!(messages(&found), ["file f1 may be ignored"]);

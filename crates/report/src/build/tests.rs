@@ -3,7 +3,8 @@ use super::entry::shares;
 use super::*;
 use crate::model::{LatencyReport, ToleratedErrors};
 use crate::{Formats, TerseVersion};
-use ferrio_job::{JobSpec, testing::plan};
+use ferrio_job::JobSpec;
+use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
 use ferrio_stats::{DirectionRecorder, JobStats};
 use jiff::{Timestamp, tz::TimeZone};
@@ -51,7 +52,7 @@ fn run_result(jobs: Vec<JobResult>, elapsed_ms: u64) -> RunResult {
 }
 
 fn grouped(name: &str, group: u32) -> JobSpec {
-    let mut spec = JobSpec::with_defaults(name);
+    let mut spec = default_job(name);
     spec.group = group;
     spec.group_reporting = true;
     spec.options = vec![("size".into(), name.into())];
@@ -60,7 +61,7 @@ fn grouped(name: &str, group: u32) -> JobSpec {
 
 #[test]
 fn rates_are_rounded_down() {
-    let report = report_of(vec![(JobSpec::with_defaults("a"), done(reading(100, 7)))], 7);
+    let report = report_of(vec![(default_job("a"), done(reading(100, 7)))], 7);
     let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.io_bytes, read.io_kbytes, read.bw_bytes, read.bw), (409_600, 400, 58_514_285, 57_142));
     assert!((read.iops - 100_000.0 / 7.0).abs() < 1e-9);
@@ -70,7 +71,7 @@ fn rates_are_rounded_down() {
 fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
     let mut failed = done(reading(50, 30));
     failed.error = Some(JobError { errno: 5, func: "io_u error".into(), file: "worker.rs", line: 7 });
-    let alone = JobSpec::with_defaults("alone");
+    let alone = default_job("alone");
     let report = report_of(
         vec![
             (grouped("first", 0), done(reading(100, 20))),
@@ -95,7 +96,7 @@ fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
 #[test]
 fn nothing_is_sampled_of_a_job_in_its_ramp() {
     let ramping = || JobResult { in_ramp: true, ..done(reading(10, 20)) };
-    let report = report_of(vec![(JobSpec::with_defaults("a"), ramping())], 20);
+    let report = report_of(vec![(default_job("a"), ramping())], 20);
     let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.total_ios, read.io_bytes, read.runtime, read.clat_ns.samples), (10, 40960, 20, 0));
     let jobs = vec![(grouped("a", 0), done(reading(5, 20))), (grouped("b", 0), ramping())];
@@ -107,10 +108,7 @@ fn nothing_is_sampled_of_a_job_in_its_ramp() {
 #[test]
 fn a_group_is_as_fast_as_all_bytes_over_the_longest_time() {
     let report = report_of(
-        vec![
-            (JobSpec::with_defaults("a"), done(reading(100, 10))),
-            (JobSpec::with_defaults("b"), done(reading(100, 40))),
-        ],
+        vec![(default_job("a"), done(reading(100, 10))), (default_job("b"), done(reading(100, 40)))],
         40,
     );
     assert_eq!(
@@ -140,7 +138,7 @@ fn beside_the_directions_the_sum_of_all_is_held_against_the_reads_of_the_group()
         let mut stats = reading(100, 20);
         stats.directions[1] = reading(300, 20).directions[0].clone();
         stats.directions[1].bw.record(30_000);
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.measure.unified = unified;
         let report = report_of(vec![(spec, done(stats))], 40);
         report.jobs[0].mixed.as_ref().unwrap().bw_agg
@@ -151,12 +149,11 @@ fn beside_the_directions_the_sum_of_all_is_held_against_the_reads_of_the_group()
 
 #[test]
 fn an_entry_has_the_base_of_units_of_its_group_and_an_ignored_error_its_place() {
-    let mut second = JobSpec::with_defaults("b");
+    let mut second = default_job("b");
     second.units.kb_base = 1000;
     let mut tolerant = reading(1, 1);
     tolerant.first_error = 28;
-    let report =
-        report_of(vec![(JobSpec::with_defaults("a"), done(tolerant)), (second, done(reading(1, 1)))], 1);
+    let report = report_of(vec![(default_job("a"), done(tolerant)), (second, done(reading(1, 1)))], 1);
     let bases: Vec<u32> = report.jobs.iter().map(|job| job.text.units.kb_base).collect();
     assert_eq!(bases, [1000, 1000]);
     let message = report.jobs[0].text.error_message.as_ref().unwrap();
@@ -167,7 +164,7 @@ fn an_entry_has_the_base_of_units_of_its_group_and_an_ignored_error_its_place() 
 
 #[test]
 fn a_job_that_never_started_is_all_zeros() {
-    let report = report_of(vec![(JobSpec::with_defaults("a"), JobResult::default())], 0);
+    let report = report_of(vec![(default_job("a"), JobResult::default())], 0);
     let job = &report.jobs[0];
     assert_eq!((job.job_start, job.eta, job.elapsed, job.usr_cpu), (0, ETA_UNKNOWN, 0, 0.0));
     assert_eq!(job.target, None);
@@ -177,7 +174,7 @@ fn a_job_that_never_started_is_all_zeros() {
 
 #[test]
 fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
-    let job = |ms| report_of(vec![(JobSpec::with_defaults("a"), done(reading(1, 1)))], ms).jobs.remove(0);
+    let job = |ms| report_of(vec![(default_job("a"), done(reading(1, 1)))], ms).jobs.remove(0);
     let figures = [1000, 1001, 2000, 2001].map(|ms| (job(ms).elapsed, job(ms).eta));
     assert_eq!(figures, [(1, ETA_UNKNOWN), (2, ETA_UNKNOWN), (2, ETA_UNKNOWN), (3, 0)]);
     assert_eq!(seconds_rounded_up(Duration::new(2, 1)), 3);
@@ -186,7 +183,7 @@ fn seconds_count_up_and_the_estimate_is_unknown_in_short_runs() {
 /// The read completion latency of 1 µs to 1 ms in a report, and its percentiles of 1, 50 and 99.
 fn clat_by(options: &ReportOptions) -> (LatencyReport, [u64; 3]) {
     let result = run_result(vec![done(reading(1000, 5))], 5);
-    let report = RunReport::new(&plan([JobSpec::with_defaults("a")]), &result, options);
+    let report = RunReport::new(&plan([default_job("a")]), &result, options);
     let read = report.jobs[0].read.as_ref().unwrap();
     assert_eq!((read.lat_ns.samples, read.lat_ns.percentile.is_empty()), (1000, true));
     let clat = read.clat_ns.clone();
@@ -228,7 +225,7 @@ fn small_shares_are_never_shown_as_nothing() {
 #[test]
 fn nothing_is_sampled_in_a_ramp_and_everything_counted() {
     let ramping = || JobResult { in_ramp: true, ..done(reading(20, 5)) };
-    let report = report_of(vec![(JobSpec::with_defaults("a"), ramping())], 5);
+    let report = report_of(vec![(default_job("a"), ramping())], 5);
     let (job, read) = (&report.jobs[0], report.jobs[0].read.as_ref().unwrap());
     assert_eq!((read.total_ios, read.io_bytes, read.runtime), (20, 81_920, 5));
     assert_eq!((read.clat_ns.samples, read.lat_ns.samples), (0, 0));
@@ -245,7 +242,7 @@ fn syncs_push_the_depth_percentages_above_100() {
     let mut stats = reading(16, 5);
     stats.depth.record(1, 15);
     stats.sync.ios = 15;
-    let report = report_of(vec![(JobSpec::with_defaults("a"), done(stats))], 5);
+    let report = report_of(vec![(default_job("a"), done(stats))], 5);
     assert_eq!(report.jobs[0].iodepth_level.0[0], ("1".into(), 193.75));
 }
 
@@ -277,7 +274,7 @@ fn directions_are_reported_alone_as_one_or_both_ways() {
     let report = |unified| {
         let mut stats = reading(100, 20);
         stats.directions[1] = reading(300, 40).directions[0].clone();
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.measure.unified = unified;
         let report = report_of(vec![(spec, done(stats))], 40);
         let keys = serde_json::to_value(&report.jobs[0]).unwrap();
@@ -342,8 +339,7 @@ fn rates_are_those_that_fio_printed_for_the_same_work() {
         ((1_048_576, 1, 256), (1024, 1_048_576_000, 1_024_000, "256000.000000")),
     ];
     for ((bytes, runtime, ios), (kbytes, bw_bytes, bw, iops)) in printed {
-        let report =
-            report_of(vec![(JobSpec::with_defaults("a"), done(moved(bytes, ios, runtime, &[])))], runtime);
+        let report = report_of(vec![(default_job("a"), done(moved(bytes, ios, runtime, &[])))], runtime);
         let write = report.jobs[0].write.as_ref().unwrap();
         assert_eq!((write.io_kbytes, write.bw_bytes, write.bw), (kbytes, bw_bytes, bw));
         assert_eq!(format!("{:.6}", write.iops), iops);
@@ -355,7 +351,7 @@ fn rates_are_those_that_fio_printed_for_the_same_work() {
 fn shares_of_the_group_are_those_that_fio_printed() {
     // Four jobs of one group in a run of fio 3.42, each with its samples of bandwidth.
     let jobs = [(501, [2000, 2004]), (500, [1996, 2004]), (501, [2004, 2004]), (500, [2000, 2004])];
-    let ran = jobs.map(|(ios, bw)| (JobSpec::with_defaults("w"), done(moved(ios * 4096, ios, 1001, &bw))));
+    let ran = jobs.map(|(ios, bw)| (default_job("w"), done(moved(ios * 4096, ios, 1001, &bw))));
     let report = report_of(ran.into(), 1001);
     let shares = report.jobs.iter().map(|job| format!("{:.6}", job.write.as_ref().unwrap().bw_agg));
     assert_eq!(shares.collect::<Vec<_>>(), ["25.025000", "25.000000", "25.050000", "25.025000"]);
@@ -365,10 +361,7 @@ fn shares_of_the_group_are_those_that_fio_printed() {
         (8_200_192, 8_192_000, 2_045_954, 2_050_045)
     );
     // Half a KiB/s of the mean does not count: 7986 of 7995.99 KiB/s.
-    let report = report_of(
-        vec![(JobSpec::with_defaults("a"), done(moved(8_196_096, 2001, 1001, &[7986, 7987])))],
-        1001,
-    );
+    let report = report_of(vec![(default_job("a"), done(moved(8_196_096, 2001, 1001, &[7986, 7987])))], 1001);
     assert_eq!(format!("{:.6}", report.jobs[0].write.as_ref().unwrap().bw_agg), "99.874889");
 }
 
@@ -384,11 +377,11 @@ fn samples_of_a_groups_jobs_are_added_as_fio_does() {
 
 #[test]
 fn a_job_without_statistics_has_no_entry_and_its_group_is_empty() {
-    let mut silent = JobSpec::with_defaults("silent");
+    let mut silent = default_job("silent");
     (silent.group, silent.measure.reported) = (1, false);
-    let mut last = JobSpec::with_defaults("last");
+    let mut last = default_job("last");
     last.group = 2;
-    let jobs = [JobSpec::with_defaults("first"), silent, last];
+    let jobs = [default_job("first"), silent, last];
     let report = report_of(jobs.map(|spec| (spec, done(reading(10, 5)))).into(), 5);
     assert_eq!(report.jobs.iter().map(|job| job.jobname.as_str()).collect::<Vec<_>>(), ["first", "last"]);
     let moved: Vec<_> = report.groups.iter().map(|group| (group.id, group.directions[0].is_some())).collect();
@@ -421,7 +414,7 @@ fn the_first_tolerated_error_of_a_group_is_that_of_its_last_job() {
 #[test]
 fn an_interim_report_estimates_what_the_run_still_takes() {
     let eta = |seconds: u64, running: bool| {
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.limits.runtime = Duration::from_secs(10);
         spec.limits.size = 1 << 40;
         let elapsed = Duration::from_secs(seconds);

@@ -1,4 +1,5 @@
-use ferrio_job::{ReadWrite, testing};
+use ferrio_job::ReadWrite;
+use ferrio_plan::testing::{self, default_job};
 use ferrio_runner::{JobError, JobProgress, Progress};
 use ferrio_stats::DirectionRecorder;
 use serde_json::Value;
@@ -51,7 +52,7 @@ impl Reader {
 
 fn plan(names: &[&str]) -> Plan {
     let job = |(number, name): (u32, &&str)| {
-        let mut spec = JobSpec { number, rw: ReadWrite::Read, ..JobSpec::with_defaults(name) };
+        let mut spec = JobSpec { number, rw: ReadWrite::Read, ..default_job(name) };
         spec.measure.percentiles = vec![50.0, 99.9];
         spec
     };

@@ -1,10 +1,10 @@
 use super::*;
-use ferrio_job::testing::plan;
+use ferrio_plan::testing::{default_job, plan};
 
 const MIB: u64 = 1 << 20;
 
 fn timed(name: &str, rw: ReadWrite, seconds: u64) -> JobSpec {
-    let mut spec = JobSpec::with_defaults(name);
+    let mut spec = default_job(name);
     spec.rw = rw;
     spec.limits.size = 100 << 30;
     spec.limits.runtime = Duration::from_secs(seconds);

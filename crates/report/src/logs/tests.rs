@@ -6,7 +6,8 @@ mod shared;
 
 use std::path::Path;
 
-use ferrio_job::{JobSpec, WindowValue, testing::plan};
+use ferrio_job::{JobSpec, WindowValue};
+use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::JobResult;
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
@@ -15,7 +16,7 @@ use super::*;
 
 /// A job that writes all logs into `dir`, under the name `x`.
 fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     let prefix = Some(dir.join("x").display().to_string());
     spec.number = number;
     spec.logs.bw.clone_from(&prefix);
@@ -80,7 +81,7 @@ fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
 
 #[test]
 fn without_log_options_nothing_is_started() {
-    assert!(LogWriter::start(&plan(vec![JobSpec::with_defaults("a")]), None, &mut |_| ()).is_none());
+    assert!(LogWriter::start(&plan(vec![default_job("a")]), None, &mut |_| ()).is_none());
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn averaged_rates_have_a_row_per_direction_with_progress() {
 fn each_job_has_files_of_its_own_and_earlier_content_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x_lat.2.log"), "old\n".repeat(100)).unwrap();
-    let plan = plan(vec![job(dir.path(), 1, 0), JobSpec::with_defaults("b"), job(dir.path(), 2, 0)]);
+    let plan = plan(vec![job(dir.path(), 1, 0), default_job("b"), job(dir.path(), 2, 0)]);
     let batches = vec![
         LogBatch::Ios { job: 2, samples: vec![synchronous(2, 0, 2)] },
         LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 1)] },
@@ -314,7 +315,7 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("agg").display().to_string();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("agg-trim_bw.log")).unwrap();
-    let logs = LogWriter::start(&plan(vec![JobSpec::with_defaults("a")]), Some(&prefix), &mut |line| {
+    let logs = LogWriter::start(&plan(vec![default_job("a")]), Some(&prefix), &mut |line| {
         panic!("{}", line.message)
     });
     let logs = logs.unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Format, Formats, ReportOptions, TerseVersion};
-use ferrio_job::testing::plan;
-use ferrio_job::{JobSpec, Plan, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_job::{Plan, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
@@ -62,17 +62,17 @@ fn mixed() -> JobStats {
 }
 
 pub(crate) fn run() -> (Plan, RunResult) {
-    let mut mix = JobSpec::with_defaults("mix");
+    let mut mix = default_job("mix");
     mix.rw = ReadWrite::RandMixed;
     mix.description = Some("hello \"there\"".into());
     mix.depth.iodepth = 32;
     mix.measure.lat_percentiles = true;
     mix.options =
         vec![("rw".into(), "randrw".into()), ("bs".into(), "4k".into()), ("bs".into(), "8k".into())];
-    let mut bad = JobSpec::with_defaults("bad");
+    let mut bad = default_job("bad");
     bad.rw = ReadWrite::Write;
     bad.group = 1;
-    let mut waiting = JobSpec::with_defaults("waiting");
+    let mut waiting = default_job("waiting");
     waiting.group = 2;
     let globals = vec![("ioengine".into(), "io_uring".into())];
     let plan = Plan { globals, ..plan([mix, bad, waiting]) };
@@ -157,7 +157,7 @@ fn hostile_names_leave_the_document_valid() {
 
 /// A run of one job with a rate for its reads: a hundred were due while one of them stalled.
 fn rated() -> (Plan, RunResult) {
-    let mut spec = JobSpec::with_defaults("rated");
+    let mut spec = default_job("rated");
     spec.measure.percentiles = vec![50.0, 99.0];
     let mut recorder = DirectionRecorder::new(true, true, true, true).with_response();
     (recorder.ios, recorder.bytes) = (1000, 1000 * 4096);
@@ -258,7 +258,7 @@ fn bits_and_decimal_prefixes_swap_what_comes_first() {
 
 /// The line of a steady state of 4 KiB I/Os at these rates.
 fn steady_line(figure: SteadyFigure, iops: u64, lat_ns: u64, kb_base: u32) -> String {
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     spec.units.kb_base = kb_base;
     let (duration, interval) = (Duration::from_secs(2), Duration::from_secs(1));
     let (slope, limit, percent) = (figure == SteadyFigure::Bandwidth, 20.0, figure != SteadyFigure::Latency);

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_job::{FileKind, FileSpec, JobSpec, Plan, testing};
+use ferrio_job::{FileKind, FileSpec, JobSpec, Plan};
 use ferrio_machine::{BlockDevice, CpuUse, Place};
+use ferrio_plan::testing::{self, default_job};
 use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
@@ -72,7 +73,7 @@ impl TestRun {
     }
 
     fn add(mut self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec), places: Vec<usize>) -> Self {
-        let mut spec = JobSpec::with_defaults(name);
+        let mut spec = default_job(name);
         change(&mut spec);
         self.plan.jobs.extend(testing::plan([spec]).jobs);
         self.result.jobs.push(JobResult { start_ms: 1, stats, ..JobResult::default() });

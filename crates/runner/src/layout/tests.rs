@@ -2,7 +2,8 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use ferrio_job::{EngineKind, ReadWrite, testing::file};
+use ferrio_job::{EngineKind, ReadWrite};
+use ferrio_plan::testing::{default_job, file};
 use ferrio_workload::SEEDS;
 use tempfile::TempDir;
 
@@ -21,7 +22,7 @@ impl Case {
     /// A job over one missing file.
     fn new(rw: ReadWrite) -> Self {
         let directory = TempDir::new().unwrap();
-        let mut spec = JobSpec::with_defaults("a");
+        let mut spec = default_job("a");
         spec.rw = rw;
         spec.overwrite = rw.does(Direction::Read);
         spec.files = vec![file(directory.path().join("f"), FileKind::Regular, SIZE)];

@@ -1,12 +1,13 @@
 use std::fs;
 
-use ferrio_job::{ReadWrite, testing::file};
+use ferrio_job::ReadWrite;
+use ferrio_plan::testing::{default_job, file};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
 
 fn spec(rw: ReadWrite, path: &std::path::Path) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     spec.rw = rw;
     spec.files = vec![FileSpec { extend: false, ..file(path, FileKind::Regular, 4096) }];
     spec

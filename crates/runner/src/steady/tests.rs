@@ -1,6 +1,7 @@
 //! Windows with counters set by hand; ticks are ns.
 
-use ferrio_job::{JobSpec, testing::plan};
+use ferrio_job::JobSpec;
+use ferrio_plan::testing::{default_job, plan};
 
 use super::*;
 
@@ -61,7 +62,7 @@ impl Bench {
 }
 
 fn job(figure: SteadyFigure, slope: bool, limit: f64, percent: bool) -> JobSpec {
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     spec.steadystate = Some(SteadyState {
         figure,
         slope,

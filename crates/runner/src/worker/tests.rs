@@ -8,8 +8,8 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
-use ferrio_job::testing::{file, job_on, plan};
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
+use ferrio_plan::testing::{file, job_on, plan};
 use ferrio_stats::Clock;
 use ferrio_workload::SEEDS;
 use tempfile::{NamedTempFile, TempDir};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ferrio_job::testing::file;
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
+use ferrio_plan::testing::file;
 use ferrio_runner::{Event, RunOptions, run};
 
 use crate::support::{bytes, disk, plan};

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::time::Duration;
 
-use ferrio_job::testing::file;
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
+use ferrio_plan::testing::file;
 use ferrio_runner::{Event, JobResult, RunOptions, Trigger, run};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use ferrio_job::testing::{self, file};
 use ferrio_job::{FileKind, JobSpec, Plan, ReadWrite};
+use ferrio_plan::testing::{self, file};
 use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
 
 pub const SIZE: u64 = 1 << 20;

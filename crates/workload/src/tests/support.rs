@@ -1,6 +1,7 @@
 //! Drives a workload the way a worker does, for tests: passes, budget, and sequences printed in a short notation.
 
 use ferrio_job::{Direction, JobSpec};
+use ferrio_plan::testing::default_job;
 
 use crate::{Budget, Io, Region, Step, SyncKind, Workload};
 
@@ -9,7 +10,7 @@ pub(crate) const MOST: usize = 100_000;
 
 /// The first job of a run, with defaults.
 pub(crate) fn job() -> JobSpec {
-    JobSpec::with_defaults("a")
+    default_job("a")
 }
 
 /// Whole-file regions of `spec.limits.size` over `files` files.

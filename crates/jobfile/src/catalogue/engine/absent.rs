@@ -1,4 +1,4 @@
-//! Private options of engines that are not here. The rows of an engine move to a file of its own when it is implemented.
+//! Private options of fio's engines that ferrio does not have. The rows of an engine move to `mod.rs` when it is implemented.
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;

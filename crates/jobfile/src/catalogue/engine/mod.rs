@@ -1,13 +1,104 @@
-//! Private options of engines, one file for each engine that is here.
+//! Private options of engines: here those of the engines that ferrio has, in `absent` those of fio's other engines.
 
 mod absent;
-mod io_uring;
-mod libaio;
-mod mmap;
-mod pvsync2;
+
+use crate::catalogue::absent::PROTECTION;
+use crate::catalogue::macros::rows;
+use crate::catalogue::row::OptionRow;
 
 pub(super) use absent::ROWS as ABSENT;
-pub(super) use io_uring::ROWS as IO_URING;
-pub(super) use libaio::ROWS as LIBAIO;
-pub(super) use mmap::ROWS as MMAP;
-pub(super) use pvsync2::ROWS as PVSYNC2;
+
+pub(super) const ROWS: &[OptionRow] = rows! {
+    [Engines(&["io_uring", "io_uring_cmd"]); "engine" / "iouring"] {
+        HipriIoUring: "hipri", Flag, Plain;
+            Works; "Busy-poll for completions in the kernel";
+        ReadfuaIoUring: "readfua", Bool, Plain, default "0";
+            NoEffect("only engine io_uring_cmd acts on it"); "Set force-unit-access on reads";
+        WritefuaIoUring: "writefua", Bool, Plain, default "0";
+            NoEffect("only engine io_uring_cmd acts on it"); "Set force-unit-access on writes";
+        WriteMode: "write_mode", ModeSplit, Percent, default "write", words ["write", "uncor", "zeroes", "verify", "zone_append"];
+            NoEffect("only engine io_uring_cmd acts on it"); "Command used for writes, or a weighted mix of commands";
+        VerifyMode: "verify_mode", Enum, Plain, default "read", words ["read", "compare"];
+            NoEffect("only engine io_uring_cmd acts on it"); "Command used to check data";
+        Fixedbufs: "fixedbufs", Flag, Plain;
+            Works; "Register the I/O buffers with the ring";
+        Registerfiles: "registerfiles", Flag, Plain;
+            Works; "Register the files with the ring";
+        SqthreadPollIoUring: "sqthread_poll", Flag, Plain;
+            Works; "Let a kernel thread submit";
+        SqthreadPollCpu: "sqthread_poll_cpu", Int, Plain, max 4294967295;
+            Works; "CPU for the submission thread";
+        Nonvectored: "nonvectored", Int, Plain, default "-1", min -1, max 4294967295;
+            Works; "Use plain instead of vectored read and write commands";
+        UncachedIoUring: "uncached", Int, Plain, max 4294967295;
+            Works; "Buffered I/O that drops its pages from the cache afterwards";
+        NowaitIoUring: "nowait", Bool, Plain;
+            Works; "Fail with EAGAIN instead of blocking";
+        ForceAsync: "force_async", Int, Count, max 4294967295;
+            Works; "Force every Nth request to a kernel worker";
+        CmdType: "cmd_type", Enum, Plain, default "nvme", words ["nvme", "bsg"];
+            NoEffect("only engine io_uring_cmd acts on it"); "Kind of passthrough command";
+        CdbLen: "cdb_len", Enum, Bytes, default "0", words ["0", "10", "16", "32"];
+            NoEffect("only engine io_uring_cmd acts on it"); "SCSI command length; 0 chooses the smallest that fits";
+        VerifyBytchk: "verify_bytchk", Enum, Plain, default "0", words ["0", "1", "3"];
+            NoEffect("only engine io_uring_cmd acts on it"); "Comparison done by SCSI VERIFY";
+        ReadMode: "read_mode", Enum, Plain, default "read", words ["read", "prefetch"];
+            NoEffect("only engine io_uring_cmd acts on it"); "SCSI command used for reads";
+        CmdprioPercentageIoUring: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
+            Works; "Share of I/Os sent with the cmdprio priority";
+        CmdprioClassIoUring: "cmdprio_class", Int ReadWrite, Plain, min 1, max 3;
+            Works; "Priority class of those I/Os";
+        CmdprioHintIoUring: "cmdprio_hint", Int ReadWrite, Plain, max 1023;
+            Works; "Priority hint of those I/Os";
+        CmdprioIoUring: "cmdprio", Int ReadWrite, Plain, max 7;
+            Works; "Priority level of those I/Os";
+        CmdprioBssplitIoUring: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
+            Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
+        MdPerIoSizeIoUring: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
+            Unavailable(PROTECTION); "Size of the separate metadata buffer of each I/O";
+        PiActIoUring: "pi_act", Bool, Plain, default "1";
+            Unavailable(PROTECTION); "1 lets the device handle protection information, 0 lets fio";
+        PiChkIoUring: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];
+            Unavailable(PROTECTION); "Protection fields the device checks";
+        ApptagIoUring: "apptag", Int, Plain, default "0x1234", max 4294967295;
+            Unavailable(PROTECTION); "Application tag value";
+        ApptagMaskIoUring: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
+            Unavailable(PROTECTION); "Application tag mask";
+        Deac: "deac", Bool, Plain, default "0";
+            NoEffect("only engine io_uring_cmd acts on it"); "Set deallocate on Write Zeroes";
+    }
+    [Engines(&["libaio"]); "engine" / "libaio"] {
+        UserspaceReap: "userspace_reap", Flag, Plain;
+            Works; "Read completions from the mapped ring instead of calling the kernel";
+        NowaitLibaio: "nowait", Bool, Plain;
+            Works; "Fail with EAGAIN instead of blocking";
+        LibaioVectored: "libaio_vectored", Bool, Plain;
+            Works; "Use the vectored command variants";
+        LibaioBackend: "libaio_backend", Enum, Plain, of LibaioBackend;
+            Works; "How requests reach the kernel: the aio system calls, or a ring that behaves like them (ferrio only)";
+        CmdprioPercentageLibaio: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
+            Works; "Share of I/Os sent with the cmdprio priority";
+        CmdprioClassLibaio: "cmdprio_class", Int ReadWrite, Plain, min 1, max 3;
+            Works; "Priority class of those I/Os";
+        CmdprioHintLibaio: "cmdprio_hint", Int ReadWrite, Plain, max 1023;
+            Works; "Priority hint of those I/Os";
+        CmdprioLibaio: "cmdprio", Int ReadWrite, Plain, max 7;
+            Works; "Priority level of those I/Os";
+        CmdprioBssplitLibaio: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
+            Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
+    }
+    [Engines(&["mmap"]); "engine" / "mmap"] {
+        Thp: "thp", Int, Plain, max 4294967295;
+            Works; "Ask for huge pages on the mapping";
+    }
+    [Engines(&["pvsync2"]); "engine" / "none"] {
+        HipriPvsync2: "hipri", Flag, Plain;
+            Works; "Ask for polled completion";
+        HipriPercentage: "hipri_percentage", Int, Percent, default "100", max 100;
+            Works; "Share of I/Os that get hipri";
+        UncachedPvsync2: "uncached", Int, Plain, max 4294967295;
+            Works; "Buffered I/O that drops its pages from the cache afterwards";
+        NowaitPvsync2: "nowait", Bool, Plain;
+            Works; "Fail with EAGAIN instead of blocking";
+    }
+};

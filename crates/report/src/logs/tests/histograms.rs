@@ -1,11 +1,12 @@
 //! Logs of histograms.
 
 use super::*;
+use ferrio_plan::testing::default_job;
 
 /// Histograms of I/Os of 4 KiB at these times and with these latencies, every 100 ms.
 fn histograms(ios: &[(u64, u8, u64)], coarseness: u32) -> Vec<Vec<u64>> {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     spec.number = 1;
     spec.logs.hist = Some(dir.path().join("x").display().to_string());
     (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, coarseness);
@@ -38,7 +39,7 @@ fn a_histogram_counts_what_came_since_the_last_one_of_its_direction_and_the_rest
 #[test]
 fn the_last_histogram_has_the_time_of_the_end_and_the_size_of_the_last_io() {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = JobSpec::with_defaults("a");
+    let mut spec = default_job("a");
     spec.number = 1;
     spec.logs.hist = Some(dir.path().join("x").display().to_string());
     (spec.logs.hist_msec, spec.logs.hist_coarseness) = (100, 6);

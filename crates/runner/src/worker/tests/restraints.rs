@@ -1,6 +1,6 @@
 //! Latencies that jobs must keep, ramps of bytes and flow groups, driven through a worker.
 
-use ferrio_job::{Flow, LatencyTarget};
+use ferrio_job::Flow;
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn searching(target: Duration) -> JobSpec {
     spec.depth.low = 8;
     spec.limits.time_based = true;
     spec.limits.runtime = HOUR;
-    spec.latency_target = LatencyTarget { target, ..LatencyTarget::default() };
+    spec.latency_target.target = target;
     spec
 }
 
