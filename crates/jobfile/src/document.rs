@@ -1,71 +1,65 @@
 //! One text in the dialect of job files, line by line.
 //!
-//! An adapter turns each line into the plain ini that `serde_ini`'s parser reads: comments and trailing
-//! control characters go, variables are replaced, option names without `=` get one. A table beside it
-//! remembers where everything stood.
+//! An adapter turns each line into plain ini for the parser of `serde_ini`: it removes comments and trailing control
+//! characters, replaces variables and adds the `=` to option names without one. A table records the original places.
 
 use std::convert::Infallible;
 
 use serde_ini::Parser;
 use serde_ini::parse::{Error, Item, SyntaxError};
 
-use crate::environment::Environment;
-use ferrio_job::Diagnostic;
-use ferrio_job::Origin;
+use ferrio_job::{Diagnostic, Origin};
 
+use crate::environment::Environment;
 use crate::sources::Sources;
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LineEntry {
     /// `[name]`.
     Section(String, Origin),
-    /// `include file`; the origin is the file name's.
+    /// `include file`, with the place of the file name.
     Include(String, Origin),
     /// `name=value` or `name`.
     Assignment(Assignment),
-    /// A line that makes no sense; with the name if it was to begin a section.
+    /// An invalid line, with the name if it was meant to begin a section.
     Broken(Box<Diagnostic>, Option<String>),
 }
 
 /// An option as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assignment {
-    /// Name as written, expanded.
+    /// Name, with variables replaced.
     pub(crate) name: String,
-    /// Value as written, expanded and trimmed; `None` without a `=`.
+    /// Value, trimmed and with variables replaced; `None` without a `=`.
     pub(crate) value: Option<String>,
     /// Where the name is.
     pub(crate) origin: Origin,
     /// Where the value is.
     pub(crate) value_origin: Origin,
-    /// Whether the value is literally the text of the file, so that messages can point at parts of it.
+    /// True if the value is the literal text of the file, so that messages can point at parts of it.
     pub(crate) literal: bool,
     /// The blanks between the `=` and the value.
     pub(crate) indent: String,
-    /// Whether a keyword was replaced, so that the value may be arithmetic.
+    /// True if a keyword such as `$ncpus` was replaced: the value may be arithmetic.
     pub(crate) keyword: bool,
-    /// Names of variables without value.
+    /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
 }
 
-/// What the table beside the ini lines knows of one.
+/// What the ini line does not contain.
+#[derive(Default)]
 struct LineDetails {
-    origin: Origin,
-    value_origin: Origin,
-    /// The value as written.
-    value: Option<String>,
+    /// All but the name; the value is as written, before variables are replaced.
+    written: Assignment,
     is_include: bool,
-    /// What is wrong with the line as a text, if anything is.
+    /// Why the line cannot be read as text.
     unreadable: Option<Unreadable>,
-    /// Whether the expanded line has a value.
+    /// True if the line has a value after variables are replaced.
     assigned: bool,
-    indent: String,
-    keyword: bool,
-    unset: Vec<String>,
 }
 
-/// Why a line cannot be read whatever it says.
+/// Why a line cannot be read as text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unreadable {
     NotUtf8,
@@ -75,13 +69,13 @@ enum Unreadable {
     LongName(usize),
 }
 
-/// The most bytes of a line that fio reads as one.
+/// Maximum length of a line in bytes, as in fio.
 const LINE: usize = 8191;
 
-/// The most bytes of a section's name that fio reads.
+/// Maximum length of a section name in bytes, as in fio.
 const NAME: usize = 254;
 
-/// Marks an option name whose first character would mean something else to an ini parser.
+/// Precedes an option name whose first character has another meaning in ini files.
 const ESCAPE: char = '\\';
 
 /// Reads text number `source`.
@@ -90,7 +84,7 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     let mut places = Vec::new();
     for number in 1..=sources.lines(source) {
         if let Some((line, place)) = adapt(sources, source, number, environment) {
-            // One complaint is enough for a file that is no text at all.
+            // One error is enough for a file that is not text.
             let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
             lines.push(line);
             places.push(place);
@@ -104,7 +98,7 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     entries.filter_map(|((item, place), line)| entry(item, place, line)).collect()
 }
 
-/// One line as an ini line with its place; `None` if it says nothing.
+/// A line as ini, with its details; `None` for empty lines and comments.
 fn adapt(
     sources: &Sources,
     source: u32,
@@ -125,17 +119,9 @@ fn adapt(
         length: characters(piece),
     };
     let start = kept.len() - text.len();
-    let mut place = LineDetails {
-        origin: at(start, text),
-        value_origin: at(start, text),
-        value: None,
-        is_include: false,
-        unreadable: None,
-        assigned: false,
-        indent: String::new(),
-        keyword: false,
-        unset: Vec::new(),
-    };
+    let place = at(start, text);
+    let written = Assignment { origin: place.clone(), value_origin: place, ..Assignment::default() };
+    let mut details = LineDetails { written, ..LineDetails::default() };
     let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
     let garbled = sources.garbled(source, line, kept.len());
     let unreadable = garbled.map(|from| (Unreadable::NotUtf8, from, "?"));
@@ -147,36 +133,37 @@ fn adapt(
         _ => None,
     });
     if let Some((why, from, piece)) = unreadable {
-        place.unreadable = Some(why);
-        place.origin = at(from, piece);
-        return Some((text.to_owned(), place));
+        details.unreadable = Some(why);
+        details.written.origin = at(from, piece);
+        return Some((text.to_owned(), details));
     }
     if text.starts_with('[') {
-        return Some((text.to_owned(), place));
+        return Some((text.to_owned(), details));
     }
+    let written = &mut details.written;
     if let Some(name) = include(text) {
-        place.value_origin = at(kept.len() - name.len(), name);
-        (place.is_include, place.assigned) = (true, true);
-        return Some((format!("include={name}"), place));
+        written.value_origin = at(kept.len() - name.len(), name);
+        (details.is_include, details.assigned) = (true, true);
+        return Some((format!("include={name}"), details));
     }
     if let Some((name, value)) = text.split_once('=') {
         let value = value.trim_start();
-        place.origin = at(start, name.trim_end());
-        place.value_origin = at(kept.len() - value.len(), value);
-        place.value = Some(value.to_owned());
+        written.origin = at(start, name.trim_end());
+        written.value_origin = at(kept.len() - value.len(), value);
+        written.value = Some(value.to_owned());
     }
     let expanded = environment.expand(text);
-    place.assigned = expanded.text.contains('=');
-    place.indent = indent(&expanded.text).to_owned();
-    place.keyword = expanded.keyword;
-    place.unset = expanded.unset;
+    written.indent = indent(&expanded.text).to_owned();
+    written.keyword = expanded.keyword;
+    written.unset = expanded.unset;
+    details.assigned = expanded.text.contains('=');
     let text = expanded.text.trim();
     if text.is_empty() {
         return None;
     }
     let escape = if text.starts_with(['[', ';', '#', ESCAPE]) { "\\" } else { "" };
-    let equals = if place.assigned { "" } else { "=" };
-    Some((format!("{escape}{text}{equals}"), place))
+    let equals = if details.assigned { "" } else { "=" };
+    Some((format!("{escape}{text}{equals}"), details))
 }
 
 /// The blanks after the `=` of a line.
@@ -196,28 +183,25 @@ fn include(text: &str) -> Option<&str> {
     }
 }
 
-/// What an ini item means in a job file.
-fn entry(item: Result<Item, Error<Infallible>>, place: LineDetails, line: &str) -> Option<LineEntry> {
-    if let Some(why) = place.unreadable {
+/// The meaning of an ini item in a job file.
+fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str) -> Option<LineEntry> {
+    let LineDetails { written, is_include, unreadable, assigned } = details;
+    if let Some(why) = unreadable {
         let section = match (why, item) {
             (Unreadable::LongName(_), Ok(Item::Section { name })) => Some(name),
             (Unreadable::ByteOrderMark, _) => bracketed(line.trim_start_matches('\u{feff}')),
             _ => None,
         };
-        return Some(LineEntry::Broken(Box::new(unreadable(why, place.origin)), section));
+        return Some(LineEntry::Broken(Box::new(text_error(why, written.origin)), section));
     }
     Some(match item {
-        Ok(Item::Section { name }) => LineEntry::Section(name, place.origin),
-        Ok(Item::Value { value, .. }) if place.is_include => LineEntry::Include(value, place.value_origin),
+        Ok(Item::Section { name }) => LineEntry::Section(name, written.origin),
+        Ok(Item::Value { value, .. }) if is_include => LineEntry::Include(value, written.value_origin),
         Ok(Item::Value { key, value }) => LineEntry::Assignment(Assignment {
             name: key.strip_prefix(ESCAPE).map(str::to_owned).unwrap_or(key),
-            literal: place.value.as_deref() == Some(&value),
-            value: place.assigned.then_some(value),
-            origin: place.origin,
-            value_origin: place.value_origin,
-            indent: place.indent,
-            keyword: place.keyword,
-            unset: place.unset,
+            literal: written.value.as_deref() == Some(&value),
+            value: assigned.then_some(value),
+            ..written
         }),
         Ok(Item::Empty | Item::Comment { .. }) => return None,
         Err(Error::Inner(never)) => match never {},
@@ -238,18 +222,18 @@ fn entry(item: Result<Item, Error<Infallible>>, place: LineDetails, line: &str) 
             };
             let name = bracketed(line);
             let suggestion = name.as_ref().map(|name| format!("[{name}]"));
-            let diagnostic = Diagnostic::error(message, place.origin).code(code).label(label);
+            let diagnostic = Diagnostic::error(message, written.origin).code(code).label(label);
             LineEntry::Broken(Box::new(Diagnostic { suggestion, ..diagnostic }), name)
         }
     })
 }
 
-/// The name of the section that a line was to begin.
+/// The name of the section that a line was meant to begin.
 fn bracketed(line: &str) -> Option<String> {
     line.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest).to_owned())
 }
 
-fn unreadable(why: Unreadable, origin: Origin) -> Diagnostic {
+fn text_error(why: Unreadable, origin: Origin) -> Diagnostic {
     match why {
         Unreadable::NotUtf8 => Diagnostic::error("text that is not UTF-8", origin)
             .code("not-utf-8")

@@ -1,4 +1,4 @@
-//! What job files may ask of the machine, and the replacement of `${NAME}` and `$ncpus` in their lines.
+//! The facts about the machine that job files can use, and the replacement of `${NAME}` and `$ncpus` in their lines.
 
 use std::io;
 use std::path::Path;
@@ -9,11 +9,11 @@ pub type Variable = Box<dyn Fn(&str) -> Option<String>>;
 /// Reads a whole file.
 pub type ReadFile = Box<dyn Fn(&Path) -> io::Result<Vec<u8>>>;
 
-/// What job files may ask of the machine; handed in, so that parsing looks at nothing itself.
+/// The facts about the machine that job files can use. The caller provides them: parsing itself asks nothing.
 pub struct Environment {
-    /// Value of an environment variable.
+    /// Returns the value of an environment variable.
     pub var: Variable,
-    /// Content of an included file or of a pattern's file.
+    /// Reads an included file or the file of a pattern.
     pub read_file: ReadFile,
     /// Bytes per page, for `$pagesize`.
     pub pagesize: u64,
@@ -28,14 +28,14 @@ pub struct Environment {
 pub(crate) struct Expanded {
     /// The new text.
     pub(crate) text: String,
-    /// Whether a `$ncpus` or the like was replaced, so that the value may be arithmetic.
+    /// True if a keyword such as `$ncpus` was replaced: the value may be arithmetic.
     pub(crate) keyword: bool,
-    /// Names of variables that have no value.
+    /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
 }
 
 impl Default for Environment {
-    /// A machine without variables and files: pages of 4 KiB, 1 GiB of memory, one CPU.
+    /// No variables, no files, pages of 4 KiB, 1 GiB of memory, one CPU.
     fn default() -> Environment {
         Environment {
             var: Box::new(|_| None),
@@ -48,8 +48,7 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// Replaces every `${NAME}`, then every `$pagesize`, `$mb_memory` and `$ncpus`, also in what came from
-    /// variables.
+    /// Replaces every `${NAME}`, then every `$pagesize`, `$mb_memory` and `$ncpus`, also within the values of variables.
     pub(crate) fn expand(&self, line: &str) -> Expanded {
         let mut expanded = Expanded::default();
         let mut rest = line;

@@ -1,24 +1,23 @@
-//! From the lines of a section to assignments: which option a name means, in which order they count, what
-//! values mean.
+//! From the lines of a section to assignments: which option a name means, in which order the lines are evaluated, and
+//! what their values mean.
 
 use std::borrow::Cow;
 
+use ferrio_job::{Choice as _, Diagnostic, KbBase};
 use log::debug;
 
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, pool, rows};
+use crate::diagnostic::nearest;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::Given;
-use crate::reading::Reading;
-use crate::suggest::nearest;
 use crate::value::describe::describe;
-use crate::value::{Fault, TextPiece, Value, evaluate, fio, parse, read};
-use ferrio_job::{Choice as _, Diagnostic, KbBase};
+use crate::value::{Fault, Reading, TextPiece, Value, evaluate, fio, parse, read, shortened};
 
-/// The settings that later assignments are read by.
+/// The settings that affect how later assignments are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueContext {
-    /// The engine in force, by its canonical name.
+    /// The current engine, by its canonical name.
     pub(crate) engine: String,
     /// What `k` means.
     pub(crate) kb_base: u64,
@@ -32,8 +31,8 @@ impl Default for ValueContext {
     }
 }
 
-/// Evaluates all lines of a section of a job file: the engine is the last one named, some options come first
-/// or last. `setting` is what the section starts from and is changed to what it leaves.
+/// Evaluates the lines of a section of a job file: the last engine named applies to all lines, and some options come
+/// first or last. `setting` changes from the settings before the section to those after it.
 pub(crate) fn section(
     lines: &[Assignment],
     setting: &mut ValueContext,
@@ -72,11 +71,10 @@ pub(crate) fn section(
     all
 }
 
-/// Suggestions stop after this many diagnostics.
+/// Most diagnostics with suggestions.
 const SUGGESTIONS: usize = 200;
 
-/// Evaluates one assignment, and changes `setting` if it is one that others are read by; also gives a notice
-/// if there is one to give.
+/// Evaluates one assignment, which may change `setting`. Returns a warning if the option is deprecated.
 pub(crate) fn assignment(
     opt: Opt,
     line: &Assignment,
@@ -105,7 +103,7 @@ pub(crate) fn assignment(
     Ok((Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() }, notice))
 }
 
-/// The text that counts as the value of a line: with its arithmetic done, and for fio with the blanks in front of it.
+/// The text of a value after arithmetic; in fio's reading, with the blanks before it.
 fn effective<'a>(
     row: &OptionRow,
     line: &'a Assignment,
@@ -126,15 +124,21 @@ fn effective<'a>(
     }))
 }
 
-/// What is wrong with an option no table has for a job with `engine`.
-pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnostic {
-    let name = &line.name;
-    let mut owners: Vec<&str> = Vec::new();
+/// The engines that have a private option of this name, each once.
+pub fn engines_with_option(name: &str) -> Vec<&'static str> {
+    let mut owners = Vec::new();
     for opt in Opt::named(name) {
         if let OptionScope::Engines(engines) = opt.row().scope {
-            owners.extend(engines.iter().filter(|owner| !owners.contains(owner)).collect::<Vec<_>>());
+            owners.extend(engines.iter().filter(|engine| !owners.contains(*engine)).collect::<Vec<_>>());
         }
     }
+    owners
+}
+
+/// The error for an option that does not exist for jobs with `engine`.
+pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnostic {
+    let name = &line.name;
+    let owners = engines_with_option(name);
     if !owners.is_empty() {
         let engines = if owners.len() > 1 { "engines" } else { "engine" };
         let message =
@@ -153,7 +157,7 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     match suggest.then(|| nearest(name, pool(engine))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {
-            diagnostic.help(format!("private options of engine {engine} are not known here"))
+            diagnostic.help(format!("private options of engine {engine} are unknown here"))
         }
         None => match suggest.then(|| nearest_of_engines(name)).flatten() {
             Some((word, owner)) => {
@@ -164,14 +168,14 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     }
 }
 
-/// `rw=read` for a line like `rw read` or `rw: read`, which has no equals sign between a name and its value.
+/// `rw=read` for a line such as `rw read` or `rw: read`, without an equals sign between name and value.
 fn separated(line: &Assignment, engine: &str) -> Option<String> {
     let (name, value) = line.name.split_once([' ', '\t', ':']).filter(|_| line.value.is_none())?;
     let value = value.trim_start_matches([' ', '\t', ':']);
     (!value.is_empty() && Opt::from_name(name, engine).is_some()).then(|| format!("{name}={value}"))
 }
 
-/// The private option that `name` is likely to be a misspelling of, with an engine that has it.
+/// The private option whose misspelling `name` probably is, with an engine that has it.
 fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
     let owned = |row: &'static OptionRow| match row.scope {
         OptionScope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
@@ -181,13 +185,16 @@ fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
     rows().iter().filter_map(owned).find(|(other, _)| *other == word)
 }
 
-/// A fault of a value as a diagnostic.
+/// Most characters of a refused value that are shown.
+const SHOWN: usize = 60;
+
+/// A fault in a value as a diagnostic.
 fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
     let unset = line.unset.first().map(|name| format!("the variable `{name}` is not set"));
     let (message, origin) = match fault.message {
         Some(message) => (message, line.origin.clone()),
         None => {
-            let message = format!("invalid value `{}` for option `{}`", shortened(text), line.name);
+            let message = format!("invalid value `{}` for option `{}`", shortened(text, SHOWN), line.name);
             let characters = |range: &str| range.chars().count();
             let start = characters(text.get(..fault.start).unwrap_or(""));
             let length = characters(text.get(fault.start..fault.start + fault.length).unwrap_or(""));
@@ -204,7 +211,7 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
     }
 }
 
-/// Advice on signs that shells know and job files do not.
+/// Advice on signs that have a meaning in shells but not in job files.
 fn punctuation(text: &str) -> Option<String> {
     let unquoted = |sign| text.strip_prefix(sign)?.strip_suffix(sign).filter(|inner| !inner.is_empty());
     if let Some(inner) = unquoted('"').or_else(|| unquoted('\'')) {
@@ -213,8 +220,8 @@ fn punctuation(text: &str) -> Option<String> {
     text.contains("${").then(|| "a variable ends with `}`: `${NAME}`".to_owned())
 }
 
-/// The result of arithmetic in a value that had a keyword in it, for options that are numbers. Anything else,
-/// a path with slashes say, stays as it is.
+/// The result of arithmetic in a value with a keyword, for options that are numbers. Anything else, such as a path with
+/// slashes, is not changed.
 fn arithmetic(row: &OptionRow, value: &str) -> Option<String> {
     let numeric = matches!(
         row.kind,
@@ -232,15 +239,15 @@ fn arithmetic(row: &OptionRow, value: &str) -> Option<String> {
         return None;
     }
     let number = evaluate(TextPiece::whole(value), &|_| None).ok()?.number.whole()?;
-    // `0-$ncpus` is a range and not a difference
+    // `0-$ncpus` is a range, not a difference.
     let range = matches!(row.kind, ValueKind::CpuList | ValueKind::SizeRange | ValueKind::TimeRange);
     (!range || number >= 0).then(|| number.to_string())
 }
 
-/// Lines and values longer than this are no arithmetic to fio.
+/// Longest line (exclusive) and value (inclusive) in which fio does arithmetic.
 const ARITHMETIC: (usize, usize) = (128, 100);
 
-/// What fio makes of any value that had a keyword in it and looks like arithmetic to it: a path, too.
+/// The result of fio's arithmetic, which it does in any value with a keyword and an operator, even in a path.
 fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, Fault> {
     let length = line.name.len() + 1 + line.indent.len() + value.len();
     let operator = |text: &str| text.contains(['+', '-', '*', '/']);
@@ -255,12 +262,4 @@ fn fio_arithmetic(line: &Assignment, value: &str) -> Result<Option<String>, Faul
     fio::bc(value)
         .map(Some)
         .map_err(|fault| fault.help("fio runs every value with a keyword and an operator through bc"))
-}
-
-/// The beginning of a long text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
 }

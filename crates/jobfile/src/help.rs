@@ -1,24 +1,25 @@
-//! Help on options, made from the catalogue: `--cmdhelp` and `--enghelp` in fio's layout.
+//! Help on options from the catalogue: `--cmdhelp` and `--enghelp`, in fio's layout.
 
 use std::fmt::Write as _;
 
 use ferrio_job::{Diagnostic, Origin, Prefix, Word};
 
 use crate::catalogue::{Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, rows};
+use crate::evaluate::engines_with_option;
 
-/// An answer to a question about options.
+/// The answer to a question about options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Help {
-    /// What was asked for; ends with a newline unless it is empty.
+    /// The requested text; ends with a newline unless it is empty.
     pub text: String,
-    /// Why it is not quite that.
+    /// Why the text is missing, or is not exactly what was requested.
     pub complaints: Vec<Diagnostic>,
-    /// There was nothing to show.
+    /// True if nothing was found.
     pub failed: bool,
 }
 
 impl Help {
-    /// Just what was asked for.
+    /// The requested text.
     pub fn found(text: String) -> Help {
         Help { text, ..Help::default() }
     }
@@ -32,8 +33,8 @@ fn not_found(message: String) -> Diagnostic {
     Diagnostic::error(message, Origin::Builtin).code("not-found")
 }
 
-/// `--cmdhelp` (`None` or `all`): all core options, one a line; or `--cmdhelp=NAME`: one option in detail. Of
-/// an unknown name the nearest is shown if it is near.
+/// `--cmdhelp` (`None` or `all`): all core options, one per line. `--cmdhelp=NAME`: one option in detail; for an unknown
+/// name, the most similar option if there is one.
 pub fn cmdhelp(what: Option<&str>) -> Help {
     let core = || rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row));
     let Some(name) = what.filter(|&name| name != "all") else {
@@ -57,17 +58,13 @@ pub fn cmdhelp(what: Option<&str>) -> Help {
     }
 }
 
-/// Where an option of an engine is explained.
+/// Where an engine's option is explained.
 fn owner(name: &str) -> String {
-    let owners = Opt::named(name).iter().find_map(|opt| match opt.row().scope {
-        OptionScope::Engines(engines) => engines.first(),
-        _ => None,
-    });
-    owners.map(|engine| format!(" - see --enghelp={engine},{name}")).unwrap_or_default()
+    let owners = engines_with_option(name);
+    owners.first().map(|engine| format!(" - see --enghelp={engine},{name}")).unwrap_or_default()
 }
 
-/// `--enghelp`: the engines of this program; with an engine its private options, with an option that one in
-/// detail.
+/// `--enghelp`: all engines, the private options of one engine, or one of those options in detail.
 pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> Help {
     let Some(engine) = engine else {
         let names = engines.iter().map(|name| format!("\t{name}\n"));
@@ -93,7 +90,7 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     }
 }
 
-/// One line per option, those that belong to another below it and indented.
+/// One line per option; options that belong to another are indented below it.
 fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
     let rows: Vec<_> = rows.collect();
     let mut text = String::new();
@@ -107,7 +104,7 @@ fn list<'a>(rows: impl Iterator<Item = &'a OptionRow>) -> String {
 
 fn branch(row: &OptionRow, rows: &[&OptionRow], depth: usize, text: &mut String) {
     let name = format!("{:1$}{2}", "", 2 * depth, row.name);
-    // writing to a String cannot fail
+    // Writing to a String cannot fail.
     let _ = writeln!(text, "{name:<24}: {}", row.help);
     for child in rows.iter().filter(|child| child.parent == row.name && child.name != row.name) {
         branch(child, rows, depth + 1, text);
@@ -136,7 +133,7 @@ fn detail(row: &OptionRow) -> String {
         };
         line(if at == 0 { "valid values" } else { "" }, text.trim_end());
     }
-    // What fio does not say.
+    // fio's help does not have the rest.
     if let Some(unit) = unit_text(row.unit) {
         line("unit", unit);
     }
@@ -156,7 +153,7 @@ fn detail(row: &OptionRow) -> String {
     text
 }
 
-/// What kind of value an option takes, in the words fio's help has for it.
+/// The type of an option's value, in the words of fio's help.
 pub fn type_text(row: &OptionRow) -> &'static str {
     match row.kind {
         ValueKind::Flag => "empty or boolean value ([0|1])",
@@ -189,7 +186,7 @@ pub fn type_text(row: &OptionRow) -> &'static str {
     }
 }
 
-/// The numbers accepted, for options that are numbers and not words; an open end is -1.
+/// The range of a number; no maximum is -1. `None` for other options.
 pub fn range_text(row: &OptionRow) -> Option<String> {
     if !row.choices.is_empty() {
         return None;
@@ -209,7 +206,7 @@ pub fn range_text(row: &OptionRow) -> Option<String> {
     }
 }
 
-/// What a number without a suffix means.
+/// The unit of a number without a suffix.
 pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
     match unit {
         ValueUnit::Plain | ValueUnit::Count => None,
@@ -224,7 +221,7 @@ pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
     }
 }
 
-/// False for options that only exist to be refused or ignored.
+/// False for options that are only refused or ignored.
 pub fn is_listed(row: &OptionRow) -> bool {
     !matches!(row.kind, ValueKind::Deprecated | ValueKind::Ignored) && row.opt != Opt::GpuDevId
 }

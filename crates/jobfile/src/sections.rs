@@ -1,13 +1,13 @@
-//! The sections of a job file with their lines, included files spliced in.
+//! The sections of a job file with their lines, including those of included files.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::document::{Assignment, LineEntry, entries};
-use crate::environment::Environment;
 use ferrio_job::{Diagnostic, Origin, reason};
 
+use crate::document::{Assignment, LineEntry, entries};
+use crate::environment::Environment;
 use crate::sources::Sources;
 
 /// A section and its lines in the order written.
@@ -19,7 +19,7 @@ pub(crate) struct Section {
     pub(crate) origin: Origin,
     /// The lines.
     pub(crate) lines: Vec<Assignment>,
-    /// What is wrong with the section before its lines are looked at.
+    /// Errors found before its lines are evaluated.
     pub(crate) wrong: Vec<Diagnostic>,
 }
 
@@ -28,22 +28,22 @@ impl Section {
         Section { name, origin, lines: Vec::new(), wrong: Vec::new() }
     }
 
-    /// Whether it sets defaults for later sections.
+    /// True if it sets defaults for later sections.
     pub(crate) fn is_global(&self) -> bool {
         is_global(&self.name)
     }
 }
 
-/// Whether a name means the globals.
+/// True if a section of this name sets globals.
 pub(crate) fn is_global(name: &str) -> bool {
     name.starts_with("global")
 }
 
-/// Included files may include others this deep.
+/// Maximum nesting of included files.
 const DEPTH: usize = 16;
 
-/// At most this many lines may come from included files, `include` lines among them: files that include others several
-/// times can ask for more than any machine has.
+/// Maximum number of lines from included files, `include` lines among them. Files that include others several times can
+/// otherwise need more memory than there is.
 const SPLICED: usize = 1 << 20;
 
 /// Reads job files and what they include.
@@ -51,20 +51,20 @@ const SPLICED: usize = 1 << 20;
 pub(crate) struct Library {
     /// The texts read so far.
     pub(crate) sources: Sources,
-    /// Included files by the path they were found at, with their number.
+    /// Included files by path, with their number.
     included: HashMap<String, (u32, Rc<[LineEntry]>)>,
-    /// Lines that came from included files.
+    /// Lines from included files so far.
     spliced: usize,
 }
 
 impl Library {
-    /// Adds a text; returns its number.
+    /// Adds a text and returns its number.
     pub(crate) fn add(&mut self, name: &str, text: &[u8]) -> u32 {
         self.sources.add(name, text)
     }
 
-    /// The sections of text number `source` whose names are `wanted`, and the global ones; what is wrong before
-    /// the first of them goes to `wrong`. Of other sections no line is looked at.
+    /// The sections of text number `source` whose names are `wanted`, and the global ones. Errors before the first
+    /// section go to `wrong`; lines of other sections are ignored.
     pub(crate) fn sections(
         &mut self,
         source: u32,
@@ -84,7 +84,7 @@ impl Library {
                 }
                 LineEntry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
-                        // so that its lines are not complained about as well
+                        // Its lines are not errors as well.
                         sections.push(Section::new(name, diagnostic.origin.clone()));
                         skipping = false;
                     }
@@ -116,7 +116,7 @@ impl Library {
         sections
     }
 
-    /// The line of a place in a job file, from its start to the end of the place.
+    /// The place from the start of its line.
     fn line_of(&self, place: Origin) -> Origin {
         match place {
             Origin::File { source, line, column, length } => {
@@ -130,12 +130,12 @@ impl Library {
     }
 }
 
-/// Splicing of included files into one section.
+/// Inserts included files into one section.
 struct Splice<'a> {
     library: &'a mut Library,
     environment: &'a Environment,
     wrong: &'a mut Vec<Diagnostic>,
-    /// Numbers of the texts being read, innermost last.
+    /// Numbers of the texts that are being read, innermost last.
     stack: Vec<u32>,
 }
 
@@ -162,11 +162,11 @@ impl Splice<'_> {
         let refusal = if self.stack.iter().any(|&outer| name_of(outer) == name_of(source)) {
             Some(("circular-include", "leads back to itself".to_owned()))
         } else if self.stack.len() > DEPTH {
-            Some(("deep-include", format!("is nested too deeply: the most is {DEPTH} levels")))
+            Some(("deep-include", format!("is nested too deeply: the limit is {DEPTH} levels")))
         } else if self.library.spliced > SPLICED {
             Some((
                 "endless-include",
-                format!("is one too many: {SPLICED} lines from included files are the most"),
+                format!("is one too many: the limit is {SPLICED} lines from included files"),
             ))
         } else {
             None
@@ -195,14 +195,14 @@ impl Splice<'_> {
         self.stack.pop();
     }
 
-    /// The chain of includes down to the file `source`.
+    /// The chain of includes that leads to the file `source`.
     fn chain(&self, source: u32) -> String {
         let name = |source: &u32| format!("`{}`", self.library.sources.name(*source));
         let names: Vec<String> = self.stack.iter().chain([&source]).map(name).collect();
         names.join(" includes ")
     }
 
-    /// Looks for a file as named, then beside the file that names it.
+    /// Finds a file under its name, or else beside the file that includes it.
     fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[LineEntry]>)> {
         let first = self.read(name.to_owned());
         match (first, self.beside(name)) {

@@ -1,6 +1,6 @@
-//! The texts of job files that places point into.
+//! The texts of job files, which places of diagnostics point into.
 
-/// The texts that were read.
+/// All texts read.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     files: Vec<Source>,
@@ -17,7 +17,7 @@ struct Source {
 }
 
 impl Sources {
-    /// Adds a text; returns its number. What is not UTF-8 in it becomes replacement characters.
+    /// Adds a text and returns its number. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> u32 {
         let mut text = String::with_capacity(bytes.len());
         let mut garbled = Vec::new();
@@ -48,7 +48,7 @@ impl Sources {
         file.text.get(start..end).unwrap_or("").trim_end_matches('\r')
     }
 
-    /// Where the first `length` bytes of a line hold something that is not UTF-8: byte offset within the line.
+    /// Byte offset of the first replacement character in the first `length` bytes of a line.
     pub(crate) fn garbled(&self, source: u32, line: u32, length: usize) -> Option<usize> {
         let file = self.files.get(source as usize)?;
         let start = *(line as usize).checked_sub(1).and_then(|at| file.starts.get(at))?;

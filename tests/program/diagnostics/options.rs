@@ -70,7 +70,7 @@ fn an_option_of_an_engine_nobody_knows() {
     3 | spdk_mem=2
       | ^^^^^^^^
       |
-      = help: private options of engine spdk are not known here
+      = help: private options of engine spdk are unknown here
 
     note: job a dropped
     "#);

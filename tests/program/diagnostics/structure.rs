@@ -228,7 +228,7 @@ fn includes_nested_too_deeply_show_the_chain() {
     files.push(("x.fio", b"[a]\ninclude i0\n"));
     insta::assert_snapshot!(said(&files, &["x.fio"]), @r#"
     [deep-include]
-    error: the include file `i16` is nested too deeply: the most is 16 levels
+    error: the include file `i16` is nested too deeply: the limit is 16 levels
      --> i15:1:9
       |
     1 | include i16
@@ -248,7 +248,7 @@ fn files_that_include_each_other_many_times_are_refused_at_once() {
     files.extend([("i12", b"bs=4k\n".as_slice()), ("x.fio", b"[a]\ninclude i0\n")]);
     insta::assert_snapshot!(said(&files, &["x.fio"]), @r#"
     [endless-include]
-    error: the include file `i11` is one too many: 1048576 lines from included files are the most
+    error: the include file `i11` is one too many: the limit is 1048576 lines from included files
      --> i10:1:9
       |
     1 | include i11

@@ -1,50 +1,47 @@
-//! Puts jobs together from the command line and job files.
+//! Builds jobs from the command line and job files.
 //!
-//! The command line comes first, from left to right; then the job files. Its globals serve the first file
-//! only: each further file starts from nothing.
+//! The command line comes first, from left to right, then the job files. Its globals apply to the first file only: each
+//! further file starts without globals.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::catalogue::Opt;
-use ferrio_job::{Diagnostic, Severity};
+use ferrio_job::{ArgOrigin, Diagnostic, Origin, Severity};
 
+use crate::catalogue::Opt;
 use crate::diagnostic::Problems;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::evaluate::{self, ValueContext, unknown};
 use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
-use crate::reading::Reading;
 use crate::sections::{Library, Section, is_global};
-use crate::value::Value;
-use ferrio_job::{ArgOrigin, Origin};
+use crate::value::{Reading, Value};
 
 /// Collects jobs: first the command line from left to right, then the job files.
 pub struct Builder {
     environment: Environment,
-    reading: Reading,
     library: Library,
     diagnostics: Vec<Diagnostic>,
-    /// Globals of the command line and the first file, then of each further file.
+    /// The globals of the command line and the first file, then those of each further file.
     scopes: Vec<Globals>,
     drafts: Vec<JobDraft>,
-    /// What command-line options belong to.
+    /// What the next command-line option belongs to.
     target: Target,
     /// Sections to keep; all if empty.
     wanted: Vec<String>,
-    /// For each file what `--showcmd` shows of it.
-    files: Vec<Vec<Mark>>,
+    /// The sections of each file.
+    files: Vec<Vec<Shown>>,
 }
 
-/// Global assignments and the settings they leave.
+/// Global assignments and the settings after them.
 #[derive(Default)]
 struct Globals {
     list: Vec<Given>,
     setting: ValueContext,
 }
 
-/// A job before its globals are complete.
+/// A job whose globals are not complete yet.
 struct JobDraft {
     name: String,
     own: Vec<Given>,
@@ -63,17 +60,11 @@ enum Target {
     Nothing,
 }
 
-enum Mark {
-    Globals(usize),
-    Job(usize),
-}
-
 impl Builder {
-    /// An empty set.
+    /// A builder without jobs.
     pub fn new(environment: Environment) -> Builder {
         Builder {
             environment,
-            reading: Reading::default(),
             library: Library::default(),
             diagnostics: Vec::new(),
             scopes: vec![Globals::default()],
@@ -84,14 +75,13 @@ impl Builder {
         }
     }
 
-    /// How values are read; to be said before the first option or file.
+    /// Sets how values are read; must be called before the first option or file.
     pub fn reading(&mut self, reading: Reading) {
-        self.reading = reading;
         self.scopes[0].setting.reading = reading;
     }
 
-    /// A job option of the command line; `name` without dashes and in full. It belongs to the job begun last,
-    /// else to the globals. Takes effect at once, in contrast to job files.
+    /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
+    /// to the globals if there is none. Unlike options of job files, it takes effect at once.
     pub fn command_option(&mut self, name: &str, value: Option<&str>, argument: ArgOrigin) {
         if name == Opt::Name.row().name
             && let Some(job) = value
@@ -115,9 +105,7 @@ impl Builder {
             origin: argument.origin(),
             value_origin: argument.value_origin(value.unwrap_or("")),
             literal: value.is_some_and(|value| argument.text.ends_with(value)),
-            indent: String::new(),
-            keyword: false,
-            unset: Vec::new(),
+            ..Assignment::default()
         };
         let Some(opt) = Opt::from_name(name, &setting.engine) else {
             self.diagnostics.push(unknown(&line, &setting.engine, true));
@@ -132,7 +120,7 @@ impl Builder {
         }
     }
 
-    /// `--name=`: begins a job; a name that begins with `global` reopens the globals.
+    /// `--name=`: begins a job, or returns to the globals if the name begins with `global`.
     pub fn begin_job(&mut self, name: &str, argument: ArgOrigin) {
         if name.is_empty() {
             let diagnostic = Diagnostic::error("option `name` has an empty value", argument.origin());
@@ -167,16 +155,16 @@ impl Builder {
         });
     }
 
-    /// `--section=`: only sections and jobs of these names count; globals always do.
+    /// `--section=`: selects the sections and jobs with these names; globals always apply.
     pub fn sections(&mut self, names: Vec<String>) {
         self.wanted.extend(names);
     }
 
-    /// One job file.
+    /// Adds a job file.
     pub fn file(&mut self, name: &str, text: &[u8]) {
         let scope = self.files.len();
         if scope > 0 {
-            let setting = ValueContext { reading: self.reading, ..ValueContext::default() };
+            let setting = ValueContext { reading: self.scopes[0].setting.reading, ..ValueContext::default() };
             self.scopes.push(Globals { setting, ..Globals::default() });
         }
         let source = self.library.add(name, text);
@@ -188,49 +176,34 @@ impl Builder {
             self.diagnostics.append(&mut section.wrong);
             if section.is_global() {
                 self.globals(section, scope);
-                shown.push(Mark::Globals(self.scopes[scope].list.len()));
+                shown.push(Shown::Globals(self.scopes[scope].list.len()));
             } else {
                 self.warn_of_name(&section);
-                shown.push(Mark::Job(self.drafts.len()));
+                shown.push(Shown::Job(self.drafts.len()));
                 self.job(section, scope, std::mem::take(&mut first_of_file));
             }
         }
         self.files.push(shown);
     }
 
-    /// Something else that was found wrong, a job file that cannot be read say, in its place among the rest.
+    /// Adds another problem, for example a job file that cannot be read, in its place among the rest.
     pub fn problem(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// The engine in force for the next command-line option.
-    pub fn engine(&self) -> &str {
-        match self.target {
-            Target::Job(at) => &self.drafts[at].setting.engine,
-            Target::Globals | Target::Nothing => &self.scopes[0].setting.engine,
-        }
-    }
-
-    /// The jobs, or everything found wrong in all files.
+    /// The jobs, or everything that is wrong in all files.
     pub fn finish(self) -> Result<JobSet, Problems> {
         let mut seen = HashSet::new();
         let mut diagnostics = self.diagnostics;
-        // a file included several times says the same thing several times
+        // A file that is included several times has the same mistakes each time.
         diagnostics.retain(|diagnostic| seen.insert(diagnostic.clone()));
         if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             return Err(Problems { diagnostics, sources: self.library.sources });
         }
         let lists: Vec<Arc<[Given]>> = self.scopes.into_iter().map(|globals| globals.list.into()).collect();
         let jobs = assemble(self.drafts, &lists);
-        let shown = self.files.into_iter().enumerate().map(|(file, marks)| {
-            let shown = marks.into_iter().map(|mark| match mark {
-                Mark::Globals(count) => Shown::Globals(Arc::clone(&lists[file]), count),
-                Mark::Job(at) => Shown::Job(at),
-            });
-            shown.collect()
-        });
         Ok(JobSet {
-            files: shown.collect(),
+            files: lists.iter().cloned().zip(self.files).collect(),
             jobs,
             globals: lists.last().map_or_else(Vec::new, |globals| globals.to_vec()),
             warnings: diagnostics,
@@ -264,7 +237,7 @@ impl Builder {
         self.note_dropped(before, section);
     }
 
-    /// A section that looks like globals and is a job.
+    /// Warns of a section that looks like globals but is a job.
     fn warn_of_name(&mut self, section: &Section) {
         if section.name.eq_ignore_ascii_case("global") {
             let message = format!("section [{}] is a job", section.name);
@@ -274,7 +247,7 @@ impl Builder {
         }
     }
 
-    /// Says which job is lost if there were errors since there were `before` diagnostics.
+    /// Notes that a job is dropped if there are errors after the first `before` diagnostics.
     fn note_dropped(&mut self, before: usize, section: Section) {
         if self.diagnostics[before..].iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             let message = format!("job {} dropped", section.name);
@@ -284,12 +257,12 @@ impl Builder {
     }
 }
 
-/// Whether jobs of this name count; all do if none is named.
+/// Whether jobs of this name are selected; without a selection all are.
 fn wants(wanted: &[String], name: &str) -> bool {
     wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
 }
 
-/// Gives the jobs what they inherit; jobs that inherit the same share it.
+/// Adds the inherited options to the jobs. Jobs that inherit the same options share them.
 fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
     let mut shared: Option<(usize, usize, Arc<Inherited>)> = None;
     let mut jobs = Vec::with_capacity(drafts.len());

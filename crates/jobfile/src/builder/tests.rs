@@ -6,6 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::diagnostic::diagnostics_json;
 use crate::value::Amount;
 
 fn machine() -> Environment {
@@ -306,7 +307,8 @@ proptest! {
         let mut builder = Builder::new(Environment { read_file: Box::new(read_file), ..Environment::default() });
         builder.file("j.fio", format!("[a]\n{}", texts[0]).as_bytes());
         if let Err(problems) = builder.finish() {
-            prop_assert!(!problems.render(false).is_empty() && !problems.json().is_empty());
+            prop_assert!(!problems.render(false).is_empty());
+            prop_assert!(!diagnostics_json(&problems.diagnostics, &problems.sources).is_empty());
         }
     }
 

@@ -1,6 +1,7 @@
 //! How diagnostics look. The tests of the whole program show each kind of mistake.
 
 use super::*;
+use crate::catalogue::pool;
 use crate::{Builder, Environment};
 use ferrio_job::ArgOrigin;
 
@@ -82,4 +83,21 @@ fn colours_are_only_used_when_asked_for() {
     builder.file("x.fio", b"[a]\nsize\n");
     let problems = builder.finish().expect_err("size needs a value");
     assert!(problems.render(true).contains("\u{1b}[") && !problems.render(false).contains('\u{1b}'));
+}
+
+#[test]
+fn typing_errors_are_recognised_and_other_words_are_not() {
+    for (typed, want) in [
+        ("iodpeth", Some("iodepth")),
+        ("siz", Some("size")),
+        ("block_size", Some("blocksize")),
+        ("runtimes", Some("runtime")),
+        ("rwmixraed", Some("rwmixread")),
+        ("BS", Some("bs")),
+        ("quantum_flux", None),
+        ("7", None),
+        ("", None),
+    ] {
+        assert_eq!(nearest(typed, pool("psync")), want, "{typed}");
+    }
 }

@@ -1,20 +1,20 @@
-//! What to tell someone whose value was refused although fio takes it: what fio makes of it, and what to write.
+//! Advice on a refused value that fio accepts: how fio reads it, and what to write instead.
 
 use super::describe::describe;
-use super::fault::Fault;
+use super::fault::{Fault, leading_digits};
 use super::fio;
 use super::model::ReadPatternFile;
 use super::number::time_factor;
 use super::parse::parse;
 use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
-/// Longer texts are not searched for a meaning.
+/// Longest text whose meaning is guessed.
 const LONGEST: usize = 64;
 
-/// At most this many characters of fio's reading of a value are shown.
+/// Most characters of fio's reading of a value that are shown.
 const MEANING: usize = 100;
 
-/// `fault` with fio's reading of the refused `text` in its help, if fio has one.
+/// Adds fio's reading of the refused `text` to the help of `fault`, if fio accepts it.
 pub(crate) fn advise(
     fault: Fault,
     row: &'static OptionRow,
@@ -25,7 +25,7 @@ pub(crate) fn advise(
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
     let reads = match describe(row, &value).as_str() {
         "nothing" => "fio skips this and keeps what was set before".to_owned(),
-        value => format!("fio reads this as {}", shortened(value)),
+        value => format!("fio reads this as {}", shortened(value, MEANING)),
     };
     let help = match (meant(row, text.trim(), kb_base), &fault.help) {
         (Some(meant), _) => format!("{reads}; write `{meant}`, or use --strict=fio"),
@@ -35,22 +35,19 @@ pub(crate) fn advise(
     fault.help(help)
 }
 
-/// The beginning of a long meaning: the rest of it says no more.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MEANING) {
+/// The first `most` characters of a text.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-/// The value someone probably wanted, written so that it is accepted.
+/// The value that was probably meant, in a form that is accepted.
 pub(super) fn meant(row: &'static OptionRow, text: &str, kb_base: u64) -> Option<String> {
-    if text.len() > LONGEST {
-        return None;
-    }
     let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
     let accepted = |text: &String| parse(row, Some(text), kb_base, &no_file).is_ok();
-    guess(row, text).filter(accepted)
+    if text.len() <= LONGEST { guess(row, text).filter(accepted) } else { None }
 }
 
 fn guess(row: &OptionRow, text: &str) -> Option<String> {
@@ -70,8 +67,8 @@ fn guess(row: &OptionRow, text: &str) -> Option<String> {
                 return Some(text.split([' ', '\t']).collect());
             }
             let (whole, fraction) = text.split_once('.')?;
-            let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-            (digits(whole) == whole.len() && digits(fraction) > 0).then(|| format!("({text})"))
+            let is_number = leading_digits(whole) == whole && !leading_digits(fraction).is_empty();
+            is_number.then(|| format!("({text})"))
         }
         _ => None,
     }
@@ -79,9 +76,9 @@ fn guess(row: &OptionRow, text: &str) -> Option<String> {
 
 /// `500ms` or `2s` as the number of milliseconds.
 fn milliseconds(text: &str) -> Option<String> {
-    let end = text.find(|sign: char| !sign.is_ascii_digit())?;
-    let number: u64 = text[..end].parse().ok()?;
-    let us = number.checked_mul(time_factor(&text[end..].trim().to_ascii_lowercase())?)?;
+    let number = leading_digits(text);
+    let factor = time_factor(&text[number.len()..].trim().to_ascii_lowercase())?;
+    let us = number.parse::<u64>().ok()?.checked_mul(factor)?;
     us.is_multiple_of(1_000).then(|| (us / 1_000).to_string())
 }
 
@@ -108,7 +105,7 @@ fn time(text: &str) -> Option<String> {
     }
 }
 
-/// The suffix for a unit of time as people write it.
+/// The suffix for a unit of time as people may write it.
 fn unit(word: &str) -> Option<&'static str> {
     Some(match word {
         "d" | "day" | "days" => "d",

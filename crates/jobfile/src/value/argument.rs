@@ -5,7 +5,7 @@ use ferrio_job::{
     SteadyFigure, SteadyTest,
 };
 
-use super::fault::{Fault, TextPiece};
+use super::fault::{Fault, TextPiece, leading_digits};
 use super::lists::decimal;
 use super::model::{Argument, SteadyLimit};
 use super::number::{NumberReader, pieces_by_comma, size_factor, time_factor};
@@ -209,7 +209,7 @@ fn limit(
         let limit = decimal(argument.part(0, percent.len()))?;
         return Ok(SteadyLimit { limit, percent: true });
     }
-    let digits = argument.text.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = leading_digits(argument.text).len();
     let suffix = argument.text[digits..].trim().to_ascii_lowercase();
     // bytes, or µs, which are nanoseconds in the end
     let (unit, scale) = match SteadyTest::from_word(word).map(SteadyTest::figure) {

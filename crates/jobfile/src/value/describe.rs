@@ -1,9 +1,9 @@
-//! Values in a few words, for people: what a text was taken to mean.
+//! Values in a few words: how a text was read.
 
 use super::model::{Amount, Split, Value};
 use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
-/// What a value of row `row` means, `10 us` or `4096 bytes` say.
+/// What a value of `row` means, for example `10 us` or `4096 bytes`.
 pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
     let counted = |number: u64| match (row.kind, row.unit) {
         (ValueKind::Time | ValueKind::TimeRange, _) => time(number),
@@ -19,7 +19,7 @@ pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
         Value::Nothing => "nothing".to_owned(),
         Value::Numbers(numbers) if numbers.is_empty() => "no CPU at all".to_owned(),
         Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
-        // only where a limit says so there are negative numbers
+        // Other numbers are unsigned.
         Value::Int(number) if *number < 0 && row.min.is_some_and(|min| min < 0) => number.to_string(),
         Value::Int(number) => counted(*number as u64),
         Value::Size(number) | Value::Time(number) => counted(*number),

@@ -1,14 +1,14 @@
 //! Arithmetic in parentheses: `(2*1k)`, `(10k)k`, `(1.5s)`.
 //!
-//! Integers stay integers, and nothing is cut or wraps. The same evaluator, without suffixes, serves lines that use
-//! `$ncpus` and the like.
+//! The grammar serves both readings of values. Loosest first: `+ -`, unit suffixes, `* /`, `^` (from the right), `%`,
+//! unary minus. In ferrio's reading, which is here, integers stay integers, and nothing is cut or wraps. The same
+//! evaluator, without suffixes, serves lines that use `$ncpus` and the like.
 
-use super::arithmetic::{self, Arithmetic};
-use super::fault::{Fault, TextPiece};
+use super::fault::{Fault, TextPiece, leading_digits};
 
-/// A number on its way through an expression.
+/// A number within an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum ExactNumber {
+pub(crate) enum Number {
     /// Whole.
     Whole(i128),
     /// With a fraction.
@@ -19,33 +19,48 @@ pub(crate) enum ExactNumber {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Evaluated {
     /// The number.
-    pub(crate) number: ExactNumber,
-    /// Whether a suffix took part, so that the number is in bytes (or µs) and no longer in the option's own
-    /// unit.
+    pub(crate) number: Number,
+    /// True if the expression has a suffix: the number is in bytes or µs, not in the option's own unit.
     pub(crate) suffixed: bool,
 }
 
-/// Evaluates the whole of `piece`; `unit` gives the factor of a suffix, `None` if there is no such suffix.
-pub(crate) fn evaluate(piece: TextPiece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Evaluated, Fault> {
-    let (number, suffixed) = arithmetic::run(piece, &Exact { unit })?;
-    Ok(Evaluated { number, suffixed })
+/// How one reading computes.
+pub(super) trait Arithmetic {
+    /// The number that `rest` begins with, and its length in bytes.
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault>;
+
+    /// `left` in units of `suffix`.
+    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, Fault>;
+
+    /// The result of an operator, one of `+ - * / ^ %`, or the reason why there is none.
+    fn apply(&self, sign: char, left: Number, right: Number) -> Result<Number, &'static str>;
+
+    /// Whether `%` binds no more tightly than `*`.
+    fn remainder_is_loose(&self) -> bool {
+        false
+    }
 }
 
-impl ExactNumber {
+/// Evaluates the whole of `piece`; `unit` returns the factor of a suffix, `None` if there is no such suffix.
+pub(crate) fn evaluate(piece: TextPiece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Evaluated, Fault> {
+    run(piece, &Exact { unit })
+}
+
+impl Number {
     /// The number as a whole one, if it is one.
     pub(crate) fn whole(self) -> Option<i128> {
         match self {
-            ExactNumber::Whole(number) => Some(number),
-            ExactNumber::Real(number) if number.fract() == 0.0 && number.abs() < 1e18 => Some(number as i128),
-            ExactNumber::Real(_) => None,
+            Number::Whole(number) => Some(number),
+            Number::Real(number) if number.fract() == 0.0 && number.abs() < 1e18 => Some(number as i128),
+            Number::Real(_) => None,
         }
     }
 
     /// The number as a decimal one.
     pub(crate) fn real(self) -> f64 {
         match self {
-            ExactNumber::Whole(number) => number as f64,
-            ExactNumber::Real(number) => number,
+            Number::Whole(number) => number as f64,
+            Number::Real(number) => number,
         }
     }
 }
@@ -56,92 +71,206 @@ struct Exact<'a> {
 }
 
 impl Arithmetic for Exact<'_> {
-    type Number = ExactNumber;
-
-    fn literal(&self, rest: TextPiece<'_>) -> Result<(ExactNumber, usize), Fault> {
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault> {
         if let Some(digits) = rest.text.strip_prefix("0x").or_else(|| rest.text.strip_prefix("0X")) {
             let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
             let text = rest.part(0, 2 + length);
             let number =
                 i64::from_str_radix(&digits[..length], 16).map_err(|_| text.fault("not a number"))?;
-            return Ok((ExactNumber::Whole(number.into()), 2 + length));
+            return Ok((Number::Whole(number.into()), 2 + length));
         }
-        let bytes = rest.text.as_bytes();
-        let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let mut length = run(0);
-        let mut real = false;
-        if bytes.get(length) == Some(&b'.') {
-            (length, real) = (run(length + 1), true);
-        }
-        // an `e` is an exponent only with digits after it
-        if matches!(bytes.get(length), Some(b'e' | b'E')) {
-            let signed = length + 1 + usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
-            if run(signed) > signed {
-                (length, real) = (run(signed), true);
-            }
-        }
+        let length = decimal_prefix(rest.text).len();
         let text = rest.part(0, length);
-        let number = if real {
-            text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(ExactNumber::Real)
+        let number = if leading_digits(text.text) == text.text {
+            text.text.parse::<i64>().ok().map(|number| Number::Whole(number.into()))
         } else {
-            text.text.parse::<i64>().ok().map(|number| ExactNumber::Whole(number.into()))
+            text.text.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real)
         };
         Ok((number.ok_or_else(|| text.fault("not a number, or too large"))?, length))
     }
 
-    fn suffix(&self, left: ExactNumber, suffix: TextPiece<'_>) -> Result<ExactNumber, Fault> {
+    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, Fault> {
         let factor = (self.unit)(&suffix.text.to_ascii_lowercase());
         let factor = factor.ok_or_else(|| suffix.fault("unknown suffix"))?;
-        apply('*', left, ExactNumber::Whole(factor.into())).map_err(|why| suffix.fault(why))
+        self.apply('*', left, Number::Whole(factor.into())).map_err(|why| suffix.fault(why))
     }
 
-    fn negate(&self, number: ExactNumber) -> ExactNumber {
-        match number {
-            ExactNumber::Whole(number) => ExactNumber::Whole(-number),
-            ExactNumber::Real(number) => ExactNumber::Real(-number),
+    fn apply(&self, sign: char, left: Number, right: Number) -> Result<Number, &'static str> {
+        const LARGE: &str = "the result is too large";
+        if matches!(sign, '/' | '%') && right.real() == 0.0 {
+            return Err("division by zero");
         }
-    }
-
-    fn apply(
-        &self,
-        place: TextPiece<'_>,
-        sign: char,
-        left: ExactNumber,
-        right: ExactNumber,
-    ) -> Result<ExactNumber, Fault> {
-        apply(sign, left, right).map_err(|why| place.fault(why))
+        match (left, right) {
+            (Number::Whole(left), Number::Whole(right)) if sign != '^' || right >= 0 => {
+                let result = match sign {
+                    '+' => left.checked_add(right),
+                    '-' => left.checked_sub(right),
+                    '*' => left.checked_mul(right),
+                    '/' => left.checked_div(right),
+                    '%' => left.checked_rem(right),
+                    _ => u32::try_from(right).ok().and_then(|right| left.checked_pow(right)),
+                };
+                // Well below the limit, so that the sign of any result can be changed.
+                result.filter(|result| result.abs() < 1 << 100).map(Number::Whole).ok_or(LARGE)
+            }
+            _ => {
+                let result = apply_to_reals(sign, left.real(), right.real());
+                if result.is_finite() { Ok(Number::Real(result)) } else { Err(LARGE) }
+            }
+        }
     }
 }
 
-fn apply(sign: char, left: ExactNumber, right: ExactNumber) -> Result<ExactNumber, &'static str> {
-    const LARGE: &str = "the result is too large";
-    if let (ExactNumber::Whole(left), ExactNumber::Whole(right)) = (left, right) {
-        let result = match sign {
-            '+' => left.checked_add(right),
-            '-' => left.checked_sub(right),
-            '*' => left.checked_mul(right),
-            '/' | '%' if right == 0 => return Err("division by zero"),
-            '/' => left.checked_div(right),
-            '%' => left.checked_rem(right),
-            _ if right < 0 => {
-                return apply(sign, ExactNumber::Real(left as f64), ExactNumber::Real(right as f64));
-            }
-            _ => u32::try_from(right).ok().and_then(|right| left.checked_pow(right)),
-        };
-        // well below the limit, so that a sign can be turned without a check
-        return result.filter(|result| result.abs() < 1 << 100).map(ExactNumber::Whole).ok_or(LARGE);
-    }
-    let (left, right) = (left.real(), right.real());
-    let result = match sign {
+/// The result of an operator in floating point.
+pub(super) fn apply_to_reals(sign: char, left: f64, right: f64) -> f64 {
+    match sign {
         '+' => left + right,
         '-' => left - right,
         '*' => left * right,
-        '/' | '%' if right == 0.0 => return Err("division by zero"),
         '/' => left / right,
         '%' => left % right,
         _ => left.powf(right),
+    }
+}
+
+/// The decimal number that C's conversions would read at the beginning of a text, blanks before it included.
+pub(super) fn decimal_prefix(text: &str) -> &str {
+    let start = text.len() - text.trim_start().len();
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
     };
-    if result.is_finite() { Ok(ExactNumber::Real(result)) } else { Err(LARGE) }
+    let sign = |at: usize| at + usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+    let mut end = digits(sign(start));
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    // An `e` is an exponent only with digits after it.
+    if matches!(bytes.get(end), Some(b'e' | b'E')) && digits(sign(end + 1)) > sign(end + 1) {
+        end = digits(sign(end + 1));
+    }
+    &text[..end]
+}
+
+/// Maximum nesting of operators.
+const DEPTH: usize = 64;
+
+/// How tightly a suffix binds: between `+` and `*`.
+const SUFFIX: u8 = 3;
+
+/// Evaluates the whole of `piece`.
+pub(super) fn run(piece: TextPiece<'_>, arithmetic: &impl Arithmetic) -> Result<Evaluated, Fault> {
+    let mut parser = Parser { piece, at: 0, arithmetic, suffixed: false, depth: 0 };
+    let number = parser.expression(0)?;
+    parser.blanks();
+    if parser.at < piece.text.len() {
+        return Err(parser.fault("an operator is expected here"));
+    }
+    Ok(Evaluated { number, suffixed: parser.suffixed })
+}
+
+struct Parser<'a, A> {
+    piece: TextPiece<'a>,
+    at: usize,
+    arithmetic: &'a A,
+    suffixed: bool,
+    depth: usize,
+}
+
+impl<A: Arithmetic> Parser<'_, A> {
+    /// Reads operators that bind at least as tightly as `least`.
+    fn expression(&mut self, least: u8) -> Result<Number, Fault> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(self.fault("too deeply nested"));
+        }
+        let mut left = self.operand()?;
+        loop {
+            self.blanks();
+            let Some(sign) = self.peek() else { break };
+            if sign.is_ascii_alphabetic() {
+                if SUFFIX < least {
+                    break;
+                }
+                left = self.suffix(left)?;
+                continue;
+            }
+            // How tightly the operator binds, and how tightly operators on its right side must bind; the
+            // operators of one level are applied from the left if that is tighter.
+            let (binds, right) = match sign {
+                '+' | '-' => (1, 2),
+                '*' | '/' => (4, 5),
+                '%' if self.arithmetic.remainder_is_loose() => (4, 5),
+                '^' => (6, 6),
+                '%' => (7, 8),
+                _ => break,
+            };
+            if binds < least {
+                break;
+            }
+            let operator = self.piece.part(self.at, self.at + 1);
+            self.at += 1;
+            let right = self.expression(right)?;
+            left = self.arithmetic.apply(sign, left, right).map_err(|why| operator.fault(why))?;
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<Number, Fault> {
+        self.blanks();
+        match self.peek() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.expression(0)?;
+                self.blanks();
+                if self.peek() != Some(')') {
+                    return Err(self.fault("`)` is expected here"));
+                }
+                self.at += 1;
+                Ok(inner)
+            }
+            Some('-') => {
+                self.at += 1;
+                match self.expression(9)? {
+                    Number::Real(number) => Ok(Number::Real(-number)),
+                    whole => {
+                        let difference = self.arithmetic.apply('-', Number::Whole(0), whole);
+                        difference.map_err(|why| self.fault(why))
+                    }
+                }
+            }
+            Some(digit) if digit.is_ascii_digit() || digit == '.' => {
+                let rest = self.piece.part(self.at, self.piece.text.len());
+                let (number, length) = self.arithmetic.literal(rest)?;
+                self.at += length;
+                Ok(number)
+            }
+            _ => Err(self.fault("a number is expected here")),
+        }
+    }
+
+    fn suffix(&mut self, left: Number) -> Result<Number, Fault> {
+        let length = self.piece.text[self.at..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let number = self.arithmetic.suffix(left, self.piece.part(self.at, self.at + length))?;
+        self.at += length;
+        self.suffixed = true;
+        Ok(number)
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.piece.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.piece.text[self.at..].chars().next()
+    }
+
+    /// A fault at the next character.
+    fn fault(&self, label: &str) -> Fault {
+        let length = self.peek().map_or(0, char::len_utf8);
+        self.piece.part(self.at, self.at + length).fault(label)
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +278,7 @@ mod tests {
     use super::*;
     use crate::value::number::size_factor;
 
-    fn eval(text: &str) -> Result<ExactNumber, String> {
+    fn eval(text: &str) -> Result<Number, String> {
         let unit = |suffix: &str| size_factor(suffix, 1024);
         evaluate(TextPiece::whole(text), &unit).map(|outcome| outcome.number).map_err(|fault| fault.label)
     }
@@ -173,15 +302,15 @@ mod tests {
             ("(10-2-3)", 5),
             ("(2k*3)", 6144),
         ] {
-            assert_eq!(eval(text), Ok(ExactNumber::Whole(want)), "{text}");
+            assert_eq!(eval(text), Ok(Number::Whole(want)), "{text}");
         }
     }
 
     #[test]
     fn a_fraction_times_a_suffix_is_not_cut_first() {
-        assert_eq!(eval("(2.5k)").map(ExactNumber::whole), Ok(Some(2560)));
-        assert_eq!(eval("(1e3)").map(ExactNumber::whole), Ok(Some(1000)));
-        assert_eq!(eval("(1.3)").map(ExactNumber::whole), Ok(None));
+        assert_eq!(eval("(2.5k)").map(Number::whole), Ok(Some(2560)));
+        assert_eq!(eval("(1e3)").map(Number::whole), Ok(Some(1000)));
+        assert_eq!(eval("(1.3)").map(Number::whole), Ok(None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is wrong with a value, and which part of it.
 
-/// Why a value was not accepted.
+/// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{label}")]
 pub(crate) struct Fault {
@@ -14,9 +14,9 @@ pub(crate) struct Fault {
     pub(crate) label: String,
     /// What to write instead.
     pub(crate) help: Option<String>,
-    /// What is wrong when it is not the value: takes the place of the usual message.
+    /// The message, if it is not the usual one about an invalid value.
     pub(crate) message: Option<String>,
-    /// What was probably meant instead of the part.
+    /// The word that was probably meant.
     pub(crate) suggestion: Option<&'static str>,
 }
 
@@ -35,10 +35,15 @@ impl Fault {
         Fault { help: Some(help.into()), ..self }
     }
 
-    /// The same with the kind of mistake it is.
+    /// The same with the kind of mistake.
     pub(crate) fn code(self, code: &'static str) -> Fault {
         Fault { code, ..self }
     }
+}
+
+/// The digits that a text begins with.
+pub(crate) fn leading_digits(text: &str) -> &str {
+    &text[..text.bytes().take_while(u8::is_ascii_digit).count()]
 }
 
 impl<'a> TextPiece<'a> {
@@ -81,7 +86,7 @@ impl<'a> TextPiece<'a> {
         })
     }
 
-    /// A fault of this piece.
+    /// A fault in this piece.
     pub(crate) fn fault(self, label: impl Into<String>) -> Fault {
         Fault {
             code: "invalid-value",

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::errno::ERRORS;
+use nix::errno::Errno;
+
 use super::expression;
-use super::fault::{Fault, TextPiece};
+use super::fault::{Fault, TextPiece, leading_digits};
 use super::model::{NodeList, NodeNumbers, Value};
 use super::number::size_factor;
 use crate::catalogue::{OptionRow, ValueKind};
 
-/// CPU numbers end here.
+/// The highest CPU number plus one.
 const CPUS: u32 = 1024;
-/// Longest list of placement ids.
+/// Maximum number of placement ids.
 const IDS: usize = 128;
 
 /// Decimal numbers joined by `:`.
 pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
     let mut numbers = Vec::new();
-    let mut digits = 0;
-    for piece in TextPiece::whole(text).trim().without_last(':').split(':') {
+    let pieces = || TextPiece::whole(text).trim().without_last(':').split(':');
+    for piece in pieces() {
         if row.kind == ValueKind::Float && !numbers.is_empty() {
             return Err(piece.fault("one number is expected"));
         }
@@ -27,11 +28,15 @@ pub(crate) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
             let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
             return Err(piece.trim().fault(format!("must lie between {min} and {max}")));
         }
-        let fraction = piece.text.trim().split_once('.').map_or("", |(_, fraction)| fraction);
-        digits = digits.max(fraction.bytes().take_while(u8::is_ascii_digit).count());
         numbers.push(number);
     }
-    Ok(Value::Floats(numbers, u8::try_from(digits).unwrap_or(u8::MAX)))
+    Ok(Value::Floats(numbers, pieces().map(decimals).max().unwrap_or(0)))
+}
+
+/// The number of digits after the decimal point.
+pub(crate) fn decimals(piece: TextPiece<'_>) -> u8 {
+    let fraction = piece.text.split_once('.').map_or("", |(_, fraction)| fraction);
+    u8::try_from(leading_digits(fraction).len()).unwrap_or(u8::MAX)
 }
 
 /// One decimal number or expression.
@@ -40,7 +45,7 @@ pub(crate) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     if piece.text.starts_with('(') {
         return Ok(expression::evaluate(piece, &|suffix| size_factor(suffix, 1024))?.number.real());
     }
-    // Rust also reads `inf`, `nan` and the like
+    // Rust also reads `inf`, `nan` and the like.
     let plain = piece.text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let number = piece.text.parse::<f64>().ok().filter(|number| plain && number.is_finite());
     number.ok_or_else(|| piece.fault("a number is expected"))
@@ -93,7 +98,9 @@ pub(crate) fn ids(text: &str) -> Result<Value, Fault> {
             return Err(piece.trim().fault(format!("at most {IDS} ids are allowed")));
         }
     }
-    Ok(Value::Numbers(sorted(ids)))
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(Value::Numbers(ids))
 }
 
 /// NUMA nodes as libnuma writes them: `0-1,3`, `all`, with `!` or `+` in front.
@@ -122,14 +129,26 @@ pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
             return Err(list.fault("at most three lists (read, write, verify) are allowed"));
         };
         for name in list.split(':').map(TextPiece::trim).filter(|name| !name.text.is_empty()) {
-            let known = ERRORS.iter().find(|(known, _)| *known == name.text).map(|&(_, number)| number);
-            let number = known.or_else(|| error_number(name.text));
+            let number = named_error(name.text).or_else(|| error_number(name.text));
             errors.push(
                 number.ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
             );
         }
     }
     Ok(Value::Errors(errors))
+}
+
+/// The number of an error that errno(3) lists.
+fn named_error(name: &str) -> Option<i32> {
+    let name = match name {
+        "EWOULDBLOCK" => "EAGAIN",
+        "EDEADLOCK" => "EDEADLK",
+        "ENOTSUP" => "EOPNOTSUPP",
+        name => name,
+    };
+    let errors = (1..=Errno::ERFKILL as i32).map(Errno::from_raw);
+    let mut known = errors.filter(|&error| error != Errno::UnknownErrno);
+    known.find(|error| format!("{error:?}") == name).map(|error| error as i32)
 }
 
 /// A number whose sign does not matter, perhaps hexadecimal.
@@ -155,10 +174,4 @@ fn span(piece: TextPiece<'_>, what: &str) -> Result<(u32, u32), Fault> {
         return Err(piece.fault("the range is reversed"));
     }
     Ok((first, last))
-}
-
-fn sorted(mut numbers: Vec<u32>) -> Vec<u32> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }

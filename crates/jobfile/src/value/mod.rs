@@ -1,13 +1,11 @@
-//! What a value text means: one type for all values, and the parser that picks the grammar of the row.
+//! What the text of a value means: one type for all values, and a grammar for each kind of option, read as ferrio
+//! or as fio does.
 
 mod advice;
 mod argument;
-mod arithmetic;
-mod defaults;
 pub(crate) mod describe;
 #[cfg(test)]
 mod differences_tests;
-mod errno;
 mod expression;
 mod fault;
 pub(crate) mod fio;
@@ -21,17 +19,50 @@ mod split;
 mod tests;
 mod words;
 
+pub(crate) use advice::shortened;
 pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, TextPiece};
 use model::ReadPatternFile;
 pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, SteadyLimit, Value};
+pub use number::time_factor;
 pub(crate) use parse::parse;
 
-use crate::catalogue::OptionRow;
-use crate::reading::Reading;
+use std::str::FromStr;
 
-/// Reads the value of one assignment in the way asked for; `text` is `None` for an option name without a value. What is refused
-/// although fio takes it comes with advice.
+use crate::catalogue::OptionRow;
+
+/// How values are read.
+///
+/// fio accepts nearly every text: it reads `runtime=10sec` as 10 µs and `size=1.5g` as one byte. The values that the
+/// two readings treat differently are listed in `docs/differences.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// A value means what it says, or is refused with an explanation.
+    #[default]
+    Ferrio,
+    /// A value means what fio reads in it, however odd.
+    Fio,
+}
+
+/// A word that is not the name of a reading.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid reading {0}: there are fio and ferrio")]
+pub struct UnknownReading(String);
+
+impl FromStr for Reading {
+    type Err = UnknownReading;
+
+    fn from_str(word: &str) -> Result<Reading, UnknownReading> {
+        match word {
+            "ferrio" => Ok(Reading::Ferrio),
+            "fio" => Ok(Reading::Fio),
+            _ => Err(UnknownReading(word.to_owned())),
+        }
+    }
+}
+
+/// Reads the value of one assignment; `text` is `None` for an option name without a value. A refused value that fio
+/// accepts comes with advice.
 pub(crate) fn read(
     reading: Reading,
     row: &'static OptionRow,

@@ -1,4 +1,4 @@
-//! Values as types: what the parsers of this module make of text.
+//! The types of values, which the parsers of this module read from text.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) type ReadPatternFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Accepted and meaningless: an ignored option.
+    /// The value of an ignored option.
     Nothing,
     /// Flag or bool.
     Switch(bool),
@@ -20,7 +20,7 @@ pub enum Value {
     Int(i64),
     /// Bytes.
     Size(u64),
-    /// A number per direction (read, write, trim); `None` where the text left one alone. Times are in µs.
+    /// A number per direction (read, write, trim); `None` if the text leaves a direction alone. Times are in µs.
     Directions([Option<u64>; 3]),
     /// Bytes, percent or zones.
     Amount(Amount),
@@ -30,7 +30,7 @@ pub enum Value {
     Range(u64, u64),
     /// Microseconds.
     Time(u64),
-    /// Decimal numbers, and the most digits that stood after a point.
+    /// Decimal numbers, and the largest number of digits after a decimal point.
     Floats(Vec<f64>, u8),
     /// A word of the choices in its main spelling, with its argument.
     Word(&'static str, Argument),
@@ -130,18 +130,18 @@ pub struct PrioritySplit {
     pub priority: Option<IoPriority>,
 }
 
-/// What a word was given as its argument, or has as its default.
+/// The argument of a word, given or by default.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// None.
     None,
     /// `rw=randread:8`, `rw=write:-4k`.
     Postfix(RwPostfix),
-    /// The distribution that a word of `random_distribution` asks for.
+    /// The distribution that a word of `random_distribution` selects.
     Distribution(Distribution),
-    /// The order of files that a word of `file_service_type` asks for.
+    /// The order of files that a word of `file_service_type` selects.
     FileService(FileService),
-    /// The count of `file_service_type=sequential:8`, which has no use.
+    /// The count of `file_service_type=sequential:8`, which has no effect.
     Unused(u32),
     /// The limit of a steady state.
     Limit(SteadyLimit),
@@ -151,7 +151,7 @@ pub enum Argument {
     Nodes(NodeList),
 }
 
-/// The limit below which a state is steady.
+/// The limit below which a state counts as steady.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SteadyLimit {
     /// I/Os per second, bytes per second, ns, or percent of the mean.

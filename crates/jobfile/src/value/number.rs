@@ -1,9 +1,9 @@
 //! Whole numbers, sizes and times: suffixes, limits, values per direction, ranges.
 //!
-//! Blanks around a number are fine. Anything after it that is not a known suffix is refused: guessing what
+//! Blanks around a number are allowed. Anything after it that is not a known suffix is refused: guessing what
 //! `10sec` or `1.5g` means has ruined measurements.
 
-use super::expression::{self, Evaluated};
+use super::expression::{self, Evaluated, Number};
 use super::fault::{Fault, TextPiece};
 use super::model::{Amount, Value};
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
@@ -21,9 +21,9 @@ impl NumberReader<'_> {
     /// The value of a row of kind int, size or time.
     pub(crate) fn value(self, text: &str) -> Result<Value, Fault> {
         if self.row.multi != Multi::No {
-            return self
-                .directions(text, |piece| self.limited(piece).map(|number| number as u64))
-                .map(Value::Directions);
+            let most = self.row.multi.directions();
+            let values = fill(text, pieces(text, most), most, |piece| self.limited(piece).map(|n| n as u64));
+            return values.map(Value::Directions);
         }
         let number = self.limited(self.single(text)?)?;
         Ok(match self.row.kind {
@@ -81,10 +81,8 @@ impl NumberReader<'_> {
         if let [_, _, extra, ..] = pieces[..] {
             return Err(extra.fault("at most two values are allowed"));
         }
-        let mut bounds = Vec::with_capacity(2);
-        for piece in pieces {
-            bounds.push(self.limited(piece.trim())? as u64);
-        }
+        let bounds = pieces.into_iter().map(|piece| self.limited(piece.trim()).map(|bound| bound as u64));
+        let bounds: Vec<u64> = bounds.collect::<Result<_, _>>()?;
         let (low, high) = (bounds[0], bounds[bounds.len() - 1]);
         Ok(Value::Range(low.min(high), low.max(high)))
     }
@@ -108,20 +106,10 @@ impl NumberReader<'_> {
         Ok(Value::Ranges(ranges))
     }
 
-    /// Up to three values, each read by `read`.
-    pub(crate) fn directions<T: Clone>(
-        self,
-        text: &str,
-        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-    ) -> Result<[Option<T>; 3], Fault> {
-        let most = self.row.multi.directions();
-        fill(text, pieces(text, most), most, read)
-    }
-
     /// A number within the row's limits, in bytes, µs or as it is.
     pub(crate) fn limited(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
         let number = self.number(piece)?;
-        // limits of times are in the option's own unit
+        // Limits of times are in the option's own unit.
         let scale = if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
             i128::from(self.own_unit())
         } else {
@@ -156,9 +144,9 @@ impl NumberReader<'_> {
         };
         let own = if time && !outcome.suffixed { self.own_unit() } else { 1 };
         let number = match outcome.number {
-            expression::ExactNumber::Whole(number) => number.checked_mul(own.into()),
-            expression::ExactNumber::Real(number) => {
-                let scaled = expression::ExactNumber::Real(number * own as f64).whole();
+            Number::Whole(number) => number.checked_mul(own.into()),
+            Number::Real(number) => {
+                let scaled = Number::Real(number * own as f64).whole();
                 Some(scaled.ok_or_else(|| piece.fault("the result is not a whole number"))?)
             }
         };
@@ -185,7 +173,7 @@ impl NumberReader<'_> {
         let rest = piece.part(end, text.len());
         let suffix = if time { rest.trim() } else { rest };
         if suffix.text.is_empty() {
-            return Ok(Evaluated { number: expression::ExactNumber::Whole(number), suffixed: false });
+            return Ok(Evaluated { number: Number::Whole(number), suffixed: false });
         }
         if suffix.text.starts_with('.') {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
@@ -195,7 +183,7 @@ impl NumberReader<'_> {
         let factor = if time { time_factor(&lower) } else { self.factor(&lower) };
         let factor = factor.ok_or_else(|| self.unknown_suffix(suffix, time))?;
         let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
-        Ok(Evaluated { number: expression::ExactNumber::Whole(number), suffixed: true })
+        Ok(Evaluated { number: Number::Whole(number), suffixed: true })
     }
 
     fn unknown_suffix(self, suffix: TextPiece<'_>, time: bool) -> Fault {
@@ -236,7 +224,7 @@ impl NumberReader<'_> {
         if suffix == "b" && bytes { Some(1) } else { size_factor(suffix, self.kb_base) }
     }
 
-    /// Microseconds that one unit of this row is.
+    /// One unit of this row in microseconds.
     fn own_unit(self) -> u64 {
         match self.row.unit {
             ValueUnit::Seconds => 1_000_000,
@@ -246,8 +234,8 @@ impl NumberReader<'_> {
     }
 }
 
-/// The factor of a lower-case size suffix. With a base of 1024 `k` is 1024 and `kib` 1000, with 1000 the
-/// other way round; `ki` is 1024 with both.
+/// The factor of a lower-case size suffix. With a base of 1024, `k` is 1024 and `kib` 1000, with 1000 the other way
+/// round; `ki` is always 1024.
 pub(crate) fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
     let (letter, tail) = suffix.split_at_checked(1)?;
     let power = "kmgtp".find(letter)? as u32 + 1;
@@ -262,7 +250,7 @@ pub(crate) fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
 }
 
 /// Microseconds of a lower-case time suffix.
-pub(crate) fn time_factor(suffix: &str) -> Option<u64> {
+pub fn time_factor(suffix: &str) -> Option<u64> {
     Some(match suffix {
         "d" => 86_400_000_000,
         "h" => 3_600_000_000,
@@ -274,29 +262,25 @@ pub(crate) fn time_factor(suffix: &str) -> Option<u64> {
     })
 }
 
-/// Splits at the next `,`, if there is none at the next `:`, else at the next `-` that does not begin the
-/// rest; never inside parentheses. No more than `most` pieces and an uncut rest.
+/// Splits at the next `,`, without one at the next `:`, else at the next `-` that does not begin the rest; never
+/// inside parentheses. At most `most` pieces and the rest.
 fn pieces(text: &str, most: usize) -> Vec<TextPiece<'_>> {
-    let mut list = Vec::new();
-    let mut rest = TextPiece::whole(text);
-    while list.len() < most {
-        let at = separator(rest.text, |sign, _| sign == ',')
-            .or_else(|| separator(rest.text, |sign, _| sign == ':'))
-            .or_else(|| separator(rest.text, |sign, first| sign == '-' && !first));
-        let Some(at) = at else { break };
-        list.push(rest.part(0, at));
-        rest = rest.part(at + 1, rest.text.len());
-    }
-    list.push(rest);
-    list
+    split(text, most, |rest| {
+        separator(rest, |sign, _| sign == ',')
+            .or_else(|| separator(rest, |sign, _| sign == ':'))
+            .or_else(|| separator(rest, |sign, first| sign == '-' && !first))
+    })
 }
 
-/// Splits at commas outside parentheses into no more than `most` pieces and an uncut rest.
+/// Splits at commas outside parentheses into at most `most` pieces and the rest.
 pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<TextPiece<'_>> {
+    split(text, most, |rest| separator(rest, |sign, _| sign == ','))
+}
+
+fn split(text: &str, most: usize, next: impl Fn(&str) -> Option<usize>) -> Vec<TextPiece<'_>> {
     let mut list = Vec::new();
     let mut rest = TextPiece::whole(text);
-    while list.len() < most {
-        let Some(at) = separator(rest.text, |sign, _| sign == ',') else { break };
+    while let Some(at) = next(rest.text).filter(|_| list.len() < most) {
         list.push(rest.part(0, at));
         rest = rest.part(at + 1, rest.text.len());
     }
@@ -304,8 +288,8 @@ pub(crate) fn pieces_by_comma(text: &str, most: usize) -> Vec<TextPiece<'_>> {
     list
 }
 
-/// Gives the directions their pieces: an empty one leaves its direction alone, the last one also serves those
-/// after it.
+/// Assigns pieces to directions: an empty piece leaves its direction alone, and the last one also applies to the
+/// directions after it.
 pub(crate) fn fill<T: Clone>(
     text: &str,
     pieces: Vec<TextPiece<'_>>,
@@ -334,8 +318,8 @@ pub(crate) fn fill<T: Clone>(
     Ok(values)
 }
 
-/// Byte offset of the first separator outside parentheses; `wanted` gets the character and whether it is
-/// the first.
+/// Byte offset of the first separator outside parentheses. `wanted` receives the character and whether it is the
+/// first one.
 fn separator(text: &str, wanted: impl Fn(char, bool) -> bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut first = true;

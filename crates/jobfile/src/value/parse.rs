@@ -1,15 +1,33 @@
-//! Picks the grammar of a row and reads a value by it.
+//! Chooses the grammar for an option and reads its value.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::LazyLock;
 
 use super::fault::{Fault, TextPiece};
 use super::model::{ReadPatternFile, Value};
 use super::number::NumberReader;
 use super::{lists, pattern, split, words};
-use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind};
+use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, rows};
 
-/// The most bytes a file name may have.
+/// Maximum length of a file name in bytes.
 pub(super) const NAME: usize = 4095;
 
-/// Reads a value as it is meant, or refuses it.
+impl OptionRow {
+    /// The value that applies if the option is not given, if one is declared.
+    pub fn default_value(&self) -> Option<&'static Value> {
+        DEFAULTS[self.opt as usize].as_ref()
+    }
+}
+
+/// The declared defaults in table order. A test makes sure that all of them can be read.
+static DEFAULTS: LazyLock<Vec<Option<Value>>> = LazyLock::new(|| {
+    let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
+    let read = |row| parse(row, Some(row.default), 1024, &no_file).ok();
+    rows().iter().map(|row| Some(row).filter(|row| !row.default.is_empty()).and_then(read)).collect()
+});
+
+/// Reads a value in its plain meaning, or refuses it.
 pub(crate) fn parse(
     row: &'static OptionRow,
     text: Option<&str>,
@@ -47,7 +65,7 @@ pub(crate) fn parse(
     }
 }
 
-/// What `k` means in a value of `row`: private options of engines do not know `kb_base`.
+/// What `k` means in a value of `row`: engine options ignore `kb_base`.
 pub(super) fn base_of(row: &OptionRow, kb_base: u64) -> u64 {
     if matches!(row.scope, OptionScope::Engines(_)) { 1024 } else { kb_base }
 }
@@ -101,4 +119,49 @@ fn plain(row: &'static OptionRow, text: &str) -> Result<(), Fault> {
         return Err(TextPiece::whole(text).fault(format!("{} bytes long; the limit is {NAME}", text.len())));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::OptionStatus;
+
+    fn read(row: &'static OptionRow, text: &str) -> Result<Value, String> {
+        let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
+        parse(row, Some(text), 1024, &no_file).map_err(|fault| format!("{}={text}: {fault}", row.name))
+    }
+
+    #[test]
+    fn every_default_is_a_value_of_its_own_option() {
+        for row in rows().iter().filter(|row| !row.default.is_empty()) {
+            assert!(read(row, row.default).is_ok(), "{:?}", read(row, row.default));
+        }
+    }
+
+    #[test]
+    fn every_choice_is_accepted_or_wants_its_argument() {
+        for row in rows() {
+            for choice in row.choices {
+                match read(row, choice.word) {
+                    Ok(Value::Word(main, _)) => {
+                        assert_eq!(main, choice.main(), "{}={}", row.name, choice.word);
+                    }
+                    Ok(_) => {}
+                    Err(why) => assert!(why.ends_with("expected") || why.ends_with("needs nodes"), "{why}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_without_effect_are_valid_values() {
+        for row in rows() {
+            if let OptionStatus::OnlyOff(texts) = row.status {
+                assert!(!texts.is_empty(), "{}", row.name);
+                for text in texts {
+                    assert!(read(row, text).is_ok(), "{:?}", read(row, text));
+                }
+            }
+        }
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::fault::{Fault, TextPiece};
 use ferrio_job::Pattern;
 
+use super::fault::{Fault, TextPiece, leading_digits};
 use super::model::{ReadPatternFile, Value};
 
-/// Most bytes a file may contribute.
+/// Maximum size of a pattern file in bytes.
 const FILE: usize = 128 << 20;
 
 /// Reads a pattern; `formats` allows `%o`.
@@ -54,11 +54,11 @@ pub(crate) fn pattern(text: &str, formats: bool, read_file: ReadPatternFile<'_>)
     Ok(Value::Pattern(pattern))
 }
 
-/// Pairs of digits; of an odd number the first is alone.
+/// Pairs of digits; if their number is odd, the first one is alone.
 fn hexadecimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     let mut digits: Vec<u8> =
         piece.text[2..].chars().map_while(|sign| sign.to_digit(16)).map(|digit| digit as u8).collect();
-    // the 0 of a following 0x belongs to that
+    // The 0 of a following 0x belongs to that.
     if digits.last() == Some(&0) && digits.len() > 1 && piece.text[2 + digits.len()..].starts_with(['x', 'X'])
     {
         digits.pop();
@@ -75,8 +75,8 @@ fn hexadecimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault
 /// The shortest little-endian form, at least one byte; always four bytes for a negative number.
 fn decimal(piece: TextPiece<'_>, bytes: &mut Vec<u8>) -> Result<usize, Fault> {
     let sign = usize::from(piece.text.starts_with(['-', '+']));
-    let mut length = sign + piece.text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    // as with hexadecimal digits, the 0 of a following 0x belongs to that
+    let mut length = sign + leading_digits(&piece.text[sign..]).len();
+    // As with hexadecimal digits, the 0 of a following 0x belongs to that.
     if piece.text[length..].starts_with(['x', 'X'])
         && piece.text[sign..length].len() > 1
         && piece.text[..length].ends_with('0')

@@ -7,10 +7,10 @@ use super::model::{PrioritySplit, Split, Value};
 use super::number::{NumberReader, fill, pieces_by_comma};
 use crate::catalogue::OptionRow;
 
-/// Most entries per direction.
+/// Maximum number of entries per direction.
 const ENTRIES: usize = 64;
 
-/// `size/percent:size/percent...`, per direction by comma; a blank share takes part in what the others leave.
+/// `size/percent:size/percent...`, per direction by comma; blank shares divide what the others leave.
 pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
     if text.is_empty() {
         return Ok(Value::Splits([None, None, None]));

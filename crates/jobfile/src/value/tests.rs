@@ -268,7 +268,11 @@ fn lists_hold_what_was_written() {
     assert_eq!(read(Opt::PercentileList, &"1:".repeat(22)), Ok(Value::Floats(vec![1.0; 22], 0)));
     assert_eq!(why(Opt::LatencyPercentile, "50:90"), "one number is expected");
     assert_eq!(read(Opt::IgnoreError, "EIO:28,,5"), Ok(Value::Errors([vec![5, 28], vec![], vec![5]])));
-    assert_eq!(why(Opt::IgnoreError, "EFOO"), "unknown error name");
+    let aliases = Value::Errors([vec![11, 35], vec![95], vec![132]]);
+    assert_eq!(read(Opt::IgnoreError, "EWOULDBLOCK:EDEADLOCK,ENOTSUP,ERFKILL"), Ok(aliases));
+    for name in ["EFOO", "UnknownErrno", "EHWPOISON"] {
+        assert_eq!(why(Opt::IgnoreError, name), "unknown error name");
+    }
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::argument;
 use super::fault::{Fault, TextPiece};
 use super::model::{Argument, Value};
 use crate::catalogue::{Opt, OptionRow, ValueKind, canonical_engine};
-use crate::suggest::nearest;
+use crate::diagnostic::nearest;
 
-/// Exactly one of the choices; enum_arg rows may add `:argument`, which is checked.
+/// One of the choices, with `:argument` in rows of kind `EnumArg`.
 pub(crate) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
     let whole = TextPiece::whole(text).trim();
     let (word, argument) = if row.kind == ValueKind::EnumArg { whole.cut(':') } else { (whole, None) };
@@ -77,7 +77,7 @@ pub(crate) fn numa_policy(row: &'static OptionRow, text: &str) -> Result<Value, 
     Ok(Value::Word(main, argument))
 }
 
-/// Any name is an engine's as far as parsing goes; whether there is one is found out when it is started.
+/// The name of an engine. Any name is accepted; the planner refuses unknown ones.
 fn engine(word: TextPiece<'_>, argument: Option<TextPiece<'_>>) -> Result<Value, Fault> {
     match (word.text, argument) {
         ("", _) => Err(word.fault("an engine's name is expected")),

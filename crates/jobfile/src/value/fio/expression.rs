@@ -1,64 +1,28 @@
-//! Arithmetic as fio does it: literals of 32 bits, division by zero without effect, suffixes that know no
-//! `kb_base`; and the arithmetic of `bc` for lines with `$ncpus` and the like.
+//! Arithmetic as fio does it: literals of 32 bits, division by zero without effect, suffixes that ignore `kb_base`. And
+//! the arithmetic of `bc`, for lines with `$ncpus` and the like.
 
-use crate::value::arithmetic::{self, Arithmetic};
+use crate::value::expression::{Arithmetic, Evaluated, Number, apply_to_reals, decimal_prefix, run};
 use crate::value::fault::{Fault, TextPiece};
 
-/// A number on its way through an expression.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum FioNumber {
-    Whole(i64),
-    Real(f64),
-}
-
-/// The result of an expression.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct FioEvaluated {
-    pub(super) number: FioNumber,
-    /// Whether a suffix took part.
-    pub(super) suffixed: bool,
-}
-
-impl FioEvaluated {
-    /// Modulo 2^64; without a suffix only 32 bits are left.
-    pub(super) fn whole(self) -> u64 {
-        let whole = self.number.whole();
-        (if self.suffixed { whole } else { i64::from(whole as i32) }) as u64
-    }
-}
-
-impl FioNumber {
-    fn whole(self) -> i64 {
-        match self {
-            FioNumber::Whole(number) => number,
-            FioNumber::Real(number) => number as i64,
-        }
-    }
-
-    pub(super) fn real(self) -> f64 {
-        match self {
-            FioNumber::Whole(number) => number as f64,
-            FioNumber::Real(number) => number,
-        }
-    }
-}
-
-/// No expression is longer.
+/// Longest expression that fio reads.
 const LONGEST: usize = 4096;
 
-/// Evaluates a piece up to its first `,`, `:` or `#`; in a time `m` is a minute.
-pub(super) fn evaluate(piece: TextPiece<'_>, time: bool) -> Result<FioEvaluated, Fault> {
-    let end = end(piece, |sign| matches!(sign, ',' | ':' | '#'));
-    run(piece.part(0, end), if time { Dialect::Time } else { Dialect::Size })
+/// Evaluates a piece up to its first `,`, `:` or `#`; in a time `m` is a minute. The result is modulo 2^64, or 2^32
+/// without a suffix; also says whether there is one.
+pub(super) fn evaluate(piece: TextPiece<'_>, time: bool) -> Result<(u64, bool), Fault> {
+    let piece = piece.part(0, end(piece, |sign| matches!(sign, ',' | ':' | '#')));
+    let Evaluated { number, suffixed } = run(piece, if time { &Dialect::Time } else { &Dialect::Size })?;
+    let whole = truncated(number);
+    Ok((if suffixed { whole } else { i64::from(whole as i32) } as u64, suffixed))
 }
 
 /// The same for a decimal number, where a fraction times a suffix keeps its fraction.
 pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     let end = end(piece, |sign| matches!(sign, ',' | '#'));
-    run(piece.part(0, end), Dialect::Decimal).map(|outcome| outcome.number.real())
+    run(piece.part(0, end), &Dialect::Decimal).map(|outcome| outcome.number.real())
 }
 
-/// Where the expression in a piece ends; of a piece that is too long for one the beginning is looked at.
+/// Where the expression in a piece ends, at most at the longest length.
 fn end(piece: TextPiece<'_>, ends: impl Fn(char) -> bool) -> usize {
     let mut signs = piece.text.char_indices();
     signs.find(|&(at, sign)| ends(sign) || at >= LONGEST).map_or(piece.text.len(), |(at, _)| at)
@@ -66,12 +30,13 @@ fn end(piece: TextPiece<'_>, ends: impl Fn(char) -> bool) -> usize {
 
 /// What `bc` prints for a text; whole numbers divide to whole numbers.
 pub(crate) fn bc(text: &str) -> Result<String, Fault> {
-    Ok(match run(TextPiece::whole(text), Dialect::Bc)?.number {
-        FioNumber::Whole(number) => number.to_string(),
-        FioNumber::Real(number) => number.to_string(),
+    Ok(match run(TextPiece::whole(text), &Dialect::Bc)?.number {
+        Number::Whole(number) => number.to_string(),
+        Number::Real(number) => number.to_string(),
     })
 }
 
+/// Kinds of arithmetic. Whole numbers have 64 bits in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     Size,
@@ -80,32 +45,35 @@ enum Dialect {
     Bc,
 }
 
-fn run(piece: TextPiece<'_>, dialect: Dialect) -> Result<FioEvaluated, Fault> {
-    let (number, suffixed) = arithmetic::run(piece, &dialect)?;
-    Ok(FioEvaluated { number, suffixed })
+/// The whole part of a number.
+fn truncated(number: Number) -> i64 {
+    match number {
+        Number::Whole(number) => number as i64,
+        Number::Real(number) => number as i64,
+    }
 }
 
 impl Arithmetic for Dialect {
-    type Number = FioNumber;
-
-    fn literal(&self, rest: TextPiece<'_>) -> Result<(FioNumber, usize), Fault> {
+    fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault> {
         if let Some(hex) = rest.text.strip_prefix("0x").filter(|_| *self != Dialect::Bc) {
             let length = hex.bytes().take_while(u8::is_ascii_hexdigit).count();
             let number = u128::from_str_radix(&hex[..length], 16)
                 .map_err(|_| rest.part(0, 2 + length).fault("not a number"))?;
-            return Ok((FioNumber::Whole(i64::from(number as i32)), 2 + length));
+            return Ok((Number::Whole((number as i32).into()), 2 + length));
         }
         let text = decimal_prefix(rest.text);
         let number = match text.parse::<u128>() {
-            Ok(number) if *self == Dialect::Bc => i64::try_from(number).ok().map(FioNumber::Whole),
-            Ok(number) => Some(FioNumber::Whole(i64::from(number as i32))),
-            Err(_) => text.parse().ok().map(FioNumber::Real),
+            Ok(number) if *self == Dialect::Bc => {
+                i64::try_from(number).ok().map(|number| Number::Whole(number.into()))
+            }
+            Ok(number) => Some(Number::Whole((number as i32).into())),
+            Err(_) => text.parse().ok().map(Number::Real),
         };
         let number = number.ok_or_else(|| rest.part(0, text.len()).fault("not a number"))?;
         Ok((number, text.len()))
     }
 
-    fn suffix(&self, left: FioNumber, suffix: TextPiece<'_>) -> Result<FioNumber, Fault> {
+    fn suffix(&self, left: Number, suffix: TextPiece<'_>) -> Result<Number, Fault> {
         let factor: i64 = match suffix.text.to_ascii_lowercase().as_str() {
             _ if *self == Dialect::Bc => return Err(suffix.fault("an operator is expected here")),
             "m" if *self == Dialect::Time => 60_000_000,
@@ -126,77 +94,36 @@ impl Arithmetic for Dialect {
             _ => return Err(suffix.fault("unknown suffix")),
         };
         Ok(match left {
-            FioNumber::Real(number) if *self == Dialect::Decimal => FioNumber::Real(number * factor as f64),
-            // the fraction goes first
-            other => FioNumber::Whole(other.whole().wrapping_mul(factor)),
+            Number::Real(number) if *self == Dialect::Decimal => Number::Real(number * factor as f64),
+            // The fraction is dropped first.
+            other => Number::Whole(truncated(other).wrapping_mul(factor).into()),
         })
     }
 
-    fn negate(&self, number: FioNumber) -> FioNumber {
-        match number {
-            FioNumber::Whole(number) => FioNumber::Whole(number.wrapping_neg()),
-            FioNumber::Real(number) => FioNumber::Real(-number),
+    /// Only `bc` fails: elsewhere, large numbers wrap, and a division by zero leaves the left side.
+    fn apply(&self, sign: char, left: Number, right: Number) -> Result<Number, &'static str> {
+        let divides_by_zero = matches!(sign, '/' | '%') && right.real() == 0.0;
+        if *self == Dialect::Bc && divides_by_zero {
+            return Err("division by zero");
         }
-    }
-
-    fn apply(
-        &self,
-        place: TextPiece<'_>,
-        sign: char,
-        left: FioNumber,
-        right: FioNumber,
-    ) -> Result<FioNumber, Fault> {
-        if *self == Dialect::Bc && matches!(sign, '/' | '%') && right.real() == 0.0 {
-            return Err(place.fault("division by zero"));
-        }
-        Ok(apply(sign, left, right))
+        let (Number::Whole(_), Number::Whole(_)) = (left, right) else {
+            let (left, right) = (left.real(), right.real());
+            return Ok(Number::Real(if divides_by_zero { left } else { apply_to_reals(sign, left, right) }));
+        };
+        let (left, right) = (truncated(left), truncated(right));
+        let result = match sign {
+            _ if divides_by_zero => left,
+            '+' => left.wrapping_add(right),
+            '-' => left.wrapping_sub(right),
+            '*' => left.wrapping_mul(right),
+            '/' => left.wrapping_div(right),
+            '%' => left.wrapping_rem(right),
+            _ => u32::try_from(right).map_or(0, |right| left.wrapping_pow(right)),
+        };
+        Ok(Number::Whole(result.into()))
     }
 
     fn remainder_is_loose(&self) -> bool {
         *self == Dialect::Bc
     }
-}
-
-/// Never fails: what is too large wraps, a division by zero leaves the left side.
-fn apply(sign: char, left: FioNumber, right: FioNumber) -> FioNumber {
-    if let (FioNumber::Whole(left), FioNumber::Whole(right)) = (left, right) {
-        return FioNumber::Whole(match sign {
-            '+' => left.wrapping_add(right),
-            '-' => left.wrapping_sub(right),
-            '*' => left.wrapping_mul(right),
-            '/' if right != 0 => left.wrapping_div(right),
-            '%' if right != 0 => left.wrapping_rem(right),
-            '/' | '%' => left,
-            _ => u32::try_from(right).map_or(0, |right| left.wrapping_pow(right)),
-        });
-    }
-    let (left, right) = (left.real(), right.real());
-    FioNumber::Real(match sign {
-        '+' => left + right,
-        '-' => left - right,
-        '*' => left * right,
-        '/' if right != 0.0 => left / right,
-        '%' if right != 0.0 => left % right,
-        '/' | '%' => left,
-        _ => left.powf(right),
-    })
-}
-
-/// The digits, sign and point that C's conversions would take from the beginning of a text, blanks before them
-/// included.
-pub(super) fn decimal_prefix(text: &str) -> &str {
-    let start = text.len() - text.trim_start().len();
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
-    };
-    let sign = |at: usize| at + usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
-    let mut end = digits(sign(start));
-    if bytes.get(end) == Some(&b'.') {
-        end = digits(end + 1);
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) && digits(sign(end + 1)) > sign(end + 1) {
-        end = digits(sign(end + 1));
-    }
-    &text[..end]
 }

@@ -1,34 +1,26 @@
 //! Lists as fio reads them: a bad element ends a list of decimal numbers, an empty one ends any list.
 
-use super::expression::{self, decimal_prefix};
+use super::expression;
 use super::number::{FioNumberReader, any_good};
 use crate::catalogue::{OptionRow, ValueKind};
-use crate::value::fault::{Fault, TextPiece};
+use crate::value::expression::decimal_prefix;
+use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::lists;
 use crate::value::model::{Split, Value};
 
-/// Longest list of decimal numbers.
+/// Maximum number of decimal numbers in a list.
 const FLOATS: usize = 20;
-/// Most block sizes of one direction.
+/// Maximum number of block sizes per direction.
 const ENTRIES: usize = 64;
 
-/// Decimal numbers joined by `:`; only fatal if none of them is good.
+/// Decimal numbers joined by `:`, refused only if none of them is good.
 pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
     let most = if row.kind == ValueKind::Float { 1 } else { FLOATS };
-    let mut results = Vec::new();
-    let mut digits = 0;
-    for piece in TextPiece::whole(text).split(':').take(most) {
-        let fraction = piece.text.split_once('.').map_or("", |(_, fraction)| fraction);
-        digits = digits.max(fraction.bytes().take_while(u8::is_ascii_digit).count());
-        results.push(float(row, piece));
-    }
-    // elements after the longest list still count as good ones
-    let more = TextPiece::whole(text).split(':').skip(most).any(|piece| float(row, piece).is_ok());
-    if !more {
-        any_good(&results, TextPiece::whole(text))?;
-    }
-    let numbers: Vec<f64> = results.into_iter().map_while(Result::ok).collect();
-    Ok(Value::Floats(numbers, u8::try_from(digits).unwrap_or(u8::MAX)))
+    let pieces = || TextPiece::whole(text).split(':');
+    let numbers = any_good(pieces().map(|piece| float(row, piece)), text)?;
+    let numbers = numbers.into_iter().take(most).map_while(|number| number).collect();
+    let decimals = pieces().take(most).map(lists::decimals).max().unwrap_or(0);
+    Ok(Value::Floats(numbers, decimals))
 }
 
 fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
@@ -53,7 +45,7 @@ pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     decimal_prefix(text).parse().map_err(|_| piece.fault("a number is expected"))
 }
 
-/// Block sizes with shares; of a share digits count, 100 at most.
+/// Block sizes with shares, of which the leading digits count, at most 100.
 pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault> {
     let mut lists = Vec::new();
     for list in TextPiece::whole(text).split(',').take(3) {
@@ -61,38 +53,35 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
         for entry in list.split(':').take_while(|entry| !entry.text.is_empty()).take(ENTRIES) {
             let (size, share) = entry.cut('/');
             let bytes = reader.number(size)?;
-            let share = share.map_or("", |share| share.text.trim_start());
-            let end = share.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(share.len());
+            let share = leading_digits(share.map_or("", |share| share.text.trim_start()));
             let percent =
-                if end == 0 { 0 } else { share[..end].parse::<u8>().map_or(100, |share| share.min(100)) };
+                if share.is_empty() { 0 } else { share.parse::<u8>().map_or(100, |share| share.min(100)) };
             splits.push(Split { bytes, percent: Some(percent).filter(|&percent| percent > 0) });
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
             return Err(list.fault(format!("the shares add up to {sum}, nothing is left for blank ones")));
         }
-        // a block of no bytes is none
+        // A block of 0 bytes is dropped.
         splits.retain(|split| split.bytes > 0);
         lists.push(Some(splits).filter(|splits| !splits.is_empty()));
     }
     Ok(Value::Splits(std::array::from_fn(|at| lists.get(at.min(lists.len() - 1)).cloned().flatten())))
 }
 
-/// CPU numbers and ranges up to the first empty element; a word is read as 0. Ranges that run backwards have no CPUs, so
-/// that none may be left: such a job cannot run.
+/// CPU numbers and ranges up to the first empty element; a word is read as 0. A reversed range has no CPUs, so the
+/// list may be empty: such a job cannot run.
 pub(super) fn cpus(text: &str) -> Result<Value, Fault> {
     let number = |text: &str| {
-        let text = text.trim_start();
-        let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
-        let digits = text[..end].trim_start_matches('0');
+        let digits = leading_digits(text.trim_start()).trim_start_matches('0');
         if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
     };
-    // numbers without leading zeros compare like their lengths, then like their digits
-    let backwards = |first: &str, last: &str| (last.len(), last) < (first.len(), first);
+    // Without leading zeros, a number is less if it is shorter, or as long and its digits are less.
+    let reversed = |first: &str, last: &str| (last.len(), last) < (first.len(), first);
     let elements = text.split(',').take_while(|element| !element.is_empty()).filter_map(|element| {
         let Some((first, last)) = element.split_once('-') else { return Some(number(element)) };
         let (first, last) = (number(first), number(last));
-        (!backwards(&first, &last)).then(|| format!("{first}-{last}"))
+        (!reversed(&first, &last)).then(|| format!("{first}-{last}"))
     });
     let list = elements.collect::<Vec<_>>().join(",");
     if list.is_empty() {

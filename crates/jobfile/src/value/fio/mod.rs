@@ -1,7 +1,7 @@
-//! Values as fio reads them, oddities included: what `--strict=fio` asks for.
+//! Values as fio reads them, oddities included, for `--strict=fio`.
 //!
-//! Nothing of this is used by the usual reading, except to tell someone whose value was refused what fio would
-//! have made of it. Kinds that both read alike are left to the usual reading.
+//! ferrio's own reading uses this only to say how fio reads a refused value. Kinds that both read alike are left to
+//! ferrio's reading.
 
 mod expression;
 mod lists;
@@ -18,7 +18,7 @@ use number::FioNumberReader;
 
 pub(crate) use expression::bc;
 
-/// Reads the value of one assignment; `text` is `None` for an option name without a value, and has its leading blanks.
+/// Reads the value of one assignment; `text` includes leading blanks and is `None` for an option name without a value.
 pub(crate) fn parse(
     row: &'static OptionRow,
     text: Option<&str>,

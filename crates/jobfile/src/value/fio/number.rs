@@ -1,8 +1,8 @@
-//! Whole numbers, sizes, times and switches as fio reads them: what cannot be read is skipped, cut or wrapped.
+//! Whole numbers, sizes, times and switches as fio reads them: invalid parts are skipped, cut or wrapped.
 
 use super::expression;
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
-use crate::value::fault::{Fault, TextPiece};
+use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::model::{Amount, Value};
 
 /// Reads the numbers of one row.
@@ -21,7 +21,8 @@ impl FioNumberReader {
     /// The value of a row of kind int, size or time.
     pub(super) fn value(self, text: &str) -> Result<Value, Fault> {
         if self.row.multi != Multi::No {
-            return self.directions(text, |piece| self.limited(piece)).map(Value::Directions);
+            let most = self.row.multi.directions();
+            return spread(text, pieces(text), most, |piece| self.limited(piece)).map(Value::Directions);
         }
         Ok(match (self.one(text, |piece| self.limited(piece))?, self.row.kind) {
             (None, _) => Value::Nothing,
@@ -40,7 +41,7 @@ impl FioNumberReader {
             }
             Ok(number != 0)
         })?;
-        // giving `exitall` at all switches it on
+        // Any value switches `exitall` on.
         Ok(switched.map_or(Value::Nothing, |on| Value::Switch(on || self.row.opt == Opt::Exitall)))
     }
 
@@ -54,7 +55,7 @@ impl FioNumberReader {
             let number = self.limited(piece)?;
             match u8::try_from(u64::MAX - number) {
                 Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
-                // for this option alone there is a limit
+                // Only this option has a limit.
                 Ok(_) if self.row.opt == Opt::IoSize => Err(piece.fault("more than 100%")),
                 _ => Ok(Amount::Bytes(number)),
             }
@@ -64,9 +65,8 @@ impl FioNumberReader {
 
     /// The first and the last piece, in order.
     pub(super) fn bounds(self, text: &str) -> Result<Value, Fault> {
-        let results: Vec<_> = pieces(text).into_iter().map(|piece| self.limited(piece)).collect();
-        any_good(&results, TextPiece::whole(text))?;
-        let good: Vec<u64> = results.into_iter().flatten().collect();
+        let bounds = pieces(text).into_iter().map(|piece| self.limited(piece));
+        let good: Vec<u64> = any_good(bounds, text)?.into_iter().flatten().collect();
         let (low, high) = (good[0], good[good.len() - 1]);
         Ok(Value::Range(low.min(high), low.max(high)))
     }
@@ -74,56 +74,28 @@ impl FioNumberReader {
     /// `low-high` or `low:high`, up to three of them by comma.
     pub(super) fn ranges(self, text: &str) -> Result<Value, Fault> {
         let list = TextPiece::whole(text).split(',').collect();
-        let ranges = self.spread(text, list, 3, |piece| {
+        let ranges = spread(text, list, 3, |piece| {
             let separator = piece.text.char_indices().find(|&(at, sign)| matches!(sign, '-' | ':') && at > 0);
             let Some((at, _)) = separator else { return Err(piece.fault("two bounds are expected")) };
             let low = self.number(piece)?;
             let high = self.number(piece.part(at + 1, piece.text.len()))?;
             Ok((low.min(high), low.max(high)))
         })?;
-        // a bound of 0 is as good as none
+        // A bound of 0 is the same as none.
         Ok(Value::Ranges(ranges.map(|range| range.filter(|&(low, _)| low > 0))))
     }
 
-    /// Up to three values.
-    fn directions<T: Clone>(
-        self,
-        text: &str,
-        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-    ) -> Result<[Option<T>; 3], Fault> {
-        self.spread(text, pieces(text), self.row.multi.directions(), read)
-    }
-
-    /// Gives the directions their pieces: a bad one leaves its direction alone, the last one also serves those
-    /// after it, and those there is no direction for are dropped.
-    pub(super) fn spread<T: Clone>(
-        self,
-        text: &str,
-        pieces: Vec<TextPiece<'_>>,
-        most: usize,
-        read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
-    ) -> Result<[Option<T>; 3], Fault> {
-        let results: Vec<_> = pieces.into_iter().take(most).map(read).collect();
-        any_good(&results, TextPiece::whole(text))?;
-        let given: Vec<Option<T>> = results.into_iter().map(Result::ok).collect();
-        Ok(std::array::from_fn(|at| {
-            given.get(at.min(given.len() - 1)).filter(|_| at < most).cloned().flatten()
-        }))
-    }
-
-    /// The piece that counts where there can be one only; `None` if it is bad and another one is good.
-    fn one<T: Clone>(
+    /// The piece that counts if the option has one value; `None` if it is bad and another one is good.
+    fn one<T>(
         self,
         text: &str,
         read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
-        let results: Vec<_> = pieces(text).into_iter().map(read).collect();
-        any_good(&results, TextPiece::whole(text))?;
-        let mut good = results.into_iter().map(Result::ok);
+        let mut good = any_good(pieces(text).into_iter().map(read), text)?.into_iter();
         Ok(if self.last_counts() { good.flatten().last() } else { good.next().flatten() })
     }
 
-    /// Whether each piece is worked off by itself, so that the last one stays.
+    /// Whether fio assigns the pieces one after the other, so that the last one counts.
     fn last_counts(self) -> bool {
         self.row.kind == ValueKind::SizeZone
             || matches!(
@@ -137,13 +109,13 @@ impl FioNumberReader {
             )
     }
 
-    /// A number within the row's limits as far as fio looks at them.
+    /// A number within the row's limits as far as fio checks them.
     fn limited(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
         if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
             return self.time(piece);
         }
         let number = self.number(piece)?;
-        // looked at before the upper bits are lost
+        // Checked before the upper bits are lost.
         if self.row.opt == Opt::ReplayAlign && !number.is_power_of_two() {
             return Err(piece.fault("must be a power of 2"));
         }
@@ -151,7 +123,7 @@ impl FioNumberReader {
         if narrow { self.narrow(number, piece) } else { self.wide(number, piece) }
     }
 
-    /// An option of 32 bits: the rest is lost, and what is negative then is below any maximum.
+    /// An option of 32 bits: the upper bits are lost, and a number that is then negative is below any maximum.
     fn narrow(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
         let low = number as u32;
         let signed = i128::from(low as i32);
@@ -162,7 +134,7 @@ impl FioNumberReader {
         match self.row.min {
             _ if signed >= 0 => Err(piece.fault(format!("the maximum is {max}"))),
             Some(min) if min < 0 => Ok(signed as i64 as u64),
-            // a share of more than all is all of it
+            // A share above the whole is the whole.
             _ => Ok(max as u64),
         }
     }
@@ -177,8 +149,7 @@ impl FioNumberReader {
     /// A number with its suffix applied, modulo 2^64.
     pub(super) fn number(self, piece: TextPiece<'_>) -> Result<u64, Fault> {
         if piece.text.starts_with('(') {
-            let result = expression::evaluate(piece, false)?;
-            return Ok(result.whole());
+            return expression::evaluate(piece, false).map(|(number, _)| number);
         }
         if piece.text.ends_with('z') {
             return Err(piece.fault("`z` (zones) is not applicable to this option"));
@@ -198,12 +169,10 @@ impl FioNumberReader {
         let seconds = self.row.unit == ValueUnit::Seconds;
         let own = if seconds { 1_000_000 } else { 1 };
         let us = if piece.text.starts_with('(') {
-            let result = expression::evaluate(piece, true)?;
-            match (result.suffixed, seconds) {
-                (false, _) => result.whole().wrapping_mul(own),
-                // what counts seconds keeps whole ones
-                (true, true) => result.whole() / own * own,
-                (true, false) => result.whole(),
+            match expression::evaluate(piece, true)? {
+                (number, false) => number.wrapping_mul(own),
+                // An option in seconds keeps whole ones.
+                (number, true) => number / own * own,
             }
         } else {
             if piece.text.ends_with('z') {
@@ -222,13 +191,13 @@ impl FioNumberReader {
             };
             number.wrapping_mul(factor)
         };
-        // options of 32 bits count in their own unit
+        // Options of 32 bits count in their own unit.
         Ok(if self.row.max == Some(u32::MAX.into()) { u64::from((us / own) as u32) * own } else { us })
     }
 }
 
-/// The pieces of a value. As long as there is a comma, the next one ends a piece; after the last comma colons do,
-/// and after the last colon dashes. But only commas cut: the other pieces reach to the end.
+/// The pieces of a value. Commas end pieces; after the last comma, colons begin further ones, and after the last
+/// colon, dashes. Only commas cut: a piece at a colon or a dash extends to the end of the text.
 pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     let mut list: Vec<TextPiece<'_>> = TextPiece::whole(text).split(',').collect();
     let Some(last) = list.pop() else { return list };
@@ -244,7 +213,7 @@ pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     list
 }
 
-/// As much of a number as is looked at.
+/// As much of a number as fio reads.
 fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(LENGTH)).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
@@ -276,13 +245,8 @@ fn integer(piece: TextPiece<'_>) -> Result<u64, Fault> {
     let text = piece.text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let hex = unsigned.starts_with("0x") || unsigned.starts_with("0X");
-    let end = if hex {
-        piece.text.len()
-    } else {
-        let begin = piece.text.len() - unsigned.len();
-        begin + unsigned.bytes().take_while(u8::is_ascii_digit).count()
-    };
-    digits(piece.part(0, end))
+    let rest = if hex { 0 } else { unsigned.len() - leading_digits(unsigned).len() };
+    digits(piece.part(0, piece.text.len() - rest))
 }
 
 /// The factor of a text that begins with a unit, in any case, whatever follows it.
@@ -298,11 +262,27 @@ fn size_factor(unit: &str, kb_base: u64) -> u64 {
     base.pow(power as u32 + 1)
 }
 
-/// What several results come to: the option fails only if all of its pieces do.
-pub(super) fn any_good<T>(results: &[Result<T, Fault>], whole: TextPiece<'_>) -> Result<(), Fault> {
+/// Assigns pieces to directions: a bad piece leaves its direction alone, the last one also applies to the directions
+/// after it, and pieces without a direction are dropped.
+fn spread<T: Clone>(
+    text: &str,
+    pieces: Vec<TextPiece<'_>>,
+    most: usize,
+    read: impl Fn(TextPiece<'_>) -> Result<T, Fault>,
+) -> Result<[Option<T>; 3], Fault> {
+    let given = any_good(pieces.into_iter().take(most).map(read), text)?;
+    Ok(std::array::from_fn(|at| given.get(at.min(given.len() - 1)).filter(|_| at < most).cloned().flatten()))
+}
+
+/// The results of the pieces of `text`, `None` for bad ones: the option fails only if all of its pieces do.
+pub(super) fn any_good<T>(
+    results: impl Iterator<Item = Result<T, Fault>>,
+    text: &str,
+) -> Result<Vec<Option<T>>, Fault> {
+    let results: Vec<_> = results.collect();
     if results.iter().any(Result::is_ok) {
-        return Ok(());
+        return Ok(results.into_iter().map(Result::ok).collect());
     }
-    let first = results.iter().find_map(|result| result.as_ref().err());
-    Err(first.cloned().unwrap_or_else(|| whole.fault("a value is expected")))
+    let first = results.into_iter().find_map(Result::err);
+    Err(first.unwrap_or_else(|| TextPiece::whole(text).fault("a value is expected")))
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::catalogue::rows;
-use crate::reading::Reading;
+use crate::value::Reading;
 use crate::value::{Amount, Argument, Split, advice::meant};
 use ferrio_job::{Distribution, RwPostfix, Skew, SkewShape};
 

@@ -1,11 +1,10 @@
-//! Words of a closed list as fio reads them: what follows the first `,` or `:` is dropped where nothing
-//! uses it.
+//! Words of a closed list as fio reads them: the rest after the first `,` or `:` is dropped where nothing uses it.
 
 use super::lists::decimal;
 use super::number::{FioNumberReader, any_good};
 use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::argument;
-use crate::value::fault::{Fault, TextPiece};
+use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::model::Value;
 use crate::value::words::find;
 
@@ -24,15 +23,16 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     }
     let rest = whole.part(end, text.len());
     let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
+    let number = |text| FioNumberReader { row, kb_base }.number(text);
     let counts = match (row.opt, main, given) {
         _ if row.kind != ValueKind::EnumArg => None,
-        (Opt::Rw, _, Some(argument)) => Some(step(row, kb_base, argument)?),
+        (Opt::Rw, _, Some(argument)) => Some((number(argument)? as i64).to_string()),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(parameters(argument)?)
         }
         (Opt::RandomDistribution, "random", _) => None,
         (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.ends_with('%') => {
-            Some(FioNumberReader { row, kb_base }.number(limit)?.to_string())
+            Some(number(limit)?.to_string())
         }
         (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
         (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
@@ -42,11 +42,6 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         .map_err(|fault| whole.fault(fault.label))
 }
 
-/// The number after `rw=kind:`, written out.
-fn step(row: &'static OptionRow, kb_base: u64, argument: TextPiece<'_>) -> Result<String, Fault> {
-    Ok((FioNumberReader { row, kb_base }.number(argument)? as i64).to_string())
-}
-
 /// Decimal numbers, without what follows them.
 fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
@@ -54,7 +49,7 @@ fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     Ok(numbers?.join(":"))
 }
 
-/// Choices joined by commas, those that are none skipped as long as one is good.
+/// Choices joined by commas; unknown words are skipped as long as one is known.
 pub(super) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
     let mut given = Vec::new();
     let mut argument = None;
@@ -63,11 +58,9 @@ pub(super) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Faul
         given.push(find(row, word));
         argument = argument.or(after);
     }
-    any_good(&given, TextPiece::whole(text))?;
-    let given: Vec<_> = given.into_iter().flatten().collect();
+    let given: Vec<_> = any_good(given.into_iter(), text)?.into_iter().flatten().collect();
     let words = row.words().filter(|word| given.contains(word)).collect();
     let count = argument.filter(|_| row.opt == Opt::SyncFileRange).map_or("", |argument| argument.text);
-    let end = count.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(count.len());
-    let count = count[..end].parse::<u32>().ok().filter(|&count| count > 0);
+    let count = leading_digits(count).parse::<u32>().ok().filter(|&count| count > 0);
     Ok(Value::Words(words, count))
 }
