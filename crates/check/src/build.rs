@@ -1,18 +1,19 @@
-//! Builds the report without its risks: jobs, files, places, sums.
+//! Builds the report without its risks: jobs with their files and logs, places, sums.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, layout_of};
+use ferrio_job::{Direction, ExitWhat, JobSpec, Plan, PlannedJob, PlannedLog, log_files};
 use ferrio_jobfile::{JobSet, Sources};
 
-use crate::facts::{Facts, FileFacts};
+use crate::facts::Facts;
 use crate::model::{
-    BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedFileKind, CheckedJob,
-    EndTrigger, LayoutAction, Report, Spot, TimeSpan, VERSION, ZoneSizes,
+    BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
+    EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Report, Spot, SteadyEnd,
+    TimeSpan, VERSION, Volume, ZoneSizes,
 };
 use crate::section::{CheckedSection, JobWork};
-use crate::{surroundings, timeline, volume};
+use crate::{files, timeline, volume};
 
 /// An empty report.
 pub(crate) fn empty() -> Report {
@@ -42,16 +43,17 @@ pub(crate) fn report(
 ) -> Report {
     let timeout = trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
     let timeline = timeline::timeline(sections, timeout);
-    let company = surroundings::EndableJobs::of(plan);
+    let endable = EndableJobs::of(plan);
     let mut laid_out = HashMap::new();
     let mut jobs: Vec<CheckedJob> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
     for (section, job) in sections.iter().zip(&mut jobs) {
-        job.ends_others = company.ends_others(section.spec());
+        job.wait_for = section.waits_for.map(|at| sections[at].spec().name.clone());
+        job.ends_others = endable.ends_others(section.spec());
         job.never_starts = timeline.never_starts[section.index];
         if job.never_starts {
-            job.volume = volume::nothing();
-            job.time = TimeSpan { most_seconds: Some(0.0), ..TimeSpan::default() };
+            job.volume = Volume::NOTHING;
+            job.time = TimeSpan::exactly(0.0);
         } else if trigger.is_some() || timeline.cut[section.index] {
             job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
         }
@@ -59,12 +61,12 @@ pub(crate) fn report(
     let totals = CheckTotals {
         jobs: jobs.len(),
         instances: plan.jobs.len(),
-        volume: jobs.iter().map(|job| job.volume).fold(volume::nothing(), volume::plus),
+        volume: jobs.iter().map(|job| job.volume).fold(Volume::NOTHING, Volume::plus),
         create_bytes: jobs.iter().map(|job| job.create_bytes).fold(0, u64::saturating_add),
         time: timeline.whole,
     };
     let mut places = facts.places.clone();
-    for (place, bytes) in needed(sections, facts) {
+    for (place, bytes) in files::needed(sections, facts) {
         places[place].needed_bytes = bytes;
     }
     Report {
@@ -97,7 +99,7 @@ fn job<'a>(
     for spec in first.chain(section.instances.iter().skip(1).rev()).map(|job| &job.spec) {
         for planned in &spec.files {
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
-            let file = file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
+            let file = files::file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
             if planned.extend && !spec.fill_device {
                 let stays = if file.action == LayoutAction::Grow { planned.found.unwrap_or(0) } else { 0 };
                 let before = laid_out.entry(&planned.path).or_insert(stays);
@@ -109,7 +111,7 @@ fn job<'a>(
             }
         }
     }
-    let sum = section.instances.iter().map(volume::of).fold(volume::nothing(), volume::plus);
+    let sum = section.instances.iter().map(volume::of).fold(Volume::NOTHING, Volume::plus);
     let rates = Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
     let rates: Option<Vec<u64>> = rates.map(|direction| volume::rate(spec, direction)).collect();
     let rate = rates.filter(|rates| !rates.is_empty()).map(|rates| rates.iter().sum::<u64>());
@@ -118,10 +120,10 @@ fn job<'a>(
         origin: Spot::of(&section.job.origin, sources),
         group: spec.group,
         phase: section.phase,
-        wait_for: section.wait_for().map(str::to_owned),
+        wait_for: None,
         never_starts: false,
         ends_others: None,
-        commands: surroundings::commands(spec),
+        commands: commands(spec),
         startdelay_seconds: [seconds(low), seconds(high)],
         instances: spec.clones,
         thread: spec.thread,
@@ -135,18 +137,13 @@ fn job<'a>(
         volume: sum,
         create_bytes,
         rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
-        pauses: surroundings::pauses(spec),
+        pauses: pauses(spec),
         zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
-        steady_state: surroundings::steady_state(&section.instances[0]),
-        logs: surroundings::logs(section, facts),
-        time: section.instances.iter().map(timeline::of).reduce(longest).unwrap_or_default(),
+        steady_state: steady_state(&section.instances[0]),
+        logs: logs(section, facts),
+        time: section.instances.iter().map(timeline::of).reduce(TimeSpan::longest).unwrap_or_default(),
         setup_error: setup_error(section),
     }
-}
-
-fn longest(one: TimeSpan, other: TimeSpan) -> TimeSpan {
-    let key = |span: &TimeSpan| (span.most_seconds.unwrap_or(f64::INFINITY), span.least_seconds);
-    if key(&other) > key(&one) { other } else { one }
 }
 
 fn block_sizes(spec: &JobSpec) -> BlockRanges {
@@ -157,80 +154,80 @@ fn block_sizes(spec: &JobSpec) -> BlockRanges {
     BlockRanges { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
 }
 
-fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
-    CheckedFile {
-        path: planned.path.clone(),
-        kind: match planned.kind {
-            _ if spec.engine.is_diskless() => CheckedFileKind::None,
-            FileKind::Regular => CheckedFileKind::Regular,
-            FileKind::Block => CheckedFileKind::Block,
-            FileKind::Char => CheckedFileKind::Char,
-            FileKind::Pretend => CheckedFileKind::None,
-        },
-        action: action(spec, planned, made_before),
-        offset: planned.offset,
-        size: planned.size,
-        existing_bytes: planned.found,
-        allocated_bytes: known.allocated,
-        place: known.place,
-        unlink: spec.unlink && planned.kind == FileKind::Regular,
-    }
+/// The jobs of a run, to find which of them each one ends.
+struct EndableJobs {
+    /// `exitall`, which one job switches on for all.
+    exitall: bool,
+    instances: usize,
+    of_group: HashMap<u32, usize>,
 }
 
-/// What a run does to a file. `made_before` means that an earlier job lays it out.
-pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> LayoutAction {
-    if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
-        return LayoutAction::None;
+impl EndableJobs {
+    fn of(plan: &Plan) -> EndableJobs {
+        let mut of_group: HashMap<u32, usize> = HashMap::new();
+        plan.jobs.iter().for_each(|job| *of_group.entry(job.spec.group).or_default() += 1);
+        let exitall = plan.jobs.iter().any(|job| job.spec.life.exitall);
+        EndableJobs { exitall, instances: plan.jobs.len(), of_group }
     }
-    if file.kind != FileKind::Regular || spec.readonly {
-        return LayoutAction::Use;
-    }
-    if made_before {
-        return LayoutAction::UseEarlier;
-    }
-    if !file.extend {
-        return match file.found {
-            None if spec.create_on_open => LayoutAction::CreateOnOpen,
-            // Large enough only because a job before makes it so.
-            found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
-                LayoutAction::UseEarlier
-            }
-            _ => LayoutAction::Use,
+
+    /// Which jobs a job ends; `None` if it ends no other.
+    fn ends_others(&self, spec: &JobSpec) -> Option<EndsOthers> {
+        let when = match (self.exitall, spec.life.exitall_on_error) {
+            (true, _) => EndsWhen::End,
+            (false, true) => EndsWhen::Error,
+            (false, false) => return None,
         };
-    }
-    let layout = layout_of(spec);
-    match (file.found, layout.fills) {
-        (Some(_), _) if !layout.replaces => LayoutAction::Grow,
-        (None, true) => LayoutAction::CreateFilled,
-        (None, false) => LayoutAction::CreateEmpty,
-        (Some(_), true) => LayoutAction::ReplaceFilled,
-        (Some(_), false) => LayoutAction::ReplaceEmpty,
+        let group = self.of_group.get(&spec.group).copied().unwrap_or(0);
+        let (which, reached) = match spec.life.exit_what {
+            ExitWhat::Group => (EndsWhich::Group, group),
+            ExitWhat::Stonewall => (EndsWhich::Running, self.instances),
+            ExitWhat::All => (EndsWhich::All, self.instances),
+        };
+        (reached > 1).then_some(EndsOthers { when, which })
     }
 }
 
-/// Bytes that each place needs in addition to what it holds now: every file once, at its largest. Layout precedes all jobs, so a
-/// file that is removed at the end of its job still takes space at the same time as all others.
-fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
-    let mut sizes: HashMap<&Path, u64> = HashMap::new();
-    for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
-        // What fills a device takes what is there.
-        let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
-        if fills && file.kind == FileKind::Regular && !spec.readonly {
-            let size = sizes.entry(&file.path).or_default();
-            *size = file.end().max(*size);
-        }
-    }
-    let mut needed: HashMap<usize, u64> = HashMap::new();
+/// The shell commands of each clone; all clones write to the same files.
+fn commands(spec: &JobSpec) -> Vec<JobCommand> {
+    let all = [
+        ("exec_prerun", "prerun", &spec.life.exec_prerun),
+        ("exec_postrun", "postrun", &spec.life.exec_postrun),
+    ];
+    let given = all.into_iter().filter_map(|(option, what, command)| Some((option, what, command.clone()?)));
+    given
+        .map(|(option, what, command)| JobCommand {
+            option,
+            command,
+            output: PathBuf::from(format!("{}.{what}.txt", spec.name)),
+        })
+        .collect()
+}
+
+fn pauses(spec: &JobSpec) -> Option<Pauses> {
+    let think = &spec.think;
+    (!think.time.is_zero() && spec.works()).then(|| Pauses {
+        seconds: think.time.as_secs_f64(),
+        after_ios: think.blocks,
+        after_seconds: Some(think.iotime.as_secs_f64()).filter(|&seconds| seconds > 0.0),
+    })
+}
+
+fn steady_state(job: &PlannedJob) -> Option<SteadyEnd> {
+    let figure = job.spec.steadystate?.figure.word();
+    Some(SteadyEnd { figure, least_seconds: timeline::settled(job) })
+}
+
+/// The log files of all clones, each once, in the order of their numbers.
+fn logs(section: &CheckedSection<'_>, facts: &Facts) -> Vec<CheckedLog> {
     let mut seen = HashSet::new();
-    for (path, size) in sizes {
-        let known = facts.files.get(path).copied().unwrap_or_default();
-        let again = known.identity.is_some_and(|identity| !seen.insert(identity));
-        if let Some(place) = known.place.filter(|_| !again) {
-            let sum = needed.entry(place).or_default();
-            *sum = sum.saturating_add(size.saturating_sub(known.allocated.unwrap_or(0)));
-        }
-    }
-    needed
+    let all = section.instances.iter().flat_map(|job| log_files(&job.spec));
+    all.filter(|log| seen.insert(log.path.clone()))
+        .map(|PlannedLog { path, window_ms, shared, .. }| {
+            let path = PathBuf::from(path);
+            let known = facts.logs.get(&path).copied().unwrap_or_default();
+            CheckedLog { path, window_ms, shared, existing_bytes: known.size, place: known.place }
+        })
+        .collect()
 }
 
 /// Why a clone cannot run.
@@ -254,46 +251,7 @@ fn errors(set: &JobSet, sections: &[CheckedSection<'_>]) -> Vec<CheckError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{report, report_with};
-
-    fn actions(text: &str) -> Vec<LayoutAction> {
-        report(text).jobs.iter().flat_map(|job| &job.files).map(|file| file.action).collect()
-    }
-
-    #[test]
-    fn readers_find_filled_files_and_writers_empty_ones() {
-        assert_eq!(actions("[a]\nsize=1m\n"), [LayoutAction::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [LayoutAction::CreateEmpty]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [LayoutAction::CreateFilled]);
-        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [LayoutAction::CreateOnOpen]);
-        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [LayoutAction::None]);
-        assert_eq!(
-            actions("[a]\nsize=1m\nfilename=f\n[b]\nsize=1m\nfilename=f\n"),
-            [LayoutAction::CreateFilled, LayoutAction::UseEarlier]
-        );
-    }
-
-    #[test]
-    fn what_is_there_is_used_replaced_or_grown() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("f");
-        std::fs::write(&file, [0; 8192]).unwrap();
-        let on = |options: &str| actions(&format!("[a]\nfilename={}\n{options}", file.display()));
-        assert_eq!(on("size=8k\n"), [LayoutAction::Use]);
-        assert_eq!(on("size=16k\n"), [LayoutAction::ReplaceFilled]);
-        assert_eq!(on("size=16k\nrw=write\n"), [LayoutAction::ReplaceEmpty]);
-        assert_eq!(on("size=16k\nrw=trim\n"), [LayoutAction::Grow]);
-    }
-
-    #[test]
-    fn space_counts_every_file_once_at_its_largest_less_what_it_takes_now() {
-        let text = "[a]\nfilename=f\nrw=write\nsize=1m\nnumjobs=2\n[b]\nfilename=f\nrw=write\nsize=3m\n[c]\nfilename=r\nsize=1m\n";
-        let report = report_with(text, |facts| {
-            facts.files.get_mut(Path::new("f")).unwrap().allocated = Some(1 << 20);
-        });
-        assert_eq!(report.places[0].needed_bytes, 3 << 20);
-        assert_eq!(report.totals.create_bytes, 4 << 20);
-    }
+    use crate::testing::report;
 
     #[test]
     fn clones_and_their_files_are_in_order() {
@@ -312,5 +270,42 @@ mod tests {
         assert_eq!(report.errors[0].message, "you need to specify size=");
         assert_eq!(report.errors[0].job.as_deref(), Some("a"));
         assert_eq!(report.totals.volume.read, Some(4096));
+    }
+
+    #[test]
+    fn a_job_ends_the_jobs_it_can_reach() {
+        let ends = |text: &str| {
+            let report = report(&format!("[global]\nioengine=null\nsize=4k\n{text}"));
+            report.jobs.iter().map(|job| job.ends_others).collect::<Vec<_>>()
+        };
+        let at_end = |which| Some(EndsOthers { when: EndsWhen::End, which });
+        assert_eq!(ends("[a]\n[b]\n"), [None, None]);
+        assert_eq!(
+            ends("[a]\nexitall\n[b]\nexit_what=all\n"),
+            [at_end(EndsWhich::Group), at_end(EndsWhich::All)]
+        );
+        assert_eq!(
+            ends("exitall\n[a]\n[b]\nnew_group\nexit_what=stonewall\n"),
+            [None, at_end(EndsWhich::Running)]
+        );
+        let on_error = Some(EndsOthers { when: EndsWhen::Error, which: EndsWhich::Group });
+        assert_eq!(ends("[a]\nexitall_on_error\nnumjobs=2\n"), [on_error]);
+    }
+
+    #[test]
+    fn commands_and_pauses_are_reported_as_written() {
+        let report = report(
+            "[a]\nioengine=null\nsize=4k\nexec_prerun=echo hi > /tmp/x\nexec_postrun=false\nthinktime=5ms\nthinktime_iotime=1s\n",
+        );
+        let job = &report.jobs[0];
+        let ends: Vec<_> =
+            job.commands.iter().map(|one| (one.option, &*one.command, one.output.to_str())).collect();
+        let want = [
+            ("exec_prerun", "echo hi > /tmp/x", Some("a.prerun.txt")),
+            ("exec_postrun", "false", Some("a.postrun.txt")),
+        ];
+        assert_eq!(ends, want);
+        let pauses = job.pauses.unwrap();
+        assert_eq!((pauses.seconds, pauses.after_ios, pauses.after_seconds), (0.005, None, Some(1.0)));
     }
 }

@@ -6,10 +6,10 @@
 
 mod build;
 mod facts;
+mod files;
 pub mod model;
 mod risks;
 mod section;
-mod surroundings;
 #[cfg(test)]
 mod testing;
 mod text;

@@ -14,18 +14,28 @@ pub(crate) struct CheckedSection<'a> {
     pub(crate) instances: &'a [PlannedJob],
     /// Number of its phase, from 1; stonewalls separate phases.
     pub(crate) phase: usize,
+    /// The section whose jobs must have ended before its own start (`wait_for`).
+    pub(crate) waits_for: Option<usize>,
 }
 
 /// All sections in order.
 pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<CheckedSection<'a>> {
     let sections = set.jobs.iter().zip(&plan.sections).enumerate();
-    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| CheckedSection {
-        index,
-        job,
-        instances: &plan.jobs[section.jobs.clone()],
-        phase: section.phase,
+    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| {
+        let instances = &plan.jobs[section.jobs.clone()];
+        let awaited = &instances[0].spec.life.wait_for;
+        let before = |other: &PlannedSection| other.jobs.end <= awaited.start;
+        let waits_for = (!awaited.is_empty()).then(|| plan.sections.partition_point(before));
+        CheckedSection { index, job, instances, phase: section.phase, waits_for }
     };
     sections.map(section).collect()
+}
+
+/// The sections of each phase, which run together.
+pub(crate) fn phases_of<'s, 'a>(
+    sections: &'s [CheckedSection<'a>],
+) -> impl Iterator<Item = &'s [CheckedSection<'a>]> {
+    sections.chunk_by(|one, next| one.phase == next.phase)
 }
 
 impl<'a> CheckedSection<'a> {
@@ -50,9 +60,9 @@ impl<'a> CheckedSection<'a> {
         self.job.options.value(opt)
     }
 
-    /// The job that it waits for.
-    pub(crate) fn wait_for(&self) -> Option<&'a str> {
-        self.job.options.text(Opt::WaitFor).filter(|name| !name.is_empty())
+    /// The position in its `phase` of the section that it waits for, if that is in the same phase.
+    pub(crate) fn awaited_in(&self, phase: &[CheckedSection<'_>]) -> Option<usize> {
+        self.waits_for?.checked_sub(phase.first()?.index)
     }
 }
 

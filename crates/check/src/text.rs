@@ -6,7 +6,7 @@ use crate::model::{
     Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedPlace, EndTrigger, Phase, Report,
     Risk, RiskSeverity, Spot, TimeSpan, Volume,
 };
-use crate::units::{bytes, count, listed, time};
+use crate::units::{bytes, count, listed, listed_in_part, time};
 
 /// The report as text; with terminal colours if `colour`.
 #[must_use]
@@ -16,19 +16,19 @@ pub fn text(report: &Report, colour: bool) -> String {
     if !report.jobs.is_empty() {
         out.push_str(&totals(&report.totals, report.phases.len(), report.trigger.as_ref()));
         for phase in &report.phases {
-            out.push_str(&format!("\n{}\n", style.bold(&header(phase))));
+            out.push_str(&format!("\n{}\n", style.paint(BOLD, &header(phase))));
             for job in phase.jobs.iter().filter_map(|&at| report.jobs.get(at)) {
                 out.push_str(&job::lines(job, &report.places, &style));
             }
         }
         if !report.places.is_empty() {
-            out.push_str(&format!("\n{}\n", style.bold("places")));
+            out.push_str(&format!("\n{}\n", style.paint(BOLD, "places")));
             out.push_str(&aligned(report.places.iter().map(place).collect()));
         }
     }
     let problems = report.errors.iter().map(|problem| error(problem, &style));
     let risks = report.risks.iter().map(|found| risk(found, &style));
-    let notes = report.notes.iter().map(|note| format!("{} {}\n", style.cyan("note:"), clean(note)));
+    let notes = report.notes.iter().map(|note| format!("{} {}\n", style.paint(CYAN, "note:"), clean(note)));
     for message in problems.chain(risks).chain(notes) {
         out.push('\n');
         out.push_str(&message);
@@ -42,29 +42,19 @@ pub(crate) struct TextStyle {
     colour: bool,
 }
 
+/// Codes of colours.
+const BOLD: &str = "1";
+const RED: &str = "1;31";
+const YELLOW: &str = "1;33";
+const CYAN: &str = "1;36";
+
 impl TextStyle {
     fn paint(&self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
-
-    pub(crate) fn bold(&self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    fn red(&self, text: &str) -> String {
-        self.paint("1;31", text)
-    }
-
-    fn yellow(&self, text: &str) -> String {
-        self.paint("1;33", text)
-    }
-
-    fn cyan(&self, text: &str) -> String {
-        self.paint("1;36", text)
-    }
 }
 
-/// A user's text with control characters replaced.
+/// A text of the user with control characters replaced.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|sign| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign }).collect()
 }
@@ -197,7 +187,7 @@ fn place(place: &CheckedPlace) -> [String; 2] {
 
 fn error(problem: &CheckError, style: &TextStyle) -> String {
     let job = problem.job.as_ref().map(|job| format!("job {}: ", clean(job))).unwrap_or_default();
-    let mut lines = format!("{} {job}{}\n", style.red("error:"), clean(&problem.message));
+    let mut lines = format!("{} {job}{}\n", style.paint(RED, "error:"), clean(&problem.message));
     if let Some(origin) = &problem.origin {
         lines.push_str(&format!("  at {}\n", at(origin)));
     }
@@ -212,16 +202,14 @@ fn risk(risk: &Risk, style: &TextStyle) -> String {
     const NAMED: usize = 6;
     const PLACES: usize = 4;
     let word = match risk.severity {
-        RiskSeverity::Warning => style.yellow("warning:"),
-        RiskSeverity::Info => style.cyan("info:"),
+        RiskSeverity::Warning => style.paint(YELLOW, "warning:"),
+        RiskSeverity::Info => style.paint(CYAN, "info:"),
     };
     let mut lines = format!("{word} {} [{}]\n", clean(&risk.message), risk.code);
     if !risk.jobs.is_empty() {
-        let names: Vec<String> = risk.jobs.iter().take(NAMED).map(|name| clean(name)).collect();
-        let more = risk.jobs.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let word = if risk.jobs.len() == 1 { "job" } else { "jobs" };
-        lines.push_str(&format!("  in {word} {}{more}\n", names.join(", ")));
+        let names = listed_in_part(risk.jobs.iter().map(|name| clean(name)), NAMED);
+        lines.push_str(&format!("  in {word} {names}\n"));
     }
     for origin in risk.origins.iter().take(PLACES) {
         lines.push_str(&format!("  at {}\n", at(origin)));

@@ -1,5 +1,5 @@
-//! When phases start and how long they last. Stonewalls, `wait_for`, start delays, run times, rates and pauses decide, and whatever
-//! else ends jobs: other jobs (`exitall`) and the trigger.
+//! When phases start and how long they last. This depends on stonewalls, `wait_for`, start delays, run times, rates and pauses, and
+//! on what else ends jobs: other jobs (`exitall`) and the trigger.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use ferrio_job::{ExitWhat, PlannedJob};
 
 use crate::model::{Barrier, Phase, TimeSpan};
-use crate::section::{CheckedSection, JobWork};
+use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::bytes;
 use crate::volume;
 
@@ -38,7 +38,7 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let spec = &job.spec;
     let limits = &spec.limits;
     if job.setup_error.is_some() || !spec.works() {
-        return now();
+        return TimeSpan::exactly(0.0);
     }
     let planned = limits.runtime.saturating_add(limits.ramp_time).as_secs_f64();
     // A device may be full at once.
@@ -49,12 +49,12 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let ramp = (limits.ramp_size > 0).then(|| {
         format!("job {} ends some time after {} of ramp_size are done", spec.name, bytes(limits.ramp_size))
     });
-    let most_seconds = if ramp.is_some() { None } else { Some(planned) };
+    let most = if ramp.is_some() { f64::INFINITY } else { planned };
     if limits.time_based {
-        return TimeSpan { least_seconds: planned.min(settled), most_seconds, unbounded_because: ramp };
+        return TimeSpan::new(planned.min(settled), most, ramp);
     }
     if !limits.runtime.is_zero() {
-        return TimeSpan { least_seconds: least.min(planned), most_seconds, unbounded_because: ramp };
+        return TimeSpan::new(least.min(planned), most, ramp);
     }
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops.max(1)));
     let because = match limits.number_ios {
@@ -62,7 +62,7 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
         0 => format!("job {} ends when its {} are done: no runtime", spec.name, bytes(whole)),
         ios => format!("job {} ends when its {ios} I/Os are done: no runtime", spec.name),
     };
-    TimeSpan { least_seconds: least, most_seconds: None, unbounded_because: Some(because) }
+    TimeSpan::new(least, f64::INFINITY, Some(because))
 }
 
 /// Earliest end of a job by its steady state, in seconds from its start; infinite without one.
@@ -84,41 +84,42 @@ fn found(job: &PlannedJob) -> f64 {
 /// All phases, and the whole run; `timeout` is that of the trigger, in seconds.
 pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) -> Timeline {
     let exits = Exits::of(sections);
-    let mut over = now();
+    let mut over = TimeSpan::exactly(0.0);
     let mut phases: Vec<Phase> = Vec::new();
     let mut never_starts = Vec::new();
     let mut rest_is_cancelled = false;
-    for group in sections.chunk_by(|one, next| one.phase == next.phase) {
+    for group in phases_of(sections) {
         let begin = over.clone();
         let cancelled = rest_is_cancelled || timeout.is_some_and(|timeout| begin.least_seconds >= timeout);
         let all_times = if cancelled { Vec::new() } else { exits.lay(group, &begin, true) };
         for times in &all_times {
-            over = later(over, &times.last);
+            over = over.later(&times.last);
         }
-        over = limited(over, timeout);
+        over = over.limited(timeout);
         let ended = exits.end_before_start(group, &all_times);
         never_starts.extend((0..group.len()).map(|at| {
             cancelled
                 || timeout.is_some_and(|timeout| all_times[at].start.least_seconds >= timeout)
                 || ended[at]
         }));
-        rest_is_cancelled |= !cancelled && exits.on && group.iter().any(ends_all);
-        let mut time = TimeSpan {
-            least_seconds: (over.least_seconds - begin.least_seconds).max(0.0),
-            most_seconds: over
-                .most_seconds
-                .zip(begin.most_seconds)
-                .map(|(end, begin)| (end - begin).max(0.0)),
-            unbounded_because: over.unbounded_because.clone(),
+        rest_is_cancelled |=
+            !cancelled && exits.on && group.iter().any(|section| Reach::of(section) == Reach::All);
+        let time = if cancelled {
+            TimeSpan::exactly(0.0)
+        } else if begin.most_seconds.is_none() {
+            // The phase may have a known length although the one before has not. Start delays count from the start of the run, so
+            // it is unknown whether they are over.
+            let now = TimeSpan::exactly(0.0);
+            let own = exits.lay(group, &now, false).iter().fold(now, |end, times| end.later(&times.last));
+            own.limited(timeout)
+        } else {
+            let most_seconds = over.most_seconds.zip(begin.most_seconds);
+            TimeSpan {
+                least_seconds: (over.least_seconds - begin.least_seconds).max(0.0),
+                most_seconds: most_seconds.map(|(end, begin)| (end - begin).max(0.0)),
+                unbounded_because: over.unbounded_because.clone(),
+            }
         };
-        // A phase of known length after one of unknown length has its own length still. Start delays count from the start of the
-        // run and are over by then or not, which nobody knows.
-        if begin.most_seconds.is_none() && !cancelled {
-            let own = exits.lay(group, &now(), false).iter().fold(now(), |end, one| later(end, &one.last));
-            time = limited(own, timeout);
-        } else if cancelled {
-            time = now();
-        }
         phases.push(Phase {
             number: phases.len() + 1,
             waits_because: (!phases.is_empty()).then(|| barrier(&group[0])),
@@ -130,174 +131,143 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
     Timeline { phases, whole: over, never_starts, cut }
 }
 
-/// Which jobs end which others when they end, counted in instances.
+/// The jobs that the end of a job ends (`exit_what`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Reach {
+    /// Those of its report group, even before they start.
+    Group(u32),
+    /// All running ones.
+    Running,
+    /// All, even before they start.
+    All,
+}
+
+impl Reach {
+    fn of(section: &CheckedSection<'_>) -> Reach {
+        let spec = section.spec();
+        match spec.life.exit_what {
+            ExitWhat::Group => Reach::Group(spec.group),
+            ExitWhat::Stonewall => Reach::Running,
+            ExitWhat::All => Reach::All,
+        }
+    }
+
+    /// Every reach that includes this section.
+    fn including(section: &CheckedSection<'_>) -> [Reach; 3] {
+        [Reach::Group(section.spec().group), Reach::Running, Reach::All]
+    }
+}
+
+/// Which jobs end which others when they end.
 struct Exits {
     on: bool,
-    /// For each report group, the jobs that end it.
-    of_group: HashMap<u32, usize>,
-    /// Jobs that also end jobs of other groups.
-    beyond: usize,
+    /// Number of instances with each reach.
+    instances: HashMap<Reach, usize>,
 }
 
 impl Exits {
     fn of(sections: &[CheckedSection<'_>]) -> Exits {
-        let mut exits = Exits { on: false, of_group: HashMap::new(), beyond: 0 };
+        let mut exits = Exits { on: false, instances: HashMap::new() };
         for section in sections {
-            let (spec, instances) = (section.spec(), section.instances.len());
-            exits.on |= spec.life.exitall;
-            match spec.life.exit_what {
-                ExitWhat::Group => *exits.of_group.entry(spec.group).or_default() += instances,
-                ExitWhat::Stonewall | ExitWhat::All => exits.beyond += instances,
-            }
+            exits.on |= section.spec().life.exitall;
+            *exits.instances.entry(Reach::of(section)).or_default() += section.instances.len();
         }
         exits
     }
 
     /// True when another job may end an instance of the section.
     fn may_cut(&self, section: &CheckedSection<'_>) -> bool {
-        let of_group = self.of_group.get(&section.spec().group).copied().unwrap_or(0);
-        // Every instance is counted for itself.
-        self.on && of_group + self.beyond > 1
+        let reaching = Reach::including(section);
+        let reaching = reaching.iter().filter_map(|reach| self.instances.get(reach));
+        // Every instance reaches itself.
+        self.on && reaching.sum::<usize>() > 1
     }
 
-    /// The sections of a phase that begins at `begin`.
+    /// Times of the sections of a phase that begins at `begin`.
     fn lay(&self, group: &[CheckedSection<'_>], begin: &TimeSpan, delays: bool) -> Vec<SectionTimes> {
-        let natural = lay(group, begin, delays, &HashMap::new());
+        let natural = lay(group, begin, delays, &[]);
         if !self.on {
             return natural;
         }
-        // Once more for those that wait for a job which is ended before its own end.
-        let cut = cut(group, natural);
-        cut_again(group, lay(group, begin, delays, &ends(group, &cut)))
+        // The first job to end may end others, which may end others in turn. Then once more for those that wait for a job which is
+        // ended before its own end.
+        let cut_times = cut(group, cut(group, natural));
+        cut(group, lay(group, begin, delays, &cut_times))
     }
 
     /// For each section of a phase, whether a job that ends it does so before it can start (`wait_for`, `startdelay`).
     fn end_before_start(&self, group: &[CheckedSection<'_>], all_times: &[SectionTimes]) -> Vec<bool> {
-        let mut named: HashMap<&str, Vec<&CheckedSection<'_>>> = HashMap::new();
-        // Seconds after which somebody has surely ended who takes along: a report group, or all.
-        let mut of_group: HashMap<u32, f64> = HashMap::new();
-        let mut of_all = f64::INFINITY;
+        // Seconds after which a job with each reach has surely ended.
+        let mut ends: HashMap<Reach, f64> = HashMap::new();
         for (section, times) in group.iter().zip(all_times) {
-            let spec = section.spec();
-            named.entry(spec.name.as_str()).or_default().push(section);
-            let end = times.first.most_seconds.unwrap_or(f64::INFINITY);
-            match spec.life.exit_what {
-                ExitWhat::Group => {
-                    let known = of_group.entry(spec.group).or_insert(f64::INFINITY);
-                    *known = known.min(end);
-                }
-                ExitWhat::Stonewall => {}
-                ExitWhat::All => of_all = of_all.min(end),
-            }
+            let end = ends.entry(Reach::of(section)).or_insert(f64::INFINITY);
+            *end = end.min(times.first.most_seconds.unwrap_or(f64::INFINITY));
         }
         let never = |(section, times): (&CheckedSection<'_>, &SectionTimes)| {
             let spec = section.spec();
-            let takes_along = |other: &&CheckedSection<'_>| match other.spec().life.exit_what {
-                ExitWhat::Group => other.spec().group == spec.group,
-                ExitWhat::Stonewall => false,
-                ExitWhat::All => true,
-            };
-            let awaited = section.wait_for().and_then(|name| named.get(name));
-            let end = of_all.min(of_group.get(&spec.group).copied().unwrap_or(f64::INFINITY));
+            // The end of running jobs does not affect a job that has not started.
+            let reaches = [Reach::Group(spec.group), Reach::All];
+            let awaited = section.awaited_in(group).map(|at| Reach::of(&group[at]));
+            let end =
+                reaches.iter().filter_map(|reach| ends.get(reach)).fold(f64::INFINITY, |a, &b| a.min(b));
             self.on
-                && (awaited.is_some_and(|others| others.iter().any(takes_along))
+                && (awaited.is_some_and(|reach| reaches.contains(&reach))
                     || (spec.limits.startdelay.0 > Duration::ZERO && end < times.start.least_seconds))
         };
         group.iter().zip(all_times).map(never).collect()
     }
 }
 
-fn ends_all(section: &CheckedSection<'_>) -> bool {
-    section.spec().life.exit_what == ExitWhat::All
-}
-
-/// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, else at its own.
+/// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, or else at its own.
 fn lay(
     group: &[CheckedSection<'_>],
     begin: &TimeSpan,
     delays: bool,
-    known: &HashMap<&str, TimeSpan>,
+    known: &[SectionTimes],
 ) -> Vec<SectionTimes> {
-    let mut ended: HashMap<&str, TimeSpan> = HashMap::new();
-    let mut all_times = Vec::with_capacity(group.len());
+    let mut all_times: Vec<SectionTimes> = Vec::with_capacity(group.len());
     for section in group {
-        let awaited = section.wait_for().and_then(|name| known.get(name).or_else(|| ended.get(name)));
-        let start = awaited.map_or_else(|| begin.clone(), |end| later(begin.clone(), end));
-        let mut times: Option<SectionTimes> = None;
-        for job in section.instances {
+        let awaited = section.awaited_in(group).and_then(|at| known.get(at).or_else(|| all_times.get(at)));
+        let start = awaited.map_or_else(|| begin.clone(), |times| begin.later(&times.last));
+        let times = section.instances.iter().map(|job| {
             let (low, high) = job.spec.limits.startdelay;
-            let start = if delays { later(start.clone(), &delay_span(low, high)) } else { start.clone() };
-            let end = after(&start, &of(job));
-            times = Some(match times {
-                None => SectionTimes { start, first: end.clone(), last: end },
-                Some(one) => SectionTimes {
-                    start: sooner(one.start, &start),
-                    first: sooner(one.first, &end),
-                    last: later(one.last, &end),
-                },
-            });
-        }
-        let times =
-            times.unwrap_or(SectionTimes { start: begin.clone(), first: begin.clone(), last: begin.clone() });
-        let name = section.spec().name.as_str();
-        let end = ended.remove(name).unwrap_or_else(now);
-        ended.insert(name, later(end, &times.last));
-        all_times.push(times);
+            let delay = TimeSpan::new(low.as_secs_f64(), high.as_secs_f64(), None);
+            let start = if delays { start.later(&delay) } else { start.clone() };
+            let end = start.after(&of(job));
+            SectionTimes { start, first: end.clone(), last: end }
+        });
+        let times = times.reduce(|one, other| SectionTimes {
+            start: one.start.sooner(&other.start),
+            first: one.first.sooner(&other.first),
+            last: one.last.later(&other.last),
+        });
+        let nothing = || SectionTimes { start: begin.clone(), first: begin.clone(), last: begin.clone() };
+        all_times.push(times.unwrap_or_else(nothing));
     }
     all_times
 }
 
-fn ends<'a>(group: &[CheckedSection<'a>], all_times: &[SectionTimes]) -> HashMap<&'a str, TimeSpan> {
-    let mut ends: HashMap<&str, TimeSpan> = HashMap::new();
-    for (section, times) in group.iter().zip(all_times) {
-        let end = ends.remove(section.spec().name.as_str()).unwrap_or_else(now);
-        ends.insert(&section.spec().name, later(end, &times.last));
-    }
-    ends
-}
-
-/// The first job to end may end others, which may end others in turn.
-fn cut(group: &[CheckedSection<'_>], all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
-    cut_again(group, cut_again(group, all_times))
-}
-
-fn cut_again(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
-    let mut of_group: HashMap<u32, TimeSpan> = HashMap::new();
-    let (mut of_all, mut of_running): (Option<TimeSpan>, Option<TimeSpan>) = (None, None);
-    let sooner_of = |known: Option<TimeSpan>, end: &TimeSpan| match known {
-        Some(known) => sooner(known, end),
-        None => end.clone(),
-    };
+/// Ends each section at the first end of a job that ends it.
+fn cut(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
+    let mut first_ends: HashMap<Reach, TimeSpan> = HashMap::new();
     for (section, times) in group.iter().zip(&all_times) {
-        let spec = section.spec();
-        match spec.life.exit_what {
-            ExitWhat::Group => {
-                let known = of_group.remove(&spec.group);
-                of_group.insert(spec.group, sooner_of(known, &times.first));
-            }
-            ExitWhat::Stonewall => of_running = Some(sooner_of(of_running, &times.first)),
-            ExitWhat::All => of_all = Some(sooner_of(of_all, &times.first)),
-        }
+        let end = first_ends.entry(Reach::of(section)).or_insert_with(|| times.first.clone());
+        *end = end.sooner(&times.first);
     }
     for (section, times) in group.iter().zip(&mut all_times) {
-        let starts_late = section.wait_for().is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
-        let of_running = of_running.clone().map(|end| match starts_late {
-            // It may not run yet, and then it goes its whole length.
-            true => TimeSpan { most_seconds: None, ..end },
-            false => end,
-        });
-        for end in of_group.get(&section.spec().group).into_iter().chain(&of_all).chain(&of_running) {
-            times.first = sooner(times.first.clone(), end);
-            times.last = sooner(times.last.clone(), end);
+        let starts_late = section.waits_for.is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
+        for reach in Reach::including(section) {
+            let Some(end) = first_ends.get(&reach) else { continue };
+            let mut end = end.clone();
+            if reach == Reach::Running && starts_late {
+                // It may not run yet, and then lasts its whole length.
+                end.most_seconds = None;
+            }
+            times.first = times.first.sooner(&end);
+            times.last = times.last.sooner(&end);
         }
     }
     all_times
-}
-
-fn limited(span: TimeSpan, timeout: Option<f64>) -> TimeSpan {
-    let Some(timeout) = timeout else { return span };
-    let limit = TimeSpan { least_seconds: timeout, most_seconds: Some(timeout), unbounded_because: None };
-    sooner(span, &limit)
 }
 
 fn barrier(section: &CheckedSection<'_>) -> Barrier {
@@ -309,46 +279,52 @@ fn barrier(section: &CheckedSection<'_>) -> Barrier {
     }
 }
 
-fn now() -> TimeSpan {
-    TimeSpan { least_seconds: 0.0, most_seconds: Some(0.0), unbounded_because: None }
-}
-
-fn delay_span(low: Duration, high: Duration) -> TimeSpan {
-    TimeSpan {
-        least_seconds: low.as_secs_f64(),
-        most_seconds: Some(high.as_secs_f64()),
-        unbounded_because: None,
+impl TimeSpan {
+    /// `most` seconds may be infinite, `because` of something.
+    fn new(least_seconds: f64, most: f64, because: Option<String>) -> TimeSpan {
+        let most_seconds = Some(most).filter(|most| most.is_finite());
+        TimeSpan { least_seconds, most_seconds, unbounded_because: because }
     }
-}
 
-/// The later of two ends.
-fn later(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
-    TimeSpan {
-        least_seconds: one.least_seconds.max(other.least_seconds),
-        most_seconds: one.most_seconds.zip(other.most_seconds).map(|(one, other)| one.max(other)),
-        unbounded_because: one.unbounded_because.or_else(|| other.unbounded_because.clone()),
+    pub(crate) fn exactly(seconds: f64) -> TimeSpan {
+        TimeSpan::new(seconds, seconds, None)
     }
-}
 
-/// The earlier of two ends.
-fn sooner(one: TimeSpan, other: &TimeSpan) -> TimeSpan {
-    let most_seconds = match (one.most_seconds, other.most_seconds) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    };
-    TimeSpan {
-        least_seconds: one.least_seconds.min(other.least_seconds),
-        most_seconds,
-        unbounded_because: one.unbounded_because.filter(|_| most_seconds.is_none()),
+    fn most(&self) -> f64 {
+        self.most_seconds.unwrap_or(f64::INFINITY)
     }
-}
 
-/// Two spans in sequence.
-fn after(start: &TimeSpan, length: &TimeSpan) -> TimeSpan {
-    TimeSpan {
-        least_seconds: start.least_seconds + length.least_seconds,
-        most_seconds: start.most_seconds.zip(length.most_seconds).map(|(start, length)| start + length),
-        unbounded_because: start.unbounded_because.clone().or_else(|| length.unbounded_because.clone()),
+    /// The reason of either.
+    fn because(&self, other: &TimeSpan) -> Option<String> {
+        self.unbounded_because.clone().or_else(|| other.unbounded_because.clone())
+    }
+
+    /// The later of two ends.
+    fn later(&self, other: &TimeSpan) -> TimeSpan {
+        let (least, most) = (self.least_seconds.max(other.least_seconds), self.most().max(other.most()));
+        TimeSpan::new(least, most, self.because(other))
+    }
+
+    /// The earlier of two ends.
+    fn sooner(&self, other: &TimeSpan) -> TimeSpan {
+        let (least, most) = (self.least_seconds.min(other.least_seconds), self.most().min(other.most()));
+        TimeSpan::new(least, most, self.unbounded_because.clone().filter(|_| most.is_infinite()))
+    }
+
+    /// `length` from this start.
+    fn after(&self, length: &TimeSpan) -> TimeSpan {
+        let (least, most) = (self.least_seconds + length.least_seconds, self.most() + length.most());
+        TimeSpan::new(least, most, self.because(length))
+    }
+
+    fn limited(self, timeout: Option<f64>) -> TimeSpan {
+        timeout.map_or(self.clone(), |timeout| self.sooner(&TimeSpan::exactly(timeout)))
+    }
+
+    /// The longer of two lengths.
+    pub(crate) fn longest(self, other: TimeSpan) -> TimeSpan {
+        let key = |span: &TimeSpan| (span.most(), span.least_seconds);
+        if key(&other) > key(&self) { other } else { self }
     }
 }
 

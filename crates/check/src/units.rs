@@ -1,4 +1,4 @@
-//! Bytes and times for people: short, in the largest unit that keeps them readable.
+//! Bytes, times and lists as short texts.
 
 /// `4KiB`, `1.5GiB`, `66GiB`; below 1024 `512B`.
 pub(crate) fn bytes(bytes: u64) -> String {
@@ -35,9 +35,20 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Things one after the other: `swap in use, partition sda1`.
+/// A list of things: `swap in use, partition sda1`.
 pub(crate) fn listed(things: &[impl ToString]) -> String {
     things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// At most the first `most` things: `a, b and 3 more`.
+pub(crate) fn listed_in_part(things: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = and_more(things.len().saturating_sub(most));
+    listed(&things.take(most).collect::<Vec<_>>()) + &more
+}
+
+/// ` and 3 more`, or nothing.
+pub(crate) fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
 fn scaled(value: u64, units: &[&str]) -> String {
@@ -50,7 +61,7 @@ fn scaled(value: u64, units: &[&str]) -> String {
     trimmed(scaled, units[unit])
 }
 
-/// At most one decimal below 10 (and for exact tenths below 100), none else.
+/// A value below 100 with at most one decimal, others without.
 fn trimmed(value: f64, unit: &str) -> String {
     let rounded = if value < 100.0 { (value * 10.0).round() / 10.0 } else { value.round() };
     if rounded.fract() == 0.0 { format!("{rounded:.0}{unit}") } else { format!("{rounded:.1}{unit}") }

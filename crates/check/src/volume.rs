@@ -9,7 +9,7 @@ use crate::section::JobWork;
 pub(crate) fn of(job: &PlannedJob) -> Volume {
     let spec = &job.spec;
     if job.setup_error.is_some() || !spec.works() {
-        return Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), ..Volume::default() };
+        return Volume::NOTHING;
     }
     let moved = |direction| if spec.does(direction) { bytes(spec, direction) } else { Some(0) };
     let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back) && !spec.limits.time_based;
@@ -22,21 +22,22 @@ pub(crate) fn of(job: &PlannedJob) -> Volume {
     }
 }
 
-/// The sum of two volumes; unknown where either is unknown.
-pub(crate) fn plus(one: Volume, other: Volume) -> Volume {
-    let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
-    Volume {
-        read: sum(one.read, other.read),
-        write: sum(one.write, other.write),
-        trim: sum(one.trim, other.trim),
-        verify: sum(one.verify, other.verify),
-        certainty: one.certainty.max(other.certainty),
-    }
-}
+impl Volume {
+    /// The volume of no I/O, from which sums start.
+    pub(crate) const NOTHING: Volume =
+        Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact };
 
-/// The volume of nothing: sums start from it.
-pub(crate) fn nothing() -> Volume {
-    Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact }
+    /// The sum of two volumes; unknown where either is unknown.
+    pub(crate) fn plus(self, other: Volume) -> Volume {
+        let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
+        Volume {
+            read: sum(self.read, other.read),
+            write: sum(self.write, other.write),
+            trim: sum(self.trim, other.trim),
+            verify: sum(self.verify, other.verify),
+            certainty: self.certainty.max(other.certainty),
+        }
+    }
 }
 
 /// Minimum seconds that rates and pauses impose on the job.

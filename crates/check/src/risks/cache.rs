@@ -7,17 +7,16 @@ use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::data_loss::is_missing_device;
-use super::{Evidence, Observation, RiskRule};
-use crate::model::RiskSeverity;
+use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
 use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("cached-reads", RiskSeverity::Warning, cached_reads),
-    RiskRule::section("buffered-writes", RiskSeverity::Warning, buffered_writes),
-    RiskRule::section("sparse-reads", RiskSeverity::Warning, sparse_reads),
-    RiskRule::section("zero-data", RiskSeverity::Info, zero_data),
-    RiskRule::section("memory-device", RiskSeverity::Info, memory_device),
+    ("cached-reads", Warning, Section(cached_reads)),
+    ("buffered-writes", Warning, Section(buffered_writes)),
+    ("sparse-reads", Warning, Section(sparse_reads)),
+    ("zero-data", Info, Section(zero_data)),
+    ("memory-device", Info, Section(memory_device)),
 ];
 
 /// File systems that may store data in less space than its size.

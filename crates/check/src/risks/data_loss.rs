@@ -5,9 +5,9 @@ use std::path::Path;
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::build::action;
-use crate::model::{CheckedDevice, LayoutAction, RiskSeverity};
+use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use crate::files::action;
+use crate::model::{CheckedDevice, LayoutAction};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, listed, time};
 
@@ -15,13 +15,13 @@ use crate::units::{bytes, listed, time};
 const LARGE: u64 = 64 << 30;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("write-to-used-device", RiskSeverity::Warning, write_to_used_device),
-    RiskRule::section("write-to-device", RiskSeverity::Warning, write_to_device),
-    RiskRule::section("whole-device", RiskSeverity::Info, whole_device),
-    RiskRule::section("missing-device", RiskSeverity::Warning, missing_device),
-    RiskRule::section("overwrite-existing", RiskSeverity::Info, overwrite_existing),
-    RiskRule::section("replace-existing", RiskSeverity::Warning, replace_existing),
-    RiskRule::section("unlink-existing", RiskSeverity::Warning, unlink_existing),
+    ("write-to-used-device", Warning, Section(write_to_used_device)),
+    ("write-to-device", Warning, Section(write_to_device)),
+    ("whole-device", Info, Section(whole_device)),
+    ("missing-device", Warning, Section(missing_device)),
+    ("overwrite-existing", Info, Section(overwrite_existing)),
+    ("replace-existing", Warning, Section(replace_existing)),
+    ("unlink-existing", Warning, Section(unlink_existing)),
 ];
 
 /// A device with a file system, partitions, swap or other devices on it is written to.

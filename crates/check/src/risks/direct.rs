@@ -4,15 +4,15 @@ use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 use ferrio_machine::DirectIo;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::model::{CheckedPlace, RiskSeverity};
+use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use crate::model::CheckedPlace;
 use crate::section::{CheckedSection, JobWork};
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("direct-refused", RiskSeverity::Warning, direct_refused),
-    RiskRule::section("direct-alignment", RiskSeverity::Warning, direct_alignment),
-    RiskRule::section("direct-partial-block", RiskSeverity::Info, direct_partial_block),
-    RiskRule::section("direct-in-memory", RiskSeverity::Info, direct_in_memory),
+    ("direct-refused", Warning, Section(direct_refused)),
+    ("direct-alignment", Warning, Section(direct_alignment)),
+    ("direct-partial-block", Info, Section(direct_partial_block)),
+    ("direct-in-memory", Info, Section(direct_in_memory)),
 ];
 
 /// File systems that do not support O_DIRECT.

@@ -3,19 +3,18 @@
 use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::model::RiskSeverity;
-use crate::section::{CheckedSection, JobWork, is_stored};
+use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
+use crate::section::{CheckedSection, JobWork, is_stored, phases_of};
 use crate::units::count;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("iodepth-sync-engine", RiskSeverity::Warning, iodepth_sync_engine),
-    RiskRule::section("libaio-buffered", RiskSeverity::Warning, libaio_buffered),
-    RiskRule::section("sync-without-file", RiskSeverity::Info, sync_without_file),
-    RiskRule::section("fsync-with-queue", RiskSeverity::Info, fsync_with_queue),
-    RiskRule::whole("polling-without-cpus", RiskSeverity::Warning, polling_without_cpus),
-    RiskRule::section("reports-one-by-one", RiskSeverity::Info, reports_one_by_one),
-    RiskRule::whole("more-jobs-than-cpus", RiskSeverity::Info, more_jobs_than_cpus),
+    ("iodepth-sync-engine", Warning, Section(iodepth_sync_engine)),
+    ("libaio-buffered", Warning, Section(libaio_buffered)),
+    ("sync-without-file", Info, Section(sync_without_file)),
+    ("fsync-with-queue", Info, Section(fsync_with_queue)),
+    ("polling-without-cpus", Warning, Run(polling_without_cpus)),
+    ("reports-one-by-one", Info, Section(reports_one_by_one)),
+    ("more-jobs-than-cpus", Info, Run(more_jobs_than_cpus)),
 ];
 
 /// Clones from which one report is easier to read than one for each.
@@ -84,7 +83,7 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let polls = |spec: &JobSpec| {
         spec.engine == EngineKind::IoUring && spec.engine_options.sqthread_poll && spec.works()
     };
-    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let phases = phases_of(run.sections);
     let short = phases.filter_map(|phase| {
         let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
         let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
@@ -114,9 +113,9 @@ fn reports_one_by_one(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 /// More jobs than CPUs at the same time, none limited by a rate or asleep until the device is done.
 fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
-    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let phases = phases_of(run.sections);
     let crowded = phases.filter_map(|phase| {
-        let busy = |section: &&CheckedSection<'_>| section.wait_for().is_none() && is_hungry(section.spec());
+        let busy = |section: &&CheckedSection<'_>| section.waits_for.is_none() && is_hungry(section.spec());
         let busy: Vec<_> = phase.iter().filter(busy).collect();
         let jobs: usize =
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();

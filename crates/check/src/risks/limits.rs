@@ -3,16 +3,15 @@
 use ferrio_job::{EngineKind, FileKind, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::model::RiskSeverity;
-use crate::section::{CheckedSection, JobWork};
+use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
+use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("open-files-limit", RiskSeverity::Warning, open_files_limit),
-    RiskRule::whole("memory-short", RiskSeverity::Warning, memory_short),
-    RiskRule::section("locked-memory-limit", RiskSeverity::Warning, locked_memory_limit),
-    RiskRule::section("random-map-memory", RiskSeverity::Info, random_map_memory),
+    ("open-files-limit", Warning, Section(open_files_limit)),
+    ("memory-short", Warning, Run(memory_short)),
+    ("locked-memory-limit", Warning, Section(locked_memory_limit)),
+    ("random-map-memory", Info, Section(random_map_memory)),
 ];
 
 /// Descriptors that a job needs in addition to its files: standard streams, report, logs, rings.
@@ -40,7 +39,7 @@ fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 /// Buffers and maps of all jobs of a phase exceed the available memory.
 fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
     let available = run.facts.machine.memory_available_bytes;
-    let phases = run.sections.chunk_by(|one, next| one.phase == next.phase);
+    let phases = phases_of(run.sections);
     let short = phases.filter_map(|phase| {
         let jobs = || phase.iter().flat_map(CheckedSection::running);
         let buffers = jobs().map(buffers).fold(0, u64::saturating_add);

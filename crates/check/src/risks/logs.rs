@@ -4,18 +4,18 @@ use std::path::Path;
 
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
+use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
 use crate::facts::Obstacle;
-use crate::model::{CheckedJob, CheckedLog, RiskSeverity};
+use crate::model::CheckedLog;
 use crate::section::CheckedSection;
-use crate::units::{bytes, count};
+use crate::units::{and_more, bytes, count};
 use crate::volume;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("log-not-created", RiskSeverity::Warning, log_not_created),
-    RiskRule::section("log-on-tested-device", RiskSeverity::Warning, log_on_tested_device),
-    RiskRule::section("log-every-io", RiskSeverity::Info, log_every_io),
-    RiskRule::section("log-exists", RiskSeverity::Info, log_exists),
+    ("log-not-created", Warning, Section(log_not_created)),
+    ("log-on-tested-device", Warning, Section(log_on_tested_device)),
+    ("log-every-io", Info, Section(log_every_io)),
+    ("log-exists", Info, Section(log_exists)),
 ];
 
 /// Bytes of a typical row: time, value, direction, block size, offset, priority.
@@ -30,7 +30,7 @@ const ALL: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt:
 /// A log cannot be created: the jobs run without it.
 fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let obstacle = |log: &CheckedLog| run.facts.logs.get(&log.path)?.obstacle;
-    let logs = run.report.jobs.get(section.index)?.logs.iter();
+    let logs = run.job(section).logs.iter();
     let mut lost = logs.filter_map(|log| obstacle(log).map(|why| (log, why)));
     let (log, why) = lost.next()?;
     let more = and_more(lost.count());
@@ -67,7 +67,7 @@ fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 /// Logs of an earlier run are overwritten or appended to.
 fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |log: &&CheckedLog| log.existing_bytes.is_some_and(|size| size > 0);
-    let mut logs = run.report.jobs.get(section.index)?.logs.iter().filter(there);
+    let mut logs = run.job(section).logs.iter().filter(there);
     let log = logs.next()?;
     let more = and_more(logs.count());
     let path = log.path.display();
@@ -84,15 +84,11 @@ fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
     Some(found.blame(ALL))
 }
 
-fn and_more(more: usize) -> String {
-    if more == 0 { String::new() } else { format!(" and {more} more") }
-}
-
 /// Number of logs with a row for each I/O, and how large they become; `None` if they stay small.
 fn large(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<(usize, String)> {
-    let job: &CheckedJob = run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
+    let job = run.job(section);
     let logs = job.logs.iter().filter(|log| log.window_ms.is_none()).count();
-    let spec = section.running().next().filter(|_| logs > 0)?;
+    let spec = section.running().next().filter(|_| logs > 0 && !job.never_starts)?;
     let size = match volume::most_ios(spec, &job.volume) {
         Some(ios) if ios < FEW => return None,
         Some(ios) => {
@@ -109,7 +105,7 @@ fn large(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<(usize, Str
 
 /// The first disk with such a log that a job also tests.
 fn on_tested_disk<'a>(run: &Evidence<'a>, section: &CheckedSection<'_>) -> Option<&'a Path> {
-    let logs = run.report.jobs.get(section.index)?.logs.iter().filter(|log| log.window_ms.is_none());
+    let logs = run.job(section).logs.iter().filter(|log| log.window_ms.is_none());
     logs.filter_map(|log| run.facts.disk(log.place)).find(|disk| run.tested.contains(disk))
 }
 

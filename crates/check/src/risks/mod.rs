@@ -19,8 +19,10 @@ use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::{JobSet, Opt, Sources};
 
 use crate::facts::Facts;
-use crate::model::{Report, Risk, RiskSeverity, Spot};
+use crate::model::RiskSeverity::{self, Info, Warning};
+use crate::model::{CheckedJob, Report, Risk, Spot};
 use crate::section::{CheckedSection, is_stored};
+use RuleScope::{Run, Section};
 
 /// What rules look at.
 pub(crate) struct Evidence<'a> {
@@ -46,25 +48,26 @@ impl<'a> Evidence<'a> {
         let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
         Evidence { set, plan, facts, sections, report, tested }
     }
+
+    /// A section in the report.
+    fn job(&self, section: &CheckedSection<'_>) -> &'a CheckedJob {
+        &self.report.jobs[section.index]
+    }
 }
 
-/// One risk.
-pub(crate) struct RiskRule {
-    pub(crate) code: &'static str,
-    pub(crate) severity: RiskSeverity,
-    pub(crate) scope: RuleScope,
-}
+/// The rule for one risk: its code, its severity and its function.
+type RiskRule = (&'static str, RiskSeverity, RuleScope);
 
-/// Where a rule looks.
-pub(crate) enum RuleScope {
-    /// At one section at a time.
+/// What a rule looks at.
+enum RuleScope {
+    /// One section at a time.
     Section(fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>),
-    /// At everything.
-    Whole(fn(&Evidence<'_>) -> Vec<Observation>),
+    /// The whole run.
+    Run(fn(&Evidence<'_>) -> Vec<Observation>),
 }
 
 /// What a rule observed.
-pub(crate) struct Observation {
+struct Observation {
     message: String,
     advice: String,
     /// Options to blame: the report points at the first that was given.
@@ -73,37 +76,19 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// About the section looked at.
-    pub(crate) fn new(message: impl Into<String>, advice: impl Into<String>) -> Observation {
+    /// About the section that the rule looks at.
+    fn new(message: impl Into<String>, advice: impl Into<String>) -> Observation {
         Observation { message: message.into(), advice: advice.into(), blame: &[], sections: Vec::new() }
     }
 
     /// Points at the first of these options that was given.
-    pub(crate) fn blame(self, blame: &'static [Opt]) -> Observation {
+    fn blame(self, blame: &'static [Opt]) -> Observation {
         Observation { blame, ..self }
     }
 
     /// About these sections.
-    pub(crate) fn sections(self, sections: Vec<usize>) -> Observation {
+    fn sections(self, sections: Vec<usize>) -> Observation {
         Observation { sections, ..self }
-    }
-}
-
-impl RiskRule {
-    const fn section(
-        code: &'static str,
-        severity: RiskSeverity,
-        look: fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>,
-    ) -> RiskRule {
-        RiskRule { code, severity, scope: RuleScope::Section(look) }
-    }
-
-    const fn whole(
-        code: &'static str,
-        severity: RiskSeverity,
-        look: fn(&Evidence<'_>) -> Vec<Observation>,
-    ) -> RiskRule {
-        RiskRule { code, severity, scope: RuleScope::Whole(look) }
     }
 }
 
@@ -121,45 +106,44 @@ const FAMILIES: [&[RiskRule]; 9] = [
 
 /// Risks that do not come from rules but from the job file reader and the planner.
 const WITHOUT_RULE: [(&str, RiskSeverity); 2] =
-    [("job-file-notice", RiskSeverity::Warning), ("option-without-effect", RiskSeverity::Info)];
-
-fn rules() -> impl Iterator<Item = &'static RiskRule> {
-    FAMILIES.into_iter().flatten()
-}
+    [("job-file-notice", Warning), ("option-without-effect", Info)];
 
 /// All codes with their severity, in the order of their families.
 pub fn codes() -> impl Iterator<Item = (&'static str, RiskSeverity)> {
-    WITHOUT_RULE.into_iter().chain(rules().map(|rule| (rule.code, rule.severity)))
+    let rules = FAMILIES.into_iter().flatten();
+    WITHOUT_RULE.into_iter().chain(rules.map(|&(code, severity, _)| (code, severity)))
 }
 
 /// All risks of a run, warnings first.
 pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
     let mut risks = without_rule(run);
-    for rule in rules() {
-        match rule.scope {
-            RuleScope::Section(look) => {
-                for section in run.sections {
-                    if let Some(seen) = look(run, section) {
-                        add(&mut risks, run, rule, seen.sections(vec![section.index]));
-                    }
-                }
+    for (code, severity, scope) in FAMILIES.into_iter().flatten() {
+        let observations: Vec<Observation> = match scope {
+            Section(look) => {
+                let look = |section| Some(look(run, section)?.sections(vec![section.index]));
+                run.sections.iter().filter_map(look).collect()
             }
-            RuleScope::Whole(look) => look(run).into_iter().for_each(|seen| add(&mut risks, run, rule, seen)),
-        }
+            Run(look) => look(run),
+        };
+        observations.into_iter().for_each(|seen| add(&mut risks, run, (code, *severity), seen));
     }
     risks.sort_by_key(|risk| risk.severity);
     risks
 }
 
 /// Adds a risk. The same observation about several jobs is one risk.
-fn add(risks: &mut Vec<Risk>, run: &Evidence<'_>, rule: &RiskRule, seen: Observation) {
+fn add(
+    risks: &mut Vec<Risk>,
+    run: &Evidence<'_>,
+    (code, severity): (&'static str, RiskSeverity),
+    seen: Observation,
+) {
     let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
     let origin = of_first.and_then(|section| origin(run, section, seen.blame));
     let Observation { message, advice, sections, .. } = seen;
-    let same = |risk: &Risk| risk.code == rule.code && risk.message == message && risk.advice == advice;
+    let same = |risk: &Risk| risk.code == code && risk.message == message && risk.advice == advice;
     let at = risks.iter().position(same).unwrap_or_else(|| {
-        let (jobs, origins) = (Vec::new(), Vec::new());
-        risks.push(Risk { code: rule.code, severity: rule.severity, jobs, origins, message, advice });
+        risks.push(Risk { code, severity, jobs: Vec::new(), origins: Vec::new(), message, advice });
         risks.len() - 1
     });
     let risk = &mut risks[at];
@@ -188,7 +172,7 @@ pub(crate) fn advice(diagnostic: &Diagnostic) -> Option<String> {
     }
 }
 
-/// A remark of the job file reader that is not an error.
+/// A warning of the job file reader.
 pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
     let [(code, severity), _] = WITHOUT_RULE;
     Risk {
@@ -208,11 +192,8 @@ fn without_rule(run: &Evidence<'_>) -> Vec<Risk> {
         run.set.warnings.iter().map(|diagnostic| notice(diagnostic, sources)).collect();
     for inert in &run.plan.inert {
         let mut origins = Vec::new();
-        inert
-            .origins
-            .iter()
-            .filter_map(|origin| Spot::of(origin, sources))
-            .for_each(|spot| add_once(&mut origins, spot));
+        let spots = inert.origins.iter().filter_map(|origin| Spot::of(origin, sources));
+        spots.for_each(|spot| add_once(&mut origins, spot));
         let (jobs, advice) = (inert.jobs.clone(), "remove it".to_owned());
         risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });
     }
@@ -264,6 +245,6 @@ mod tests {
     fn warnings_come_before_what_is_only_worth_knowing() {
         let report = report("[a]\nsize=4k\niodepth=8\nrw=write\n");
         let severities: Vec<_> = report.risks.iter().map(|risk| risk.severity).collect();
-        assert!(severities.is_sorted() && severities.contains(&RiskSeverity::Info), "{severities:?}");
+        assert!(severities.is_sorted() && severities.contains(&Info), "{severities:?}");
     }
 }

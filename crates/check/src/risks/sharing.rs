@@ -6,14 +6,13 @@ use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::data_loss::is_missing_device;
-use super::{Evidence, Observation, RiskRule};
-use crate::model::RiskSeverity;
-use crate::section::{JobWork, is_stored};
+use super::{Evidence, Info, Observation, RiskRule, Run, Warning};
+use crate::section::{JobWork, is_stored, phases_of};
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::whole("verify-shared-file", RiskSeverity::Warning, verify_shared_file),
-    RiskRule::whole("same-sequence", RiskSeverity::Warning, same_sequence),
-    RiskRule::whole("shared-writers", RiskSeverity::Info, shared_writers),
+    ("verify-shared-file", Warning, Run(verify_shared_file)),
+    ("same-sequence", Warning, Run(same_sequence)),
+    ("shared-writers", Info, Run(shared_writers)),
 ];
 
 /// One clone's use of a file.
@@ -47,29 +46,19 @@ fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
 /// Jobs access the same blocks in the same order: all but the first find them cached.
 fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
-        let straight = |one: &Use<'_>| !one.spec.rw.is_random() && one.spec.works();
-        let same: Vec<_> = uses.iter().copied().filter(straight).collect();
-        let first = same.first()?;
-        let together: Vec<Use<'_>> =
-            same.iter().copied().filter(|one| one.file.offset == first.file.offset).collect();
-        if together.len() < 2 {
+        let mut same: Vec<_> =
+            uses.iter().copied().filter(|one| !one.spec.rw.is_random() && one.spec.works()).collect();
+        let file = same.first()?.file;
+        same.retain(|one| one.file.offset == file.offset);
+        if same.len() < 2 {
             return None;
         }
-        let message = format!(
-            "{} jobs access {} from {} in the same order",
-            together.len(),
-            first.file.path.display(),
-            if first.file.offset == 0 {
-                "its start".to_owned()
-            } else {
-                format!("offset {}", first.file.offset)
-            }
-        );
+        let start = if file.offset == 0 { "its start".to_owned() } else { format!("offset {}", file.offset) };
+        let message =
+            format!("{} jobs access {} from {start} in the same order", same.len(), file.path.display());
         let advice = "caches and the device merge accesses to the same blocks: use offset_increment";
         Some(
-            Observation::new(message, advice)
-                .blame(&[Opt::Numjobs, Opt::Filename])
-                .sections(sections(&together)),
+            Observation::new(message, advice).blame(&[Opt::Numjobs, Opt::Filename]).sections(sections(&same)),
         )
     })
 }
@@ -96,12 +85,12 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
 /// Calls `look` for every file that several clones of one phase use. An observation without sections concerns all of them.
 fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) -> Vec<Observation> {
     let mut observations = Vec::new();
-    for phase in run.sections.chunk_by(|one, next| one.phase == next.phase) {
+    for phase in phases_of(run.sections) {
         let mut order: Vec<(u64, u64)> = Vec::new();
         let mut by_file: HashMap<(u64, u64), Vec<Use<'_>>> = HashMap::new();
         let mut numbers: HashMap<&std::path::Path, u64> = HashMap::new();
         // A job that waits for another does not run beside it.
-        for section in phase.iter().filter(|section| section.wait_for().is_none()) {
+        for section in phase.iter().filter(|section| section.waits_for.is_none()) {
             for (spec, file) in
                 section.files().filter(|(_, file)| is_stored(file) && !is_missing_device(file))
             {

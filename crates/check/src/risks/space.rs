@@ -3,16 +3,16 @@
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::model::{CheckedPlace, RiskSeverity};
+use super::{Evidence, Observation, RiskRule, Run, Section, Warning};
+use crate::model::CheckedPlace;
 use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::whole("space-short", RiskSeverity::Warning, space_short),
-    RiskRule::section("read-only-place", RiskSeverity::Warning, read_only_place),
-    RiskRule::section("file-size-limit", RiskSeverity::Warning, file_size_limit),
-    RiskRule::section("trim-unsupported", RiskSeverity::Warning, trim_unsupported),
+    ("space-short", Warning, Run(space_short)),
+    ("read-only-place", Warning, Section(read_only_place)),
+    ("file-size-limit", Warning, Section(file_size_limit)),
+    ("trim-unsupported", Warning, Section(trim_unsupported)),
 ];
 
 /// The files of all jobs need more than the free space of a file system.

@@ -3,22 +3,22 @@
 use ferrio_job::Direction;
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule};
-use crate::model::{Certainty, RiskSeverity, Volume};
+use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use crate::model::{Certainty, Volume};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, time};
 use crate::volume;
 
 pub(super) const RULES: &[RiskRule] = &[
-    RiskRule::section("time-based-without-runtime", RiskSeverity::Warning, time_based_without_runtime),
-    RiskRule::section("ramp-outlasts-work", RiskSeverity::Warning, ramp_outlasts_work),
-    RiskRule::section("verify-never-runs", RiskSeverity::Warning, verify_never_runs),
-    RiskRule::section("startdelay-over", RiskSeverity::Warning, startdelay_over),
-    RiskRule::section("runtime-unreached", RiskSeverity::Info, runtime_unreached),
-    RiskRule::section("short-run", RiskSeverity::Warning, short_run),
-    RiskRule::section("few-ios", RiskSeverity::Info, few_ios),
-    RiskRule::section("long-run", RiskSeverity::Info, long_run),
-    RiskRule::section("never-starts", RiskSeverity::Warning, never_starts),
+    ("time-based-without-runtime", Warning, Section(time_based_without_runtime)),
+    ("ramp-outlasts-work", Warning, Section(ramp_outlasts_work)),
+    ("verify-never-runs", Warning, Section(verify_never_runs)),
+    ("startdelay-over", Warning, Section(startdelay_over)),
+    ("runtime-unreached", Info, Section(runtime_unreached)),
+    ("short-run", Warning, Section(short_run)),
+    ("few-ios", Info, Section(few_ios)),
+    ("long-run", Info, Section(long_run)),
+    ("never-starts", Warning, Section(never_starts)),
 ];
 
 /// With fewer I/Os than this, only the mean is meaningful.
@@ -54,9 +54,9 @@ fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
             Observation::new(message, advice).blame(&[Opt::RampSize])
         });
     }
-    let ends_early = volume::least_seconds(spec) < ramp(section);
-    (ramp(section) > 0.0 && ends_early).then(|| {
-        let message = format!("the job may end before its ramp_time of {} is over", time(ramp(section)));
+    let ramp = spec.limits.ramp_time.as_secs_f64();
+    (ramp > 0.0 && volume::least_seconds(spec) < ramp).then(|| {
+        let message = format!("the job may end before its ramp_time of {} is over", time(ramp));
         Observation::new(message, advice).blame(&[Opt::RampTime])
     })
 }
@@ -75,8 +75,7 @@ fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 /// A delay counts from the start of the run and is over when an earlier phase ends.
 fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let delay = section.spec().limits.startdelay.1.as_secs_f64();
-    let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
-    let start = earlier.map(|phase| phase.time.least_seconds).sum::<f64>();
+    let start = phase_start(run, section);
     (delay > 0.0 && delay <= start).then(|| {
         let message = format!("startdelay of {} is over before its phase begins", time(delay));
         let advice = format!(
@@ -89,7 +88,9 @@ fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 
 /// The job ends by its size, on almost any device long before `runtime`.
 fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    run.report.jobs.get(section.index).filter(|job| !job.never_starts)?;
+    if run.job(section).never_starts {
+        return None;
+    }
     let job = section.instances.iter().find(|job| job.setup_error.is_none())?;
     let (spec, runtime) = (&job.spec, job.spec.limits.runtime.as_secs_f64());
     let ends_by_size =
@@ -128,7 +129,7 @@ fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 /// High percentiles of few I/Os are single values.
 fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
-    let job = run.report.jobs.get(section.index)?;
+    let job = run.job(section);
     if job.volume.certainty == Certainty::Unknown || !spec.works() {
         return None;
     }
@@ -148,7 +149,7 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 
 /// The job runs for at least a day.
 fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let least = run.report.jobs.get(section.index)?.time.least_seconds;
+    let least = run.job(section).time.least_seconds;
     (least >= LONG).then(|| {
         let message = format!("runs for at least {}", time(least));
         Observation::new(message, "check rate, size and runtime").blame(&[
@@ -161,13 +162,14 @@ fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observat
 
 /// Another job or the trigger ends the job before it can start.
 fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    run.report.jobs.get(section.index).filter(|job| job.never_starts)?;
+    if !run.job(section).never_starts {
+        return None;
+    }
     let timeout = run.report.trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
-    let begins = run.report.phases.iter().take(section.phase.saturating_sub(1));
-    let begins: f64 = begins.map(|phase| phase.time.least_seconds).sum();
     let own = section.spec().limits.startdelay.0.as_secs_f64();
+    let start = phase_start(run, section).max(own);
     Some(
-        match timeout.filter(|&timeout| begins.max(own) >= timeout) {
+        match timeout.filter(|&timeout| start >= timeout) {
             Some(timeout) => Observation::new(
                 format!("never starts: the trigger ends the run after {}", time(timeout)),
                 "use a longer --trigger-timeout, or shorten the jobs before this one",
@@ -181,8 +183,10 @@ fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     )
 }
 
-fn ramp(section: &CheckedSection<'_>) -> f64 {
-    section.spec().limits.ramp_time.as_secs_f64()
+/// Earliest start of the section's phase, in seconds from the start of the run.
+fn phase_start(run: &Evidence<'_>, section: &CheckedSection<'_>) -> f64 {
+    let earlier = run.report.phases.iter().take_while(|phase| phase.number < section.phase);
+    earlier.map(|phase| phase.time.least_seconds).sum()
 }
 
 #[cfg(test)]

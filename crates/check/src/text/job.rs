@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use super::{TextStyle, clean, moves, short};
+use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
     Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
     EndsWhich, JobCommand, LayoutAction, Pauses, TimeSpan, ZoneSizes,
 };
-use crate::units::{block, bytes, time};
+use crate::units::{block, bytes, listed_in_part, time};
 
 /// Name and kind of work on the first line, then one line for each other fact.
 pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
-    let mut out = format!("  {}{clones}: {}\n", style.bold(&clean(&job.name)), work(job));
+    let mut out = format!("  {}{clones}: {}\n", style.paint(BOLD, &clean(&job.name)), work(job));
     let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
     if let Some(error) = &job.setup_error {
         line("fails", clean(error));
@@ -20,12 +20,12 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     }
     if job.never_starts {
         line("starts", "never: the run, or the jobs of its group, end before".to_owned());
-    }
-    if let Some(start) = start(job).filter(|_| !job.never_starts) {
+    } else if let Some(start) = start(job) {
         line("starts", start);
     }
-    if let Some(command) = job.commands.iter().find(|one| one.option == "exec_prerun") {
-        line("before", ran(command));
+    let command = |option| job.commands.iter().find(|command| command.option == option).map(ran);
+    if let Some(text) = command("exec_prerun") {
+        line("before", text);
     }
     for text in files(&job.files, places) {
         line("on", text);
@@ -54,13 +54,11 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
             format!("once its {} is steady, at the earliest after {early} (steadystate)", steady.figure),
         );
     }
-    if let Some(text) =
-        job.ends_others.filter(|_| !job.never_starts).map(|ends| others(ends, job.instances > 1))
-    {
-        line("ends", text);
+    if let Some(ends) = job.ends_others.filter(|_| !job.never_starts) {
+        line("ends", others(ends, job.instances > 1));
     }
-    if let Some(command) = job.commands.iter().find(|one| one.option == "exec_postrun") {
-        line("after", ran(command));
+    if let Some(text) = command("exec_postrun") {
+        line("after", text);
     }
     if let Some(text) = logs(&job.logs) {
         line("logs", text);
@@ -110,10 +108,7 @@ fn others(ends: EndsOthers, clones: bool) -> String {
 fn logs(logs: &[CheckedLog]) -> Option<String> {
     const NAMED: usize = 3;
     let first = logs.first()?;
-    let names: Vec<String> =
-        logs.iter().take(NAMED).map(|log| clean(&log.path.display().to_string())).collect();
-    let more = logs.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = listed_in_part(logs.iter().map(|log| clean(&log.path.display().to_string())), NAMED);
     let rows = match first.window_ms {
         _ if logs.iter().any(|log| log.window_ms != first.window_ms) => {
             "rows at several intervals".to_owned()
@@ -123,7 +118,7 @@ fn logs(logs: &[CheckedLog]) -> Option<String> {
         Some(ms) => format!("a row every {}", time(f64::from(ms) / 1000.0)),
     };
     let shared = if first.shared { ", appended" } else { "" };
-    Some(format!("{}{more}: {rows}{shared}", names.join(", ")))
+    Some(format!("{names}: {rows}{shared}"))
 }
 
 /// Mount point or device of a place.
@@ -133,15 +128,14 @@ pub(super) fn place_name(place: &CheckedPlace) -> String {
 }
 
 fn work(job: &CheckedJob) -> String {
-    let mut words = vec![job.rw.clone()];
-    if let Some(reads) = job.rwmixread {
-        words[0] = format!("{} with {reads}% reads", job.rw);
-    }
-    words.push(format!("bs={}", block_sizes(job)));
-    words.push(job.engine.clone());
-    words.push(format!("iodepth={}", job.iodepth));
-    let stored = job.files.iter().any(|file| file.kind != CheckedFileKind::None);
-    if stored {
+    let mix = job.rwmixread.map(|reads| format!(" with {reads}% reads")).unwrap_or_default();
+    let mut words = vec![
+        format!("{}{mix}", job.rw),
+        format!("bs={}", block_sizes(job)),
+        job.engine.clone(),
+        format!("iodepth={}", job.iodepth),
+    ];
+    if job.files.iter().any(|file| file.kind != CheckedFileKind::None) {
         // A mapping uses the page cache, whatever the open flags.
         let direct = job.direct && job.engine != "mmap";
         words.push(if direct { "direct" } else { "buffered" }.to_owned());

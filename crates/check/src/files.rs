@@ -1,0 +1,132 @@
+//! What a run does to each file, and the space that its places need.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, layout_of};
+
+use crate::facts::{Facts, FileFacts};
+use crate::model::{CheckedFile, CheckedFileKind, LayoutAction};
+use crate::section::{CheckedSection, JobWork};
+
+/// A file of the report; `made_before` means that an earlier job lays it out.
+pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
+    CheckedFile {
+        path: planned.path.clone(),
+        kind: match planned.kind {
+            _ if spec.engine.is_diskless() => CheckedFileKind::None,
+            FileKind::Regular => CheckedFileKind::Regular,
+            FileKind::Block => CheckedFileKind::Block,
+            FileKind::Char => CheckedFileKind::Char,
+            FileKind::Pretend => CheckedFileKind::None,
+        },
+        action: action(spec, planned, made_before),
+        offset: planned.offset,
+        size: planned.size,
+        existing_bytes: planned.found,
+        allocated_bytes: known.allocated,
+        place: known.place,
+        unlink: spec.unlink && planned.kind == FileKind::Regular,
+    }
+}
+
+/// What a run does to a file. `made_before` means that an earlier job lays it out.
+pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> LayoutAction {
+    if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
+        return LayoutAction::None;
+    }
+    if file.kind != FileKind::Regular || spec.readonly {
+        return LayoutAction::Use;
+    }
+    if made_before {
+        return LayoutAction::UseEarlier;
+    }
+    if !file.extend {
+        return match file.found {
+            None if spec.create_on_open => LayoutAction::CreateOnOpen,
+            // It is large enough only after an earlier job.
+            found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
+                LayoutAction::UseEarlier
+            }
+            _ => LayoutAction::Use,
+        };
+    }
+    let layout = layout_of(spec);
+    match (file.found, layout.fills) {
+        (Some(_), _) if !layout.replaces => LayoutAction::Grow,
+        (None, true) => LayoutAction::CreateFilled,
+        (None, false) => LayoutAction::CreateEmpty,
+        (Some(_), true) => LayoutAction::ReplaceFilled,
+        (Some(_), false) => LayoutAction::ReplaceEmpty,
+    }
+}
+
+/// Additional bytes that each place needs: every file once, at its largest. Layout precedes all jobs, so a file that is removed at
+/// the end of its job still takes space at the same time as all others.
+pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
+    let mut sizes: HashMap<&Path, u64> = HashMap::new();
+    for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
+        // A job that fills a device uses the space there is.
+        let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
+        if fills && file.kind == FileKind::Regular && !spec.readonly {
+            let size = sizes.entry(&file.path).or_default();
+            *size = file.end().max(*size);
+        }
+    }
+    let mut needed: HashMap<usize, u64> = HashMap::new();
+    let mut seen = HashSet::new();
+    for (path, size) in sizes {
+        let known = facts.files.get(path).copied().unwrap_or_default();
+        let again = known.identity.is_some_and(|identity| !seen.insert(identity));
+        if let Some(place) = known.place.filter(|_| !again) {
+            let sum = needed.entry(place).or_default();
+            *sum = sum.saturating_add(size.saturating_sub(known.allocated.unwrap_or(0)));
+        }
+    }
+    needed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{report, report_with};
+
+    fn actions(text: &str) -> Vec<LayoutAction> {
+        report(text).jobs.iter().flat_map(|job| &job.files).map(|file| file.action).collect()
+    }
+
+    #[test]
+    fn readers_find_filled_files_and_writers_empty_ones() {
+        assert_eq!(actions("[a]\nsize=1m\n"), [LayoutAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\n"), [LayoutAction::CreateEmpty]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\noverwrite=1\n"), [LayoutAction::CreateFilled]);
+        assert_eq!(actions("[a]\nsize=1m\nrw=write\ncreate_on_open=1\n"), [LayoutAction::CreateOnOpen]);
+        assert_eq!(actions("[a]\nsize=1m\nioengine=null\n"), [LayoutAction::None]);
+        assert_eq!(
+            actions("[a]\nsize=1m\nfilename=f\n[b]\nsize=1m\nfilename=f\n"),
+            [LayoutAction::CreateFilled, LayoutAction::UseEarlier]
+        );
+    }
+
+    #[test]
+    fn what_is_there_is_used_replaced_or_grown() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, [0; 8192]).unwrap();
+        let on = |options: &str| actions(&format!("[a]\nfilename={}\n{options}", file.display()));
+        assert_eq!(on("size=8k\n"), [LayoutAction::Use]);
+        assert_eq!(on("size=16k\n"), [LayoutAction::ReplaceFilled]);
+        assert_eq!(on("size=16k\nrw=write\n"), [LayoutAction::ReplaceEmpty]);
+        assert_eq!(on("size=16k\nrw=trim\n"), [LayoutAction::Grow]);
+    }
+
+    #[test]
+    fn space_counts_every_file_once_at_its_largest_less_what_it_takes_now() {
+        let text = "[a]\nfilename=f\nrw=write\nsize=1m\nnumjobs=2\n[b]\nfilename=f\nrw=write\nsize=3m\n[c]\nfilename=r\nsize=1m\n";
+        let report = report_with(text, |facts| {
+            facts.files.get_mut(Path::new("f")).unwrap().allocated = Some(1 << 20);
+        });
+        assert_eq!(report.places[0].needed_bytes, 3 << 20);
+        assert_eq!(report.totals.create_bytes, 4 << 20);
+    }
+}
