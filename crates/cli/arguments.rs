@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use ferrio_job::ArgOrigin;
-use ferrio_jobfile::{Opt, OptionScope, ValueKind, canonical_engine, nearest, pool};
+use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, pool};
 
 use crate::options::{ProgramOption, Takes};
 
@@ -33,6 +33,13 @@ pub enum Item {
     },
     /// A job file; `-` is standard input.
     File(String),
+}
+
+impl Item {
+    /// True for the option of the program with this long name.
+    pub fn is_program_option(&self, wanted: &str) -> bool {
+        matches!(self, Item::Program { name, .. } if name == wanted)
+    }
 }
 
 /// Why an argument cannot be used.
@@ -388,12 +395,7 @@ impl<'a> Scanner<'a> {
     fn unknown(&mut self, argument: &str, body: &str) -> ArgumentError {
         let (name, value) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
         let text = argument.to_owned();
-        let mut owners: Vec<&'static str> = Vec::new();
-        for opt in Opt::named(name) {
-            if let OptionScope::Engines(engines) = opt.row().scope {
-                owners.extend(engines.iter().filter(|engine| !owners.contains(engine)).collect::<Vec<_>>());
-            }
-        }
+        let owners = engines_with_option(name);
         if !owners.is_empty() {
             return ArgumentError::OtherEngine { text, engine: self.engines.current().to_owned(), owners };
         }

@@ -1,14 +1,15 @@
-//! How the program ends: its exit status, and the message about an error that ends it.
+//! How the program ends: its exit status, and the error or the help text that ends it.
 
 use std::process::ExitCode;
 
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 
+use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
 use crate::execute::RunOutcome;
-use crate::messages::Messages;
-use crate::{help, stdout};
+use crate::messages::{Messages, print};
+use crate::settings;
 
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.
 const MAX_FAILED: usize = 127;
@@ -30,7 +31,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
 #[must_use]
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
-        Err(Error::Help) => stdout::print(|_| help::print().map(|()| true)),
+        Err(Error::Help) => print(|_| help().print_help().map(|()| true)),
         outcome => outcome,
     };
     let error = match outcome {
@@ -44,9 +45,28 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
         messages.show(&[Diagnostic { help: error.help(), ..diagnostic }], &Sources::default());
     }
     if let Error::NoJobs = error {
-        messages.text(&help::text());
+        messages.text(&help().render_help().to_string());
     }
     ExitCode::FAILURE
+}
+
+/// The text between the options and the sub-commands.
+const ABOUT_ARGUMENTS: &str = "\
+Job options are written --option=value; those before the first --name apply to
+all jobs. --cmdhelp lists them. Options may be abbreviated as long as they stay
+unambiguous, and written with one dash. The job file - is standard input.
+
+Commands (first argument only):
+";
+
+/// The command line with the text of `--help`.
+fn help() -> clap::Command {
+    let width = COMMANDS.iter().map(|command| command.synopsis().len()).max().unwrap_or_default();
+    let line = |command: &Subcommand| format!("  {:width$}  {}\n", command.synopsis(), command.help);
+    let list: String = COMMANDS.iter().map(line).collect();
+    settings::command().after_help(format!(
+        "{ABOUT_ARGUMENTS}{list}To run a job file with the name of a command, write ./man."
+    ))
 }
 
 #[cfg(test)]

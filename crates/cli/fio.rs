@@ -6,14 +6,14 @@ use ferrio_jobfile::{Environment, JobSet, showcmd};
 use ferrio_report::start_debug;
 
 use crate::arguments::{self, Item};
-use crate::called_as::CalledAs;
 use crate::error::Error;
 use crate::execute::{announce, execute};
 use crate::messages::Messages;
 use crate::options::OPTIONS;
 use crate::output::Output;
+use crate::queries::{self, CalledAs};
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, exit, job_files, queries};
+use crate::{diagnose, exit, job_files};
 
 /// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
 ///

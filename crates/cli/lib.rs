@@ -11,14 +11,12 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod called_as;
 mod commands;
 mod diagnose;
 mod error;
 mod execute;
 mod exit;
 mod fio;
-mod help;
 mod intervals;
 mod job_files;
 mod messages;
@@ -28,7 +26,6 @@ mod output;
 mod queries;
 mod selftest;
 mod settings;
-mod stdout;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -36,8 +33,8 @@ use std::process::ExitCode;
 pub use error::Error;
 pub use fio::read_jobs;
 
-use called_as::CalledAs;
 use messages::Messages;
+use queries::CalledAs;
 
 /// Runs the program with these arguments, the first of which is its own name. Returns the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

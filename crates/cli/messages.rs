@@ -1,4 +1,5 @@
-//! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line.
+//! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line. And the
+//! information on standard output that is not a report.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,6 +8,7 @@ use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
 use crate::arguments::Item;
+use crate::error::Error;
 use crate::options::{MESSAGE_FORMAT, QUIET};
 
 /// Writes to standard error; write errors are ignored.
@@ -24,7 +26,7 @@ impl Messages {
             Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
             _ => None,
         });
-        let quiet = items.iter().any(|item| matches!(item, Item::Program { name, .. } if *name == QUIET));
+        let quiet = items.iter().any(|item| item.is_program_option(QUIET));
         Messages { json: formats.next_back() == Some("json"), quiet }
     }
 
@@ -36,12 +38,12 @@ impl Messages {
 
     /// Prints diagnostics with the place, the line of the job file and advice.
     pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
-        self.print(&self.diagnostics_text(diagnostics, sources));
+        self.write(&self.diagnostics_text(diagnostics, sources));
     }
 
     /// Prints a diagnostic as one line, without its place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.print(&self.line_text(diagnostic, sources));
+        self.write(&self.line_text(diagnostic, sources));
     }
 
     /// Prints a diagnostic without a place in a job file as one line.
@@ -52,7 +54,7 @@ impl Messages {
     /// Prints warnings about misleading figures, without blank lines between them.
     pub fn figure_warnings(self, warnings: &[Warning]) {
         if self.shows_warnings() {
-            self.print(&self.figure_warnings_text(warnings));
+            self.write(&self.figure_warnings_text(warnings));
         }
     }
 
@@ -77,7 +79,7 @@ impl Messages {
     /// Prints text that is no diagnostic; JSON leaves it out.
     pub fn text(self, text: &str) {
         if !self.json {
-            self.print(text);
+            self.write(text);
         }
     }
 
@@ -119,8 +121,22 @@ impl Messages {
         diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources)
     }
 
-    fn print(self, text: &str) {
+    fn write(self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// Prints information: calls `write` with standard output. The status is 0 if it returns true, 1 otherwise.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Error> {
+    let mut stdout = io::stdout();
+    match write(&mut stdout).and_then(|good| stdout.flush().map(|()| good)) {
+        Ok(good) => Ok(u8::from(!good)),
+        // The reader, for example `head`, has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(error) => Err(Error::stdout(error)),
     }
 }
 

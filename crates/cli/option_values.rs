@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
-use ferrio_jobfile::{Reading, nearest};
+use ferrio_jobfile::{Reading, nearest, time_factor};
 use ferrio_report::{Format, Formats, TerseVersion};
 
 use crate::options::MESSAGE_FORMAT;
@@ -138,17 +138,9 @@ fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
 
 /// A whole number with a unit; without one, seconds.
 fn time(text: &str) -> Option<Duration> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..end].parse().ok()?;
-    let us = match text[end..].to_ascii_lowercase().as_str() {
-        "d" => 86_400_000_000,
-        "h" => 3_600_000_000,
-        "m" => 60_000_000,
-        "" | "s" => 1_000_000,
-        "ms" | "msec" => 1_000,
-        "us" | "usec" => 1,
-        _ => return None,
-    };
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number: u64 = text[..text.len() - unit.len()].parse().ok()?;
+    let us = if unit.is_empty() { 1_000_000 } else { time_factor(&unit.to_ascii_lowercase())? };
     number.checked_mul(us).map(Duration::from_micros)
 }
 

@@ -22,8 +22,8 @@ pub struct ProgramOption {
     pub takes: Takes,
     /// Name of the value in help.
     pub value: &'static str,
-    /// Heading it is listed under.
-    pub heading: Heading,
+    /// Heading of `--help` that it is listed under.
+    pub heading: &'static str,
     /// One line of help.
     pub help: &'static str,
     /// Whether it is supported.
@@ -41,21 +41,6 @@ pub enum Takes {
     Value,
 }
 
-/// A heading of `--help`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// What to report, where and how.
-    Report,
-    /// Which jobs to run, and how.
-    Jobs,
-    /// Information printed without running jobs.
-    Help,
-    /// Tests of the machine.
-    Tests,
-    /// Jobs on other machines.
-    Network,
-}
-
 /// Whether an option is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
@@ -65,25 +50,6 @@ pub enum Support {
     NoEffect(&'static str),
     /// It is refused: the rest of a sentence that begins with its name and `is`.
     Refused(&'static str),
-}
-
-impl Heading {
-    /// All headings in the order of `--help`.
-    #[cfg(test)]
-    pub const ALL: [Heading; 5] =
-        [Heading::Report, Heading::Jobs, Heading::Help, Heading::Tests, Heading::Network];
-
-    /// The text of the heading.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Heading::Report => "Report",
-            Heading::Jobs => "Running jobs",
-            Heading::Help => "Help",
-            Heading::Tests => "Tests of this machine",
-            Heading::Network => "Jobs on other machines",
-        }
-    }
 }
 
 impl ProgramOption {
@@ -104,10 +70,19 @@ impl ProgramOption {
     }
 }
 
+/// Heading: what to report, where and how.
+const REPORT: &str = "Report";
+/// Heading: which jobs to run, and how.
+pub const JOBS: &str = "Running jobs";
+/// Heading: information printed without running jobs.
+const HELP: &str = "Help";
+const TESTS: &str = "Tests of this machine";
+const NETWORK: &str = "Jobs on other machines";
+
 const MEMORY: &str = "memory is allocated as needed";
 const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
 
-const fn flag(name: &'static str, letter: char, heading: Heading, help: &'static str) -> ProgramOption {
+const fn flag(name: &'static str, letter: char, heading: &'static str, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
     ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support: Support::Works }
 }
@@ -116,19 +91,24 @@ const fn value(
     name: &'static str,
     letter: char,
     value: &'static str,
-    heading: Heading,
+    heading: &'static str,
     help: &'static str,
 ) -> ProgramOption {
     ProgramOption { takes: Takes::Value, value, ..flag(name, letter, heading, help) }
 }
 
 /// An option that fio does not have.
-const fn own(name: &'static str, value: &'static str, heading: Heading, help: &'static str) -> ProgramOption {
+const fn own(
+    name: &'static str,
+    value: &'static str,
+    heading: &'static str,
+    help: &'static str,
+) -> ProgramOption {
     ProgramOption { name, letter: None, takes: Takes::Value, value, heading, help, support: Support::Works }
 }
 
 /// A flag that fio does not have.
-pub const fn own_flag(name: &'static str, heading: Heading, help: &'static str) -> ProgramOption {
+pub const fn own_flag(name: &'static str, heading: &'static str, help: &'static str) -> ProgramOption {
     ProgramOption { takes: Takes::Nothing, ..own(name, "", heading, help) }
 }
 
@@ -148,141 +128,83 @@ impl ProgramOption {
 
 /// The table, in the order of `--help`.
 pub const OPTIONS: &[ProgramOption] = &[
-    value("output", 'o', "FILE", Heading::Report, "Write the report to FILE instead of standard output"),
-    value("output-format", 'F', "FORMATS", Heading::Report, Format::HELP),
-    flag("minimal", 'm', Heading::Report, "Report in the terse format only"),
-    value("append-terse", 'f', "X", Heading::Report, "Add the terse format to the chosen ones").optional(),
-    value("terse-version", 'V', "VERSION", Heading::Report, "Version of the terse format, 2 to 5"),
-    own_flag("fio-bins", Heading::Report, "Compute percentiles from fio's histogram buckets, as json+ does"),
-    value("eta", 'e', "WHEN", Heading::Report, "When to show the progress line: auto, always, never"),
-    value(
-        "eta-newline",
-        'E',
-        "TIME",
-        Heading::Report,
-        "Start a new progress line every TIME and keep the old one",
-    ),
-    value(
-        "eta-interval",
-        'O',
-        "TIME",
-        Heading::Report,
-        "Time between updates of the progress line, at least 250ms",
-    ),
-    value("status-interval", 'L', "TIME", Heading::Report, "Report the results so far every TIME"),
-    value("bandwidth-log", 'b', "PREFIX", Heading::Report, "Log the bandwidth of all jobs together")
-        .optional(),
-    value("latency-log", 'l', "PREFIX", Heading::Report, "Log the latency of all jobs together")
+    value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output"),
+    value("output-format", 'F', "FORMATS", REPORT, Format::HELP),
+    flag("minimal", 'm', REPORT, "Report in the terse format only"),
+    value("append-terse", 'f', "X", REPORT, "Add the terse format to the chosen ones").optional(),
+    value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5"),
+    own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does"),
+    value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never"),
+    value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one"),
+    value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms"),
+    value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME"),
+    value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together").optional(),
+    value("latency-log", 'l', "PREFIX", REPORT, "Log the latency of all jobs together")
         .refused("deprecated; use write_lat_log in the jobs"),
-    value("idle-prof", 'I', "HOW", Heading::Report, "Report CPU idleness: system, percpu, calibrate"),
+    value("idle-prof", 'I', "HOW", REPORT, "Report CPU idleness: system, percpu, calibrate"),
     own(
         "interval-report",
         "TIME[:FILE|-]",
-        Heading::Report,
+        REPORT,
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output",
     ),
     own(
         MESSAGE_FORMAT,
         "FORMAT",
-        Heading::Report,
+        REPORT,
         "Format of errors, warnings and notes on standard error: human or json",
     ),
     own_flag(
         QUIET,
-        Heading::Report,
+        REPORT,
         "Leave out warnings about figures and notes on options; errors are still printed",
     ),
-    flag("readonly", 'r', Heading::Jobs, "Refuse jobs that write or trim"),
-    value("section", 'x', "NAME", Heading::Jobs, "Run only the jobs of this section; may be repeated"),
-    flag("warnings-fatal", 'w', Heading::Jobs, "Treat warnings about jobs as errors"),
+    flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
+    value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
+    flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),
     own(
         "strict",
         "PROGRAM",
-        Heading::Jobs,
+        JOBS,
         "How to read odd values of job options: ferrio refuses them, fio reads them as fio does",
     ),
-    flag("parse-only", 'P', Heading::Jobs, "Check job files and options; run nothing"),
-    flag("showcmd", 's', Heading::Jobs, "Print job files as command lines; run nothing"),
-    flag("merge-blktrace-only", 'A', Heading::Jobs, "Plan the jobs and merge their traces; run nothing"),
-    value("profile", 'p', "NAME", Heading::Jobs, "Run a built-in set of jobs: act or tiobench")
+    flag("parse-only", 'P', JOBS, "Check job files and options; run nothing"),
+    flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing"),
+    flag("merge-blktrace-only", 'A', JOBS, "Plan the jobs and merge their traces; run nothing"),
+    value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench")
         .refused("not implemented yet; write the jobs of the profile into a job file"),
-    value(
-        "trigger-file",
-        'W',
-        "FILE",
-        Heading::Jobs,
-        "When FILE exists, remove it, end the jobs and run the trigger",
-    ),
-    value(
-        "trigger-timeout",
-        'B',
-        "TIME",
-        Heading::Jobs,
-        "End the jobs and run the trigger after TIME; 0 means never",
-    ),
-    value(
-        "trigger",
-        'H',
-        "COMMAND",
-        Heading::Jobs,
-        "The shell command that --trigger-file and --trigger-timeout run",
-    ),
-    value("aux-path", 'K', "DIRECTORY", Heading::Jobs, "Keep state files in DIRECTORY")
+    value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger"),
+    value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never"),
+    value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run"),
+    value("aux-path", 'K', "DIRECTORY", JOBS, "Keep state files in DIRECTORY")
         .refused("not implemented yet: no state files are written"),
-    value("max-jobs", 'j', "COUNT", Heading::Jobs, "Maximum number of jobs").without_effect(MEMORY),
-    value("alloc-size", 'a', "KIB", Heading::Jobs, "Size of the memory pool for jobs").without_effect(MEMORY),
+    value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
+    value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(
         "debug",
         'd',
         "CLASSES",
-        Heading::Jobs,
+        JOBS,
         "Print debug messages of these classes to standard error; `help` lists them",
     ),
-    flag("help", 'h', Heading::Help, "Print this text"),
-    flag("version", 'v', Heading::Help, "Print the version"),
-    value("cmdhelp", 'c', "OPTION", Heading::Help, "Describe a job option, or list all").optional(),
-    value(
-        "enghelp",
-        'i',
-        "ENGINE[,OPTION]",
-        Heading::Help,
-        "Describe the options of an engine, or list all engines",
-    )
-    .optional(),
-    value("inflate-log", 'X', "FILE", Heading::Help, "Print a compressed log as text"),
-    value(
-        "crctest",
-        'G',
-        "NAMES",
-        Heading::Tests,
-        "Measure the speed of checksum functions; `help` lists them",
-    )
-    .optional(),
-    value(
-        "memcpytest",
-        'M',
-        "NAMES",
-        Heading::Tests,
-        "Measure the speed of copying memory; `help` lists the methods",
-    )
-    .optional(),
-    flag("cpuclock-test", 'T', Heading::Tests, "Test whether the CPUs' clocks agree"),
-    value("server", 'S', "ADDRESS", Heading::Network, "Wait for jobs from clients")
-        .optional()
+    flag("help", 'h', HELP, "Print this text"),
+    flag("version", 'v', HELP, "Print the version"),
+    value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all").optional(),
+    value("enghelp", 'i', "ENGINE[,OPTION]", HELP, "Describe the options of an engine, or list all engines")
+        .optional(),
+    value("inflate-log", 'X', "FILE", HELP, "Print a compressed log as text"),
+    value("crctest", 'G', "NAMES", TESTS, "Measure the speed of checksum functions; `help` lists them")
+        .optional(),
+    value("memcpytest", 'M', "NAMES", TESTS, "Measure the speed of copying memory; `help` lists the methods")
+        .optional(),
+    flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree"),
+    value("server", 'S', "ADDRESS", NETWORK, "Wait for jobs from clients").optional().refused(NO_NETWORK),
+    value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background").refused(NO_NETWORK),
+    value("client", 'C', "ADDRESS", NETWORK, "Run the jobs on a server").refused(NO_NETWORK),
+    value("remote-config", 'R', "FILE", NETWORK, "Have the server read a job file of its own")
         .refused(NO_NETWORK),
-    value("daemonize", 'D', "PIDFILE", Heading::Network, "Run as a server in the background")
-        .refused(NO_NETWORK),
-    value("client", 'C', "ADDRESS", Heading::Network, "Run the jobs on a server").refused(NO_NETWORK),
-    value("remote-config", 'R', "FILE", Heading::Network, "Have the server read a job file of its own")
-        .refused(NO_NETWORK),
-    value(
-        "trigger-remote",
-        'J',
-        "COMMAND",
-        Heading::Network,
-        "The shell command that servers run as the trigger",
-    )
-    .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
+    value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
+        .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];
 
 #[cfg(test)]
@@ -319,9 +241,6 @@ mod tests {
         for option in OPTIONS {
             assert!(!option.help.is_empty() && !option.full_help().contains('\n'), "{}", option.name);
             assert_eq!(option.takes == Takes::Nothing, option.value.is_empty(), "{}", option.name);
-        }
-        for heading in Heading::ALL {
-            assert!(OPTIONS.iter().any(|option| option.heading == heading), "{}", heading.text());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Information printed without running a job: versions, help on options and engines, compressed logs, tests of the machine.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -8,11 +9,27 @@ use ferrio_job::{Diagnostic, EngineKind, Origin};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 
-use crate::called_as::CalledAs;
 use crate::error::Error;
-use crate::messages::Messages;
+use crate::messages::{Messages, print};
+use crate::selftest;
 use crate::settings::{FIO_VERSION, Query};
-use crate::{selftest, stdout};
+
+/// The name that the program is called by. Scripts that call it `fio` expect fio's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalledAs {
+    /// Any other name.
+    Ferrio,
+    /// `fio`, in any directory.
+    Fio,
+}
+
+impl CalledAs {
+    /// Takes the name from the first argument of the process.
+    pub fn of(program: Option<&OsStr>) -> Self {
+        let name = program.and_then(|path| Path::new(path).file_name());
+        if name.is_some_and(|name| name == "fio") { CalledAs::Fio } else { CalledAs::Ferrio }
+    }
+}
 
 /// Prints the requested information and returns the exit status.
 ///
@@ -34,12 +51,12 @@ pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<
         Query::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
         Query::Log(file) => return inflate(file),
         Query::Checksums(names) => {
-            return stdout::print(|out| selftest::checksums(names.as_deref(), out, messages));
+            return print(|out| selftest::checksums(names.as_deref(), out, messages));
         }
         Query::Copies(names) => {
-            return stdout::print(|out| selftest::copies(names.as_deref(), out, messages));
+            return print(|out| selftest::copies(names.as_deref(), out, messages));
         }
-        Query::Clocks => return stdout::print(selftest::clocks),
+        Query::Clocks => return print(selftest::clocks),
         Query::UnitWork => match ferrio_runner::idle::calibrate() {
             Ok(unit) => Help::found(idle_calibration(unit)),
             Err(error) => {
@@ -50,7 +67,7 @@ pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<
         },
     };
     help.complaints.iter().for_each(|complaint| messages.note(complaint));
-    stdout::print(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
+    print(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
 }
 
 /// Prints a compressed log.
@@ -86,5 +103,13 @@ mod tests {
             version(CalledAs::Ferrio),
             format!("ferrio {} (fio-3.42 compatible)", env!("CARGO_PKG_VERSION"))
         );
+    }
+
+    #[test]
+    fn the_name_of_the_file_counts_and_not_its_directory() {
+        let called = |path: &str| CalledAs::of(Some(OsStr::new(path)));
+        assert_eq!((called("/usr/bin/fio"), called("fio")), (CalledAs::Fio, CalledAs::Fio));
+        assert_eq!((called("./ferrio"), called("fio/x")), (CalledAs::Ferrio, CalledAs::Ferrio));
+        assert_eq!(CalledAs::of(None), CalledAs::Ferrio);
     }
 }

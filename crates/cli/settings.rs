@@ -266,8 +266,8 @@ fn formats(items: &[Item]) -> Formats {
         Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
             option_values::formats(value).unwrap_or(chosen)
         }
-        Item::Program { name, .. } if *name == "minimal" => Formats::only(Format::Terse),
-        Item::Program { name, .. } if *name == "append-terse" => chosen.with(Format::Terse),
+        _ if item.is_program_option("minimal") => Formats::only(Format::Terse),
+        _ if item.is_program_option("append-terse") => chosen.with(Format::Terse),
         _ => chosen,
     })
 }
@@ -289,7 +289,7 @@ pub fn command() -> Command {
 
 fn argument(option: &ProgramOption) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(option.full_help());
-    let argument = argument.help_heading(option.heading.text());
+    let argument = argument.help_heading(option.heading);
     let argument = match option.letter {
         Some(letter) => argument.short(letter),
         None => argument,

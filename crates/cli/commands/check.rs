@@ -8,11 +8,11 @@ use ferrio_report::Format;
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
-use crate::messages::{Messages, colour};
-use crate::options::{Heading, OPTIONS, ProgramOption, own_flag};
+use crate::messages::{Messages, colour, print};
+use crate::options::{JOBS, OPTIONS, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, job_files, stdout};
+use crate::{diagnose, job_files};
 
 /// Status if there are warnings and `--deny-warnings` is given.
 const DENIED: u8 = 2;
@@ -48,11 +48,11 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *invocation.messages;
     let mut items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
-    if items.iter().any(|item| is_program_option(item, "help")) {
-        return stdout::print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
+    if items.iter().any(|item| item.is_program_option("help")) {
+        return print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
     }
     let before = items.len();
-    items.retain(|item| !is_program_option(item, DENY));
+    items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
     let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     if settings.action != Action::Run {
@@ -116,12 +116,8 @@ fn write(
 }
 
 fn all_options() -> Vec<ProgramOption> {
-    let deny = own_flag(DENY, Heading::Jobs, "Exit with status 2 if there are warnings");
+    let deny = own_flag(DENY, JOBS, "Exit with status 2 if there are warnings");
     OPTIONS.iter().copied().chain([deny]).collect()
-}
-
-fn is_program_option(item: &Item, wanted: &str) -> bool {
-    matches!(item, Item::Program { name, .. } if name == wanted)
 }
 
 #[cfg(test)]

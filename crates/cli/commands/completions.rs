@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use super::full_command::full_command;
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
-use crate::stdout;
+use crate::messages::print;
 
 /// The supported shells.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
@@ -48,7 +48,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let shell = shell.ok_or_else(|| Error::UnknownShell { word: Some(word.into_owned()) })?;
     nothing_follows("completions", rest)?;
     let script = script(shell, invocation.commands);
-    stdout::print(|out| out.write_all(script.as_bytes()).map(|()| true))
+    print(|out| out.write_all(script.as_bytes()).map(|()| true))
 }
 
 /// The script for `shell`.

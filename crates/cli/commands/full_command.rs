@@ -21,7 +21,7 @@ pub fn full_command(commands: &[Subcommand]) -> Command {
     // A name that several engines have is one option here.
     let rows = rows().iter().filter(|row| is_listed(row));
     let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
-    let commands = commands.iter().filter(|command| !command.hidden).map(subcommand);
+    let commands = commands.iter().map(subcommand);
     command.args(arguments).subcommands(commands).disable_help_subcommand(true)
 }
 

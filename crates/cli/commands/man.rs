@@ -14,7 +14,8 @@ use roff::{Inline, Roff, bold, italic, roman};
 use super::full_command::value_name;
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
-use crate::{settings, stdout};
+use crate::messages::print;
+use crate::settings;
 use chapters::Chapter;
 
 /// Prints the manual page.
@@ -23,7 +24,7 @@ use chapters::Chapter;
 /// There is an argument, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     nothing_follows("man", invocation.arguments)?;
-    stdout::print(|out| write(out, invocation.commands).map(|()| true))
+    print(|out| write(out, invocation.commands).map(|()| true))
 }
 
 /// Writes the page as roff source.
@@ -31,16 +32,15 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 /// # Errors
 /// `out` cannot be written to.
 fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
-    let commands: Vec<&Subcommand> = commands.iter().filter(|command| !command.hidden).collect();
     let version = format!("ferrio {}", env!("CARGO_PKG_VERSION"));
     let program =
         Man::new(settings::command()).title("FERRIO").section("1").source(version).manual("User Commands");
     program.render_title(out)?;
     let mut front = Roff::new();
     write_chapter(&chapters::NAME, &mut front);
-    write_synopsis(&commands, &mut front);
+    write_synopsis(commands, &mut front);
     write_chapter(&chapters::DESCRIPTION, &mut front);
-    write_commands(&commands, &mut front);
+    write_commands(commands, &mut front);
     front.to_writer(out)?;
     program.render_options_section(out)?;
     let mut rest = Roff::new();
@@ -51,7 +51,7 @@ fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
     rest.to_writer(out)
 }
 
-fn write_synopsis(commands: &[&Subcommand], page: &mut Roff) {
+fn write_synopsis(commands: &[Subcommand], page: &mut Roff) {
     let run = "[options] [job options] [job files]";
     let commands = commands.iter().map(|command| match command.operand {
         Operand::None => format!("ferrio {}", command.name),
@@ -62,7 +62,7 @@ fn write_synopsis(commands: &[&Subcommand], page: &mut Roff) {
     write_example(std::iter::once(format!("ferrio {run}")).chain(commands), page);
 }
 
-fn write_commands(commands: &[&Subcommand], page: &mut Roff) {
+fn write_commands(commands: &[Subcommand], page: &mut Roff) {
     page.control("SH", ["COMMANDS"]);
     for command in commands {
         page.control("TP", []);

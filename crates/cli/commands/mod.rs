@@ -21,23 +21,15 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "check",
         operand: Operand::Jobs,
         help: "Describe what a run would do and its risks; run nothing",
-        hidden: false,
         run: check::run,
     },
     Subcommand {
         name: "completions",
         operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
         help: "Print shell completions: bash, zsh or fish",
-        hidden: false,
         run: completions::run,
     },
-    Subcommand {
-        name: "man",
-        operand: Operand::None,
-        help: "Print the manual page",
-        hidden: false,
-        run: man::run,
-    },
+    Subcommand { name: "man", operand: Operand::None, help: "Print the manual page", run: man::run },
 ];
 
 /// Runs the sub-command that `words` begin with, if any.

@@ -14,8 +14,6 @@ pub struct Subcommand {
     pub operand: Operand,
     /// One line of help.
     pub help: &'static str,
-    /// True if help, manual page and completions leave it out.
-    pub hidden: bool,
     /// Runs it and returns the exit status.
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }
