@@ -73,7 +73,11 @@ pub fn parser(name: &str) -> ValueParser {
         "terse-version" => {
             PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
         }
-        "strict" => ValueParser::new(|word: &str| word.parse::<Reading>()),
+        "strict" => ValueParser::new(|word: &str| match word {
+            "ferrio" => Ok(Reading::Ferrio),
+            "fio" => Ok(Reading::Fio),
+            _ => Err("choices are ferrio and fio"),
+        }),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
         "idle-prof" => {
             ValueParser::new(PossibleValuesParser::new(["system", "percpu", "calibrate"]).map(|word| {

@@ -172,7 +172,7 @@ fn odd_values_are_refused_unless_fios_reading_is_asked_for() {
     assert_eq!(read(&[]).unwrap().strict, Reading::Ferrio);
     assert_eq!(read(&["--strict=fio"]).unwrap().strict, Reading::Fio);
     assert_eq!(read(&["--strict", "fio", "--strict=ferrio"]).unwrap().strict, Reading::Ferrio);
-    assert!(refusal(&["--strict=no"]).contains("invalid reading no: there are fio and ferrio"));
+    assert!(refusal(&["--strict=no"]).contains("choices are ferrio and fio"));
 }
 
 #[test]

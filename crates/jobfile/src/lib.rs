@@ -31,6 +31,5 @@ pub use jobs::{Job, JobSet, showcmd};
 pub use options::{Decimals, Given, OptionValue, Options};
 pub use sources::Sources;
 pub use value::{
-    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, UnknownReading,
-    Value, time_factor,
+    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, time_factor,
 };

@@ -1,4 +1,4 @@
-//! What the processors of the machine do, and which part of it this process does.
+//! How busy the machine's processors are, and the share of this process.
 
 use std::fs;
 
@@ -10,9 +10,9 @@ use crate::host::configured;
 /// CPU time since the machine or this process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// What all processors did, in ticks; all 0 if the kernel does not say.
+    /// Time of all processors, in ticks; 0 if it is unknown.
     machine: Ticks,
-    /// CPU time of this process and of the commands it ran, µs.
+    /// CPU time of this process and the commands it ran, µs.
     own_us: u64,
     /// The part of it outside the kernel.
     own_user_us: u64,
@@ -23,30 +23,30 @@ pub struct CpuTime {
 /// Time of all processors together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
-    /// Time that they were there for, busy, idle or taken away.
+    /// All time, busy, idle or stolen.
     all: u64,
-    /// The part of it in which they worked.
+    /// Busy time.
     busy: u64,
-    /// The part of that outside the kernel, which only programs have.
+    /// Busy time outside the kernel.
     user: u64,
-    /// What the hypervisor gave to other machines although there was work.
+    /// Time that the hypervisor gave to other machines although there was work.
     stolen: u64,
 }
 
 /// CPU time between two readings, µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
-    /// What all processors together could have worked; 0 if it is not known.
+    /// All time of all processors; 0 if it is unknown.
     pub all_us: u64,
-    /// What they did work.
+    /// Busy time.
     pub busy_us: u64,
-    /// What they worked outside the kernel.
+    /// Busy time outside the kernel.
     pub user_us: u64,
-    /// What this process and the commands it ran had of `busy_us`.
+    /// Busy time of this process and the commands it ran.
     pub own_us: u64,
-    /// And of `user_us`.
+    /// The part of it outside the kernel.
     pub own_user_us: u64,
-    /// What the hypervisor gave to other machines although there was work.
+    /// Time that the hypervisor gave to other machines although there was work.
     pub stolen_us: u64,
 }
 
@@ -86,19 +86,19 @@ impl CpuTime {
 }
 
 impl CpuUse {
-    /// What other programs and the kernel on their behalf had, µs.
+    /// Busy time of other programs and of the kernel on their behalf, µs.
     #[must_use]
     pub fn others_us(&self) -> u64 {
         self.busy_us.saturating_sub(self.own_us)
     }
 
-    /// The part of it outside the kernel: that of other programs alone, µs.
+    /// The part of it outside the kernel, µs.
     #[must_use]
     pub fn others_user_us(&self) -> u64 {
         self.user_us.saturating_sub(self.own_user_us)
     }
 
-    /// A figure of these in percent of all processors, at most 100; 0 where that is not known.
+    /// One of these times in percent of all processors, at most 100; 0 if that is unknown.
     #[must_use]
     pub fn share(&self, us: u64) -> f64 {
         if self.all_us == 0 { 0.0 } else { (100.0 * us as f64 / self.all_us as f64).min(100.0) }

@@ -1,4 +1,4 @@
-//! CPUs and NUMA nodes: which there are and which this process may use.
+//! The machine's CPUs and NUMA nodes, and the CPUs that this process may use.
 
 use std::io;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::files::sys_text;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Nodes and CPUs have no higher numbers; a list that says otherwise is not worth the memory.
+/// Highest number of a node or CPU; a list with higher ones is refused, which bounds its memory.
 const MAX_ID: u32 = 65_535;
 
 /// The CPUs that the calling thread may run on, in ascending order.
 ///
 /// # Errors
-/// The kernel does not tell.
+/// The kernel does not answer.
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
     Ok((0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false)).collect())
@@ -27,12 +27,12 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
 pub struct NumaNode {
     /// Its number.
     pub id: u32,
-    /// Its CPUs; none for a node that has memory only.
+    /// Its CPUs; none for a node with memory only.
     pub cpus: Vec<u32>,
 }
 
 impl NumaNode {
-    /// The nodes that are online. A kernel without NUMA has one, with all `cpus`.
+    /// The nodes that are online; without NUMA, one node with all `cpus`.
     #[must_use]
     pub fn online(cpus: u32) -> Vec<NumaNode> {
         let read = |name: &str| id_list(&sys_text(&Path::new(NODES).join(name)).unwrap_or_default());
@@ -44,7 +44,7 @@ impl NumaNode {
     }
 }
 
-/// The numbers in a list as the kernel writes it (`0-2,5`), `None` if it is none; an empty text is an empty list.
+/// The numbers in a list as the kernel writes it (`0-2,5`), `None` for other texts; an empty text is an empty list.
 #[must_use]
 pub fn id_list(text: &str) -> Option<Vec<u32>> {
     let mut ids = Vec::new();

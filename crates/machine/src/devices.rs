@@ -26,12 +26,12 @@ pub struct BlockDevice {
     pub number: DeviceNumber,
     /// Its node.
     pub path: PathBuf,
-    /// Node of the whole disk, which for a partition differs from its own.
+    /// Node of the whole disk; for a partition, it differs from its own.
     pub disk: PathBuf,
-    /// Name of the whole disk below `/sys/block`, as disk statistics have it.
+    /// Name of the whole disk below `/sys/block`, as in disk statistics.
     #[serde(skip)]
     pub disk_name: String,
-    /// Vendor and model, if it says.
+    /// Vendor and model, if known.
     pub model: Option<String>,
     /// Bytes.
     pub size_bytes: u64,
@@ -41,24 +41,24 @@ pub struct BlockDevice {
     pub physical_block_bytes: u64,
     /// A rotating disk, as far as the kernel knows.
     pub rotational: bool,
-    /// It takes trims.
+    /// It supports trims.
     pub trims: bool,
     /// It cannot be written.
     #[serde(skip)]
     pub read_only: bool,
-    /// The I/O scheduler in force (`none`, `mq-deadline`).
+    /// The current I/O scheduler (`none`, `mq-deadline`).
     #[serde(skip)]
     pub scheduler: Option<String>,
     /// The file that a loop device without direct I/O keeps in the page cache.
     #[serde(skip)]
     pub cached_file: Option<String>,
-    /// The kernel does not count what the disk moves, or has not counted anything yet.
+    /// The kernel does not count the disk's I/O, or has not counted any yet.
     #[serde(skip)]
     pub uncounted: bool,
 }
 
 impl BlockDevice {
-    /// Asks about a device; `None` for numbers that are no block device.
+    /// Asks about a device; `None` if the number is not that of a block device.
     #[must_use]
     pub fn read(number: DeviceNumber) -> Option<Self> {
         let here = sys_directory(number)?;
@@ -102,7 +102,7 @@ pub(crate) fn number(sys: &Path) -> Option<DeviceNumber> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The node of a device by its directory below `/sys`: `dm-0` is known to people by its name below `/dev/mapper`.
+/// The node of a device by its directory below `/sys`; for `dm-0`, its better known name below `/dev/mapper`.
 pub(crate) fn device_node(sys: &Path) -> Option<PathBuf> {
     let mapped = sys_text(&sys.join("dm/name")).map(|name| Path::new("/dev/mapper").join(name));
     let name = sys.file_name()?.to_string_lossy().replace('!', "/");
@@ -114,7 +114,7 @@ fn model(disk: &Path) -> Option<String> {
         return Some(format!("loop over {file}"));
     }
     let model = sys_text(&disk.join("device/model"))?;
-    // ATA disks say only that they are ATA; NVMe vendors are numbers.
+    // The vendor of ATA disks is always ATA; NVMe vendors are numbers.
     let vendor =
         sys_text(&disk.join("device/vendor")).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
     Some(vendor.map(|vendor| format!("{vendor} {model}")).unwrap_or(model))
@@ -125,15 +125,15 @@ fn cached_file(disk: &Path) -> Option<String> {
     sys_text(&disk.join("loop/backing_file")).filter(|_| !is_direct)
 }
 
-/// Counting can be switched off. Some drivers never count: the kernel looks at each disk when it appears, so that one that is
-/// counted has read something.
+/// Counting can be switched off, and some drivers never count. The kernel reads from each disk when it appears, so a disk whose
+/// counters are all 0 is not counted.
 fn uncounted(disk: &Path) -> bool {
     let off = sys_text(&disk.join("queue/iostats")).as_deref() == Some("0");
     let nothing = |stat: String| stat.split_ascii_whitespace().all(|figure| figure == "0");
     off || sys_text(&disk.join("stat")).is_none_or(nothing)
 }
 
-/// `none [mq-deadline] kyber` is mq-deadline; a single word is chosen as it is.
+/// `mq-deadline` in `none [mq-deadline] kyber`; a text without brackets is the scheduler itself.
 fn chosen(schedulers: &str) -> &str {
     let bracketed = schedulers.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(schedulers, |(chosen, _)| chosen)

@@ -1,9 +1,10 @@
-//! Disk statistics: what the kernel counts for whole disks (Documentation/block/stat.rst), and which disks a disk is built on.
+//! Statistics of whole disks (Documentation/block/stat.rst of the kernel), and which disks a disk is built on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::devices::{DeviceNumber, sys_directory, whole_disk};
+use crate::files::entries;
 
 /// A whole disk with counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,13 +15,13 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk with this device number, or with a partition of this number; `None` if there is none.
+    /// The disk with this device number, or with a partition of this number.
     #[must_use]
     pub fn of(device: DeviceNumber) -> Option<Disk> {
         Disk::at(&sys_directory(device)?)
     }
 
-    /// The disk whose directory below `/sys` this is, or that of a partition of it.
+    /// The disk with this directory below `/sys`, or with a partition with this directory.
     #[must_use]
     pub fn at(sys: &Path) -> Option<Disk> {
         let sys = whole_disk(sys);
@@ -39,11 +40,11 @@ impl Disk {
         Some(counters)
     }
 
-    /// The disks that this one is directly built on, in order of their directories; one with two partitions in use comes twice.
+    /// The disks that this one is directly built on, in the order of their directories; a disk with two partitions in use appears twice.
     #[must_use]
     pub fn slaves(&self) -> Vec<Disk> {
-        let entries = fs::read_dir(self.sys.join("slaves")).into_iter().flatten().flatten();
-        let mut slaves: Vec<PathBuf> = entries.filter_map(|e| fs::canonicalize(e.path()).ok()).collect();
+        let links = entries(&self.sys.join("slaves"));
+        let mut slaves: Vec<PathBuf> = links.iter().filter_map(|link| fs::canonicalize(link).ok()).collect();
         slaves.sort();
         slaves.iter().filter_map(|slave| Disk::at(slave)).collect()
     }
@@ -53,7 +54,7 @@ impl Disk {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters([u64; 11]);
 
-/// What a disk did between two readings; pairs are reads and writes.
+/// The activity of a disk between two readings; pairs are reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskActivity {
     /// I/Os completed.

@@ -1,5 +1,4 @@
-//! What the kernel says about single paths: where they are, whether they take direct I/O, how large a device is. And the small
-//! files below `/sys` that hold one value each.
+//! Questions about single paths: do they support direct I/O, how large is a device, what is in a small file below `/sys`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -9,10 +8,10 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-/// What a file system says about direct I/O on a file.
+/// What a file system reports about direct I/O on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DirectIo {
-    /// Nothing: the kernel is too old to tell, or the file does not exist yet.
+    /// Nothing: the kernel is too old, or the file does not exist yet.
     #[default]
     Unknown,
     /// Direct I/O is not possible.
@@ -43,7 +42,7 @@ impl DirectIo {
 /// It cannot be opened for reading.
 pub fn block_device_bytes(path: &Path) -> io::Result<u64> {
     let open = |flags: OFlag| OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
-    // Asking for the size need not update the access time; only the owner may say so.
+    // Asking for the size need not update the access time, but only the owner may use O_NOATIME.
     let mut device = open(OFlag::O_NOATIME).or_else(|_| open(OFlag::empty()))?;
     device.seek(SeekFrom::End(0))
 }
@@ -53,9 +52,17 @@ pub(crate) fn existing_parent(path: &Path) -> Option<PathBuf> {
     here_and_above(path).skip(1).find_map(|parent| fs::canonicalize(parent).ok())
 }
 
-/// A path and its ancestors; that of a relative path is the working directory.
+/// A path and its ancestors; the last one of a relative path is the working directory.
 pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
+}
+
+/// The paths in a directory, sorted; none if it cannot be read.
+pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }
 
 /// The text of a small file without surrounding whitespace; `None` if it is empty.

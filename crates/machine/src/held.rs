@@ -1,22 +1,38 @@
-//! What is on a block device and would be lost if the device were written to: mounted file systems, partitions, devices built on
-//! it, swap, signatures.
+//! The contents of a block device that writing to it would destroy: mounted file systems, partitions, devices built on it, swap,
+//! signatures.
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
 use crate::devices::{DeviceNumber, device_node, number, sys_directory};
-use crate::files::sys_text;
+use crate::files::{entries, sys_text};
 use crate::mounts::Mounts;
-use crate::signature;
 
-/// Deeper stacks of devices are not followed.
+/// Deepest stack of devices that is followed.
 const DEEPEST: u32 = 8;
 
-/// One thing that is on a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
+/// Signatures: name, offset and bytes.
+const SIGNATURES: [(&str, usize, &[u8]); 9] = [
+    ("ext", 0x438, &[0x53, 0xef]),
+    ("xfs", 0, b"XFSB"),
+    ("btrfs", 0x1_0040, b"_BHRfS_M"),
+    ("f2fs", 0x400, &[0x10, 0x20, 0xf5, 0xf2]),
+    ("crypto_LUKS", 0, b"LUKS\xba\xbe"),
+    ("LVM2_member", 512, b"LABELONE"),
+    ("linux_raid_member", 4096, &[0xfc, 0x4e, 0x2b, 0xa9]),
+    ("swap", 4086, b"SWAPSPACE2"),
+    ("partition table", 512, b"EFI PART"),
+];
+
+/// End of the last signature.
+const SIGNATURES_END: usize = 0x1_0048;
+
+/// One thing on a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// A mounted file system.
@@ -44,7 +60,7 @@ pub enum Held {
     },
     /// Swap that is in use.
     Swap,
-    /// The signature of a file system or the like, in udev's words.
+    /// The signature of a file system or the like, under udev's name.
     Signature(String),
 }
 
@@ -77,14 +93,14 @@ impl Serialize for Held {
 }
 
 impl Held {
-    /// Everything on a device, its partitions and the devices built on it. Where udev does not say what is on the device and
-    /// nothing else does, its first bytes are read.
+    /// Everything on a device, its partitions and the devices built on it. The first bytes of the device are read if neither udev
+    /// nor anything else identifies its contents.
     #[must_use]
     pub fn on(device: DeviceNumber, mounts: &Mounts) -> Vec<Held> {
         sys_directory(device).map(|here| held(device, &here, mounts, 0)).unwrap_or_default()
     }
 
-    /// A signature says nothing new about a mounted file system or about swap in use.
+    /// True for the mounted file system or the swap in use that the signature belongs to.
     fn is_known_by(&self, signature: &str) -> bool {
         match self {
             Held::Mounted { file_system, .. } => file_system.starts_with(signature),
@@ -116,9 +132,11 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<H
     }
     let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1));
     let signature = match &udev {
-        Ok(said) => said.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned),
+        Ok(properties) => {
+            properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned)
+        }
         Err(_) if holds.is_empty() => {
-            device_node(here).and_then(|node| signature::read(&node)).map(str::to_owned)
+            device_node(here).and_then(|node| read_signature(&node)).map(str::to_owned)
         }
         Err(_) => None,
     };
@@ -134,7 +152,7 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<H
 /// True if a file system is mounted from the device, from a partition of it or from a device built on it: writing to the device
 /// would destroy that file system.
 ///
-/// Device numbers are compared, so that links and other names of a device do not matter.
+/// Devices are compared by number, so links and other names of a device do not matter.
 #[must_use]
 pub fn is_mounted(device: DeviceNumber, mounts: &Mounts) -> bool {
     is_used(Path::new("/sys/dev/block"), device, &mounts.devices(), 0)
@@ -156,11 +174,16 @@ fn partitions(sys: &Path) -> Vec<PathBuf> {
     entries
 }
 
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
+/// The first signature on a device; `None` if there is none or the device cannot be read.
+fn read_signature(device: &Path) -> Option<&'static str> {
+    let mut start = Vec::with_capacity(SIGNATURES_END);
+    File::open(device).ok()?.take(SIGNATURES_END as u64).read_to_end(&mut start).ok()?;
+    signature_in(&start)
+}
+
+fn signature_in(start: &[u8]) -> Option<&'static str> {
+    let there = |(_, at, bytes): &&(&str, usize, &[u8])| start.get(*at..*at + bytes.len()) == Some(*bytes);
+    SIGNATURES.iter().find(there).map(|(name, ..)| *name)
 }
 
 /// The kind of a device that is built on another one, and its name.
@@ -220,5 +243,21 @@ mod tests {
         let ext4 = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
         assert!(ext4.is_known_by("ext4") && ext4.is_known_by("ext") && !ext4.is_known_by("xfs"));
         assert!(Held::Swap.is_known_by("swap") && !Held::Swap.is_known_by("ext4"));
+    }
+
+    #[test]
+    fn signatures_are_found_at_their_places() {
+        for (name, at, bytes) in SIGNATURES {
+            let mut start = vec![0; SIGNATURES_END];
+            start[at..at + bytes.len()].copy_from_slice(bytes);
+            assert_eq!(signature_in(&start), Some(name));
+            assert_eq!(signature_in(&start[..at + bytes.len() - 1]), None, "{name} is cut off");
+        }
+        assert_eq!((signature_in(&[]), signature_in(&[0; SIGNATURES_END])), (None, None));
+    }
+
+    #[test]
+    fn a_device_that_cannot_be_read_has_no_signature() {
+        assert_eq!(read_signature(Path::new("/no/such/device")), None);
     }
 }

@@ -1,23 +1,26 @@
-//! The host as a whole: its name and kernel, its memory, its clock, and what this process may use of it.
+//! The host as a whole: its name and kernel, its memory and huge pages, its clock, and the limits of this process.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::utsname::uname;
 use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
-use crate::files::sys_text;
+use crate::files::{entries, sys_figure, sys_text};
 
-/// What a host says about itself; `None` is what it does not say.
+/// The directory of the pools of huge pages.
+const POOLS: &str = "/sys/kernel/mm/hugepages";
+
+/// Identity of the host; `None` for what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// Network name.
     pub name: Option<String>,
     /// Release of the kernel.
     pub kernel: Option<String>,
-    /// Architecture in the kernel's words (`x86_64`).
+    /// Architecture, as the kernel names it (`x86_64`).
     pub arch: Option<String>,
     /// Model of the first processor.
     pub cpu_model: Option<String>,
@@ -44,7 +47,7 @@ impl Host {
     }
 }
 
-/// Sizes that job files may refer to (`$pagesize`, `$mb_memory`, `$ncpus`) and that options are checked against.
+/// Sizes that job files can use (`$pagesize`, `$mb_memory`, `$ncpus`) and that options are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Bytes per page.
@@ -56,7 +59,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Asks the C library; what it does not know gets a common value.
+    /// Asks the C library; unknown sizes get a common value.
     #[must_use]
     pub fn ask() -> Self {
         let page_size = configured(SysconfVar::PAGE_SIZE).unwrap_or(4096);
@@ -70,14 +73,14 @@ impl Machine {
     }
 }
 
-/// What this process can use: CPUs, memory, and its own limits. Serializes as the `machine` object of `ferrio check`.
+/// Resources of this process: CPUs, memory and limits. Serializes as the `machine` object of `ferrio check`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// CPUs this process may use.
     pub cpus: usize,
     /// Bytes of memory.
     pub memory_bytes: u64,
-    /// Bytes of memory that are available now.
+    /// Bytes of memory available now.
     pub memory_available_bytes: u64,
     /// Hard limit of open files, `None` if there is none. A job with many files raises its own soft limit.
     pub open_files: Option<u64>,
@@ -90,7 +93,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Asks the kernel; what is not known is no limit.
+    /// Asks the kernel; what is unknown counts as unlimited.
     #[must_use]
     pub fn ask() -> Self {
         let meminfo = meminfo();
@@ -109,30 +112,69 @@ impl Resources {
     }
 }
 
-/// Soft and hard limit of the descriptors of this process; `None` if the kernel refuses to tell.
+/// Soft and hard limit of the descriptors of this process; `None` if they are unknown.
 #[must_use]
 pub fn open_file_limits() -> Option<(u64, u64)> {
     getrlimit(Resource::RLIMIT_NOFILE).ok()
 }
 
-/// The clock source that the kernel has chosen (`tsc`), `None` if it does not say.
+/// The clock source that the kernel uses (`tsc`).
 #[must_use]
 pub fn clock_source() -> Option<String> {
     sys_text(Path::new("/sys/devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
-/// A figure that sysconf(3) knows.
+/// A figure from sysconf(3).
 pub(crate) fn configured(what: SysconfVar) -> Option<u64> {
     sysconf(what).ok().flatten().and_then(|figure| u64::try_from(figure).ok())
 }
 
-/// Not all architectures have such a line.
+/// The model of the first processor; not all architectures have such a line.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     let value = |line: &str| {
         let (key, value) = line.split_once(':')?;
         matches!(key.trim(), "model name" | "cpu model" | "cpu").then(|| value.trim().to_owned())
     };
     cpuinfo.lines().find_map(value).filter(|model| !model.is_empty())
+}
+
+/// The pool of huge pages of one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HugePagePool {
+    /// Pages in it.
+    pub pages: u64,
+    /// Pages that are neither used nor reserved for a mapping.
+    pub free: u64,
+    /// The file that sets the number of pages.
+    pub size_file: PathBuf,
+}
+
+impl HugePagePool {
+    /// The pool of pages of `kib` KiB, `None` if the kernel has no such pages.
+    #[must_use]
+    pub fn of(kib: u64) -> Option<Self> {
+        pool(Path::new(POOLS), kib)
+    }
+
+    /// All sizes of pages, smallest first, as the kernel writes them (`2048kB`).
+    #[must_use]
+    pub fn sizes() -> Vec<String> {
+        sizes(Path::new(POOLS))
+    }
+}
+
+fn pool(pools: &Path, kib: u64) -> Option<HugePagePool> {
+    let directory = pools.join(format!("hugepages-{kib}kB"));
+    let figure = |name: &str| sys_figure(&directory.join(name));
+    let free = figure("free_hugepages")?.saturating_sub(figure("resv_hugepages")?);
+    Some(HugePagePool { pages: figure("nr_hugepages")?, free, size_file: directory.join("nr_hugepages") })
+}
+
+fn sizes(pools: &Path) -> Vec<String> {
+    let size = |pool: PathBuf| Some(pool.file_name()?.to_str()?.strip_prefix("hugepages-")?.to_owned());
+    let mut sizes: Vec<String> = entries(pools).into_iter().filter_map(size).collect();
+    sizes.sort_by_key(String::len);
+    sizes
 }
 
 fn meminfo() -> String {
@@ -178,5 +220,24 @@ mod tests {
         assert!(machine.page_size.is_power_of_two() && machine.memory_mib > 0);
         assert!(resources.cpus > 0 && resources.memory_available_bytes <= resources.memory_bytes);
         assert!(open_file_limits().is_some_and(|(soft, hard)| soft <= hard));
+    }
+
+    #[test]
+    fn reserved_pages_are_not_free() {
+        let pools = tempfile::tempdir().unwrap();
+        for (size, all, free, reserved) in [("1048576", 0, 0, 0), ("2048", 8, 3, 1)] {
+            let pool = pools.path().join(format!("hugepages-{size}kB"));
+            fs::create_dir(&pool).unwrap();
+            for (name, value) in
+                [("nr_hugepages", all), ("free_hugepages", free), ("resv_hugepages", reserved)]
+            {
+                fs::write(pool.join(name), format!("{value}\n")).unwrap();
+            }
+        }
+        let found = pool(pools.path(), 2048).unwrap();
+        assert_eq!((found.pages, found.free), (8, 2));
+        assert!(found.size_file.ends_with("hugepages-2048kB/nr_hugepages"));
+        assert_eq!(pool(pools.path(), 1024), None);
+        assert_eq!(sizes(pools.path()), ["2048kB", "1048576kB"]);
     }
 }

@@ -1,12 +1,12 @@
-//! Every question to the kernel about the host: processors, memory and limits, mounted file systems, block devices.
+//! All questions to the kernel about the host: processors, memory and limits, mounted file systems, block devices.
 //!
 //! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. No file of a
-//! job is opened; a block device is opened for reading to learn its size, and what is on it where udev does not say. Nothing here
-//! knows what a job is.
+//! job is opened; a block device is opened for reading to find its size, and its contents if udev does not have them. Nothing here
+//! depends on jobs.
 //!
-//! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for what this process can use.
+//! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
-//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what is on a device ([`Held`]), what a [`Disk`] moves.
+//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], the contents of a device ([`Held`]), the statistics of a [`Disk`].
 #![forbid(unsafe_code)]
 
 mod cpu_time;
@@ -16,10 +16,8 @@ mod disks;
 mod files;
 mod held;
 mod host;
-mod huge_pages;
 mod mounts;
 mod places;
-mod signature;
 
 pub use cpu_time::{CpuTime, CpuUse};
 pub use cpus::{NumaNode, allowed_cpus, id_list};
@@ -27,7 +25,6 @@ pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes};
 pub use held::{Held, is_mounted};
-pub use host::{Host, Machine, Resources, clock_source, open_file_limits};
-pub use huge_pages::HugePagePool;
+pub use host::{Host, HugePagePool, Machine, Resources, clock_source, open_file_limits};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};

@@ -11,21 +11,21 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 
 use crate::devices::{DeviceNumber, device_number};
 
-/// All mounts of this process's view.
+/// All mounts that this process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mounts(pub Vec<Mount>);
 
 impl Mounts {
-    /// Reads them; a later one at the same point hides an earlier one.
+    /// Reads all mounts; a later one at the same point hides an earlier one.
     #[must_use]
     pub fn read() -> Self {
-        // In pieces as large as the kernel makes them: growing ones would cost several calls.
+        // A large buffer saves calls: the kernel fills it at once.
         let mut text = Vec::with_capacity(64 << 10);
         let read = File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
         Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
     }
 
-    /// All devices that something is mounted from: those that mounts have the number of and those that they name.
+    /// All devices with a mounted file system, whether the mount has the number or the name of the device.
     pub(crate) fn devices(&self) -> HashSet<DeviceNumber> {
         self.0.iter().flat_map(|mount| [Some(mount.number), mount.source_device()]).flatten().collect()
     }
@@ -33,7 +33,7 @@ impl Mounts {
     /// The mount that a resolved path is on.
     #[must_use]
     pub fn of(&self, path: &Path) -> Option<&Mount> {
-        // Of equally long ones the last counts, and that is what `max_by_key` returns.
+        // `max_by_key` returns the last of equally long ones, which is the one that counts.
         self.0
             .iter()
             .filter(|mount| path.starts_with(&mount.point))
@@ -54,7 +54,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The block device below; file systems with numbers of their own (btrfs) name it by path.
+    /// The block device of the file system; file systems with numbers of their own (btrfs) name it by path.
     #[must_use]
     pub fn device(&self) -> DeviceNumber {
         if self.number.0 == 0 { self.source_device().unwrap_or(self.number) } else { self.number }
@@ -66,7 +66,7 @@ impl Mount {
     }
 }
 
-/// Room on a mounted file system.
+/// Free space on a mounted file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Bytes free for this user.

@@ -1,4 +1,4 @@
-//! Where the files of a run are: in which file systems, on which devices.
+//! The file systems and devices that the files of a run are on.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::devices::{BlockDevice, DeviceNumber, device_number};
 use crate::files::{existing_parent, here_and_above};
 use crate::mounts::Mounts;
 
-/// A file system with the device below it, or a device that is used directly.
+/// A file system and its device, or a device that is used directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Mount point; `None` for a device.
@@ -18,12 +18,12 @@ pub struct Place {
     pub file_system: Option<String>,
     /// What is mounted there; `None` for a device.
     pub source: Option<String>,
-    /// The device; `None` where no block device is below (network and memory file systems).
+    /// The device; `None` for file systems without a block device (in memory, over the network).
     pub device: Option<BlockDevice>,
 }
 
 impl Place {
-    /// What is stored there is in memory.
+    /// True if data there is in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         let kinds = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-/// The device that stores a path: a block device itself, or the one below the file or its nearest existing directory.
+/// The device that stores a path: the block device itself, or the device of the file or its nearest existing directory.
 #[must_use]
 pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
     let existing = here_and_above(path).find_map(|path| fs::metadata(path).ok())?;
@@ -52,22 +52,23 @@ pub struct Places {
     known: HashMap<Where, Option<usize>>,
 }
 
-/// What decides where a path is.
+/// What determines where a path is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Where {
-    /// Most files of a job share a directory; one with another device number than the missing ones there is a mount point itself.
+    /// A directory, which most files of a job share, and the device number of the path: a path with another number than the rest of
+    /// the directory is a mount point.
     Directory(PathBuf, Option<u64>),
     Device(DeviceNumber),
 }
 
 impl Places {
-    /// Places by the file systems that are mounted now.
+    /// No places yet; reads the mounts.
     #[must_use]
     pub fn begin() -> Self {
         Places { mounts: Mounts::read(), ..Places::default() }
     }
 
-    /// The mounts that places are looked up in.
+    /// The mounts in which places are looked up.
     #[must_use]
     pub fn mounts(&self) -> &Mounts {
         &self.mounts
@@ -79,7 +80,7 @@ impl Places {
         &self.all
     }
 
-    /// The index of the place of a path; a missing one counts by its nearest directory. `None` for character devices and the like.
+    /// The index of the place of a path, or of its nearest existing directory. `None` for character devices and the like.
     pub fn index_of(&mut self, path: &Path) -> Option<usize> {
         let found = fs::metadata(path).ok();
         let device = match &found {
@@ -87,7 +88,7 @@ impl Places {
             Some(found) if !found.is_file() && !found.is_dir() => return None,
             _ => None,
         };
-        // A link leads elsewhere.
+        // The target of a link may be elsewhere.
         if device.is_none() && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
             return self.of_file(path);
         }

@@ -1,8 +1,7 @@
 //! What is wrong with a value, and which part of it.
 
 /// Why a value is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{label}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The kind of mistake, as in [`Diagnostic::code`](crate::Diagnostic).
     pub(crate) code: &'static str,

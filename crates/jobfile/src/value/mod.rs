@@ -27,8 +27,6 @@ pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, S
 pub use number::time_factor;
 pub(crate) use parse::parse;
 
-use std::str::FromStr;
-
 use crate::catalogue::OptionRow;
 
 /// How values are read.
@@ -42,23 +40,6 @@ pub enum Reading {
     Ferrio,
     /// A value means what fio reads in it, however odd.
     Fio,
-}
-
-/// A word that is not the name of a reading.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid reading {0}: there are fio and ferrio")]
-pub struct UnknownReading(String);
-
-impl FromStr for Reading {
-    type Err = UnknownReading;
-
-    fn from_str(word: &str) -> Result<Reading, UnknownReading> {
-        match word {
-            "ferrio" => Ok(Reading::Ferrio),
-            "fio" => Ok(Reading::Fio),
-            _ => Err(UnknownReading(word.to_owned())),
-        }
-    }
 }
 
 /// Reads the value of one assignment; `text` is `None` for an option name without a value. A refused value that fio

@@ -128,7 +128,8 @@ mod tests {
 
     fn read(row: &'static OptionRow, text: &str) -> Result<Value, String> {
         let no_file = |_: &Path| Err(ErrorKind::NotFound.into());
-        parse(row, Some(text), 1024, &no_file).map_err(|fault| format!("{}={text}: {fault}", row.name))
+        parse(row, Some(text), 1024, &no_file)
+            .map_err(|fault| format!("{}={text}: {}", row.name, fault.label))
     }
 
     #[test]
