@@ -6,8 +6,6 @@
 mod area;
 mod file;
 mod huge;
-mod mapping;
-mod segment;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +13,7 @@ use std::io;
 use std::ptr::NonNull;
 
 use ferrio_job::Memory;
+use nix::errno::Errno;
 
 use crate::EngineError;
 use area::Area;
@@ -49,8 +48,7 @@ impl Buffers {
     /// # Errors
     /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
     pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
-        let too_big =
-            || EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER);
+        let too_big = || EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER);
         let wish = usize::try_from(memory.align).map_err(|_| too_big())?;
         let unit = wish.max(if page_aligned { PAGE } else { 8 });
         let stride = usize::try_from(size.max(1))
@@ -87,7 +85,7 @@ impl Buffers {
     #[must_use]
     pub fn slot(&self, unit: u32) -> *mut u8 {
         debug_assert!(unit < self.count);
-        // SAFETY: unit < count, so the offset stays inside the count * stride bytes behind `base`.
+        // SAFETY: unit < count, so the offset stays inside the count * stride bytes from `base` on.
         unsafe { self.base.as_ptr().add(unit as usize * self.stride) }
     }
 

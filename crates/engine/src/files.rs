@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use nix::fcntl::{FcntlArg, fcntl};
+
 /// One open file.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -46,11 +48,7 @@ impl OpenFile {
     /// open(2)'s error; ENOENT where /proc is not mounted.
     pub fn reopened(&self) -> io::Result<OpenFile> {
         self.with(|fd| {
-            // SAFETY: the call takes a descriptor and touches no memory.
-            let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
-            if flags < 0 {
-                return Err(io::Error::last_os_error());
-            }
+            let flags = fcntl(fd, FcntlArg::F_GETFL)?;
             let access = flags & libc::O_ACCMODE;
             // The path leads to the file itself, even if its name is gone. The table of descriptors is the thread's own.
             OpenOptions::new()

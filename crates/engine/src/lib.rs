@@ -4,25 +4,22 @@
 //! trait, and one line in the runner's registry.
 
 pub mod buffers;
-pub mod device;
-pub mod error;
 pub mod files;
-pub mod idle_priority;
-pub mod io_priority;
-pub mod memory_policy;
+pub mod kernel;
 pub mod ring;
 pub mod sync_ops;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use buffers::Buffers;
-pub use error::EngineError;
 pub use files::{FileSet, OpenFile};
 
+use std::io;
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
+use nix::errno::Errno;
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +39,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What it is called in messages.
+    /// What it is called in messages, and in I/O logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -115,6 +112,46 @@ pub enum Submit {
     Full,
 }
 
+/// A failed set-up call: which one, the kernel's answer, and what the user can do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{func}: {source}{}", hint.as_deref().map(|h| format!(" ({h})")).unwrap_or_default())]
+pub struct EngineError {
+    /// The call that failed, in fio's `func=` words (`io_queue_init`, `mmap`, `open(FILE)`).
+    pub func: String,
+    /// The kernel's answer.
+    #[source]
+    pub source: io::Error,
+    /// What to change.
+    pub hint: Option<String>,
+}
+
+impl EngineError {
+    /// An error of the call `func`.
+    #[must_use]
+    pub fn new(func: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        EngineError { func: func.into(), source: source.into(), hint: None }
+    }
+
+    /// Adds what the user can do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        EngineError { hint: Some(hint.into()), ..self }
+    }
+
+    /// Adds what the user can do about this errno, if `hint` knows.
+    #[must_use]
+    pub fn hint_for(self, hint: impl FnOnce(i32) -> Option<&'static str>) -> Self {
+        let hint = hint(self.errno()).map(str::to_owned);
+        EngineError { hint, ..self }
+    }
+
+    /// The errno, EIO when the error is not one of the kernel's.
+    #[must_use]
+    pub fn errno(&self) -> i32 {
+        self.source.raw_os_error().unwrap_or(libc::EIO)
+    }
+}
+
 /// A way to do I/O. One value per worker, used by that worker's thread only.
 pub trait Engine: Sized {
     /// Sets the engine up in the worker's thread. Files are not open yet.
@@ -136,8 +173,7 @@ pub trait Engine: Sized {
     /// As for [`Engine::attach`]; an engine that does not say how to do this cannot.
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let _ = (index, file);
-        let unable = std::io::Error::from_raw_os_error(libc::ENOTSUP);
-        Err(EngineError::new("attach", unable).hint(
+        Err(EngineError::new("attach", Errno::ENOTSUP).hint(
             "this engine needs all files of a job open from the start: drop openfiles and fsync_on_close",
         ))
     }
@@ -150,7 +186,7 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// An error of the submitting system call itself; those of single requests arrive as completions.
-    fn flush(&mut self) -> std::io::Result<u32> {
+    fn flush(&mut self) -> io::Result<u32> {
         Ok(0)
     }
 
@@ -159,7 +195,7 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// An error of the waiting system call itself.
-    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         debug_assert!(min == 0, "a synchronous engine has nothing to wait for");
         let _ = (max, done);
         Ok(())
@@ -182,12 +218,7 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// An error of the waiting system call itself.
-    fn reap_within(
-        &mut self,
-        timeout: Duration,
-        max: u32,
-        done: &mut Vec<Completion>,
-    ) -> std::io::Result<bool> {
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         let _ = (timeout, max, done);
         Ok(false)
     }

@@ -1,12 +1,22 @@
-//! What engines do the same way, in the submitting call: fsync(2), fdatasync(2), sync_file_range(2) and the discard of a range
-//! of a block device; and the translation of a system call's answer into a result.
+//! What several engines do the same way: fsync(2), fdatasync(2), sync_file_range(2) and the discard of a range of a block device in the
+//! submitting call, the flags of reads and writes, and the translation of a system call's answer into a result.
 
 use std::os::fd::RawFd;
+
+use ferrio_job::JobSpec;
 
 use crate::{Op, Request};
 
 /// `BLKDISCARD`: discard a byte range of a block device.
 const BLKDISCARD: libc::Ioctl = 0x1277;
+
+/// RWF_* that the job wants for its reads and writes: `nowait`, and `uncached` (Linux 6.14) unless I/O is direct.
+#[must_use]
+pub fn rw_flags(spec: &JobSpec) -> i32 {
+    let nowait = if spec.engine_options.nowait { libc::RWF_NOWAIT } else { 0 };
+    let uncached = if spec.engine_options.uncached && !spec.direct { libc::RWF_DONTCACHE } else { 0 };
+    nowait | uncached
+}
 
 /// The result of a request from the answer of a system call that leaves its error in `errno`.
 #[inline]

@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ferrio_engine::idle_priority::run_when_idle;
+use ferrio_engine::kernel::run_when_idle;
 use ferrio_machine::allowed_cpus;
 
 use crate::placement::run_on;

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use ferrio_engine::{FileSet, OpenFile, device};
+use ferrio_engine::{FileSet, OpenFile, kernel};
 use ferrio_job::{Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -161,7 +161,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
     if spec.invalidate {
         let dropped = match file.kind {
             FileKind::Regular => advise(PosixFadviseAdvice::POSIX_FADV_DONTNEED),
-            FileKind::Block => device::flush_buffers(fd.as_raw_fd()),
+            FileKind::Block => kernel::flush_buffers(fd.as_fd()),
             FileKind::Char | FileKind::Pretend => Ok(()),
         };
         if let Err(e) = dropped {

@@ -3,8 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use ferrio_engine::io_priority::set_io_priority;
-use ferrio_engine::memory_policy::set_memory_policy;
+use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_job::{IoPriority, JobSpec};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};

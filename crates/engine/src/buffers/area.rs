@@ -1,29 +1,43 @@
-//! One stretch of memory, by its kind.
+//! One stretch of memory, by its kind: mapped by mmap(2), anonymous or of a file, or a segment of System V shared memory.
 
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
 use ferrio_job::{Memory, MemoryKind};
 
 use super::file::BackingFile;
-use super::huge;
-use super::mapping::MappedMemory;
-use super::segment::Segment;
+use super::huge::{self, SMALLER};
 use crate::EngineError;
+
+/// Bits of the flags of shmget(2) that the size of a huge page begins at.
+const SHM_HUGE_SHIFT: libc::c_int = 26;
 
 /// Memory that is given back when this is dropped.
 #[derive(Debug)]
 pub(super) enum Area {
-    /// Memory of this process, or a file in memory.
-    Mapping(MappedMemory),
-    /// A mapped file; unmapped before the file is removed.
-    File {
-        /// The mapping of the file.
+    /// Memory of this process, or of a file.
+    Mapping {
         mapping: MappedMemory,
-        /// Removes the file, if that was made for the mapping.
-        _file: BackingFile,
+        /// Dropped after the mapping: removes the file, if that was made for it.
+        _file: Option<BackingFile>,
     },
     /// System V shared memory.
     Segment(Segment),
+}
+
+/// Mapped memory, readable and writable.
+#[derive(Debug)]
+pub(super) struct MappedMemory {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+/// An attached segment that nobody else can find.
+#[derive(Debug)]
+pub(super) struct Segment {
+    start: NonNull<u8>,
 }
 
 impl Area {
@@ -31,24 +45,30 @@ impl Area {
     pub(super) fn allocate(memory: &Memory, length: usize) -> Result<Self, EngineError> {
         let page = memory.huge_page;
         match &memory.kind {
-            MemoryKind::Malloc | MemoryKind::Mmap => MappedMemory::anonymous(length).map(Area::Mapping),
+            // Nothing is set aside for it.
+            MemoryKind::Malloc | MemoryKind::Mmap => MappedMemory::anonymous(length, libc::MAP_NORESERVE)
+                .map(|mapping| Area::Mapping { mapping, _file: None })
+                .map_err(|e| e.hint(SMALLER)),
             MemoryKind::MmapFile(path) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_PRIVATE)?;
-                Ok(Area::File { mapping, _file: file })
+                Ok(Area::Mapping { mapping, _file: Some(file) })
             }
             MemoryKind::MmapShared(path) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 file.reserve(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)?;
-                Ok(Area::File { mapping, _file: file })
+                Ok(Area::Mapping { mapping, _file: Some(file) })
             }
             MemoryKind::MmapHuge(None) => {
                 let length = huge::whole_pages(length, page)?;
-                let mapping = MappedMemory::anonymous_huge(length, page);
-                mapping.map(Area::Mapping).map_err(|e| huge::advise(e, "mmaphuge", length, page))
+                // Set aside at once: a page that is missing shows here and not when it is touched.
+                let flags = libc::MAP_HUGETLB | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
+                MappedMemory::anonymous(length, flags)
+                    .map(|mapping| Area::Mapping { mapping, _file: None })
+                    .map_err(|e| huge::advise(e, "mmaphuge", length, page))
             }
             MemoryKind::MmapHuge(Some(path)) => {
                 let file = BackingFile::open(path)?;
@@ -57,13 +77,16 @@ impl Area {
                 file.extend(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))?;
-                Ok(Area::File { mapping, _file: file })
+                Ok(Area::Mapping { mapping, _file: Some(file) })
             }
-            MemoryKind::Shm => Segment::new(length).map(Area::Segment),
+            MemoryKind::Shm => {
+                Segment::attach(length, 0).map(Area::Segment).map_err(|e| e.hint_for(segment_advice))
+            }
             MemoryKind::ShmHuge => {
                 let length = huge::whole_pages(length, page)?;
-                let segment = Segment::huge(length, page);
-                segment.map(Area::Segment).map_err(|e| huge::advise(e, "shmhuge", length, page))
+                Segment::attach(length, libc::SHM_HUGETLB | huge::size_flag(page, SHM_HUGE_SHIFT))
+                    .map(Area::Segment)
+                    .map_err(|e| huge::advise(e, "shmhuge", length, page))
             }
         }
     }
@@ -71,8 +94,73 @@ impl Area {
     /// The first byte, at the beginning of a page.
     pub(super) fn start(&self) -> NonNull<u8> {
         match self {
-            Area::Mapping(mapping) | Area::File { mapping, .. } => mapping.start(),
-            Area::Segment(segment) => segment.start(),
+            Area::Mapping { mapping, .. } => mapping.start,
+            Area::Segment(segment) => segment.start,
         }
+    }
+}
+
+impl MappedMemory {
+    /// Private memory. With huge pages `length` is a multiple of the page.
+    fn anonymous(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
+        Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags, -1)
+    }
+
+    /// The beginning of a file that has at least `length` bytes. `kind` is MAP_PRIVATE or MAP_SHARED.
+    fn of_file(file: &File, length: usize, kind: libc::c_int) -> Result<Self, EngineError> {
+        Self::map(length, kind, file.as_raw_fd())
+    }
+
+    fn map(length: usize, flags: libc::c_int, fd: libc::c_int) -> Result<Self, EngineError> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, fd, 0) };
+        match NonNull::new(start.cast()) {
+            Some(start) if start.as_ptr() != libc::MAP_FAILED.cast() => Ok(MappedMemory { start, length }),
+            _ => Err(EngineError::new("init buffers", io::Error::last_os_error())),
+        }
+    }
+}
+
+impl Drop for MappedMemory {
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of the mapping made in `map`; nothing outlives the worker that owns it.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+impl Segment {
+    /// `flags` ask for huge pages; then `length` is a multiple of the page.
+    fn attach(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
+        // SAFETY: makes a segment; no memory of this process is touched.
+        let id = unsafe { libc::shmget(libc::IPC_PRIVATE, length, libc::IPC_CREAT | 0o600 | flags) };
+        if id < 0 {
+            return Err(EngineError::new("shmget", io::Error::last_os_error()));
+        }
+        // SAFETY: attaches at an address of the kernel's choice, where nothing is.
+        let start = unsafe { libc::shmat(id, std::ptr::null(), 0) };
+        let attached = match NonNull::new(start.cast()) {
+            Some(start) if start.addr().get() != usize::MAX => Ok(Segment { start }),
+            _ => Err(EngineError::new("shmat", io::Error::last_os_error())),
+        };
+        // Marked at once, the segment goes with the last process that has it attached, however that ends.
+        // SAFETY: IPC_RMID takes no buffer.
+        unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+        attached
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // SAFETY: the address is that of the attachment made in `attach`; nothing outlives the worker that owns it.
+        unsafe { libc::shmdt(self.start.as_ptr().cast()) };
+    }
+}
+
+fn segment_advice(errno: i32) -> Option<&'static str> {
+    match errno {
+        libc::EINVAL => Some("the segment is larger than kernel.shmmax allows: raise it, or use mem=mmap"),
+        libc::ENOSPC => Some("kernel.shmall or kernel.shmmni is used up: raise it, or use mem=mmap"),
+        _ => Some(SMALLER),
     }
 }

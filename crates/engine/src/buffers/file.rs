@@ -1,10 +1,13 @@
-//! The file behind `mem=mmap:FILE` and its kin: made if it is missing, and removed again in that case.
+//! The file that `mem=mmap:FILE`, `mmapshared:FILE` and `mmaphuge:FILE` map: made if it is missing, and removed again in that case.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statfs::{HUGETLBFS_MAGIC, fstatfs};
 
 use crate::EngineError;
 
@@ -37,7 +40,7 @@ impl BackingFile {
         &self.file
     }
 
-    /// Makes a shorter file this long: behind its end there is nothing to map. A longer one keeps its length.
+    /// Makes a shorter file this long: beyond its end there is nothing to map. A longer one keeps its length.
     pub(super) fn extend(&self, length: usize) -> Result<(), EngineError> {
         let failed =
             |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
@@ -53,35 +56,23 @@ impl BackingFile {
         if !self.file.metadata().is_ok_and(|now| now.is_file()) {
             return Ok(());
         }
-        let length = libc::off_t::try_from(length).unwrap_or(libc::off_t::MAX);
-        // SAFETY: works on an open descriptor; no memory is involved.
-        if unsafe { libc::fallocate(self.file.as_raw_fd(), 0, 0, length) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            // A file system that cannot do it beforehand.
-            Some(libc::EOPNOTSUPP | libc::ENOSYS) => Ok(()),
-            _ => Err(EngineError::new("fallocate", error).hint("there is no room for the file of `mem`")),
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        match fallocate(&self.file, FallocateFlags::empty(), 0, length) {
+            // Not every file system can reserve space.
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+            Err(e) => Err(EngineError::new("fallocate", e).hint("there is no room for the file of `mem`")),
         }
     }
 
     /// The page size of the hugetlbfs that the file is on.
     pub(super) fn huge_page(&self, path: &Path) -> Result<u64, EngineError> {
-        // SAFETY: all-zero bytes are a valid statfs.
-        let mut about: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one statfs to a valid address during the call.
-        if unsafe { libc::fstatfs(self.file.as_raw_fd(), &raw mut about) } != 0 {
-            return Err(EngineError::new("fstatfs", io::Error::last_os_error()));
-        }
-        if about.f_type != libc::HUGETLBFS_MAGIC {
-            let error = io::Error::from_raw_os_error(libc::EINVAL);
+        let about = fstatfs(&self.file).map_err(|e| EngineError::new("fstatfs", e))?;
+        if about.filesystem_type() != HUGETLBFS_MAGIC {
             let hint = "mem=mmaphuge:FILE needs a file on a mounted hugetlbfs (mount -t hugetlbfs none /huge); \
                         without FILE it needs none";
-            return Err(EngineError::new(format!("mmaphuge({})", path.display()), error).hint(hint));
+            return Err(EngineError::new(format!("mmaphuge({})", path.display()), Errno::EINVAL).hint(hint));
         }
-        u64::try_from(about.f_bsize)
-            .map_err(|_| EngineError::new("fstatfs", io::Error::from_raw_os_error(libc::EINVAL)))
+        u64::try_from(about.block_size()).map_err(|_| EngineError::new("fstatfs", Errno::EINVAL))
     }
 }
 

@@ -1,8 +1,7 @@
 //! Huge pages: their sizes as flags, and what to do when there are none.
 
-use std::io;
-
 use ferrio_machine::HugePagePool;
+use nix::errno::Errno;
 
 use crate::EngineError;
 
@@ -15,9 +14,7 @@ pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError
         .ok()
         .filter(|&page| page > 0)
         .and_then(|page| length.checked_next_multiple_of(page))
-        .ok_or_else(|| {
-            EngineError::new("init buffers", io::Error::from_raw_os_error(libc::ENOMEM)).hint(SMALLER)
-        })
+        .ok_or_else(|| EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER))
 }
 
 /// The flag that asks mmap(2) or shmget(2) for pages of this size, a power of two.
@@ -62,7 +59,7 @@ mod tests {
 
     fn advice(errno: i32, length: usize, page: u64) -> String {
         let pool = HugePagePool { pages: 8, free: 2, size_file: "SYS/nr_hugepages".into() };
-        let error = EngineError::new("mmap", io::Error::from_raw_os_error(errno));
+        let error = EngineError::new("mmap", std::io::Error::from_raw_os_error(errno));
         too_few(&pool, &error, "mmaphuge", length, page)
     }
 

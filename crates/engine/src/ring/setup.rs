@@ -90,23 +90,18 @@ impl Setup {
 /// An error of io_uring_setup(2) as `io_queue_init`, with a hint for the usual reasons.
 #[must_use]
 pub fn refused(error: io::Error) -> EngineError {
-    let hint = match error.raw_os_error() {
-        Some(libc::ENOSYS) => Some(
-            "this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio",
-        ),
-        Some(libc::EPERM) => Some(
+    EngineError::new("io_queue_init", error).hint_for(|errno| match errno {
+        libc::ENOSYS => {
+            Some("this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio")
+        }
+        libc::EPERM => Some(
             "io_uring is switched off for this process: see /proc/sys/kernel/io_uring_disabled, or the seccomp profile of the \
              container",
         ),
-        Some(libc::ENOMEM) => Some("raise the limit of locked memory (ulimit -l) or lower iodepth"),
-        Some(libc::EINVAL) => Some("io_uring takes an iodepth of at most 32768"),
+        libc::ENOMEM => Some("raise the limit of locked memory (ulimit -l) or lower iodepth"),
+        libc::EINVAL => Some("io_uring takes an iodepth of at most 32768"),
         _ => None,
-    };
-    let refused = EngineError::new("io_queue_init", error);
-    match hint {
-        Some(hint) => refused.hint(hint),
-        None => refused,
-    }
+    })
 }
 
 /// `struct io_uring_rsrc_update`

@@ -265,19 +265,14 @@ impl Drop for AioContext {
 }
 
 fn refused(error: io::Error) -> EngineError {
-    let hint = match error.raw_os_error() {
-        Some(libc::ENOSYS) => Some("this kernel has no AIO: use libaio_backend=auto, or ioengine=io_uring"),
-        Some(libc::EAGAIN) => Some(
+    EngineError::new("io_queue_init", error).hint_for(|errno| match errno {
+        libc::ENOSYS => Some("this kernel has no AIO: use libaio_backend=auto, or ioengine=io_uring"),
+        libc::EAGAIN => Some(
             "the system-wide number of AIO requests is used up: raise /proc/sys/fs/aio-max-nr or lower iodepth",
         ),
-        Some(libc::EINVAL) => Some("iodepth is more than one AIO context takes: lower it"),
+        libc::EINVAL => Some("iodepth is more than one AIO context takes: lower it"),
         _ => None,
-    };
-    let refused = EngineError::new("io_queue_init", error);
-    match hint {
-        Some(hint) => refused.hint(hint),
-        None => refused,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -18,9 +18,6 @@ use ferrio_engine::{
 };
 use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
 
-/// EAGAIN instead of waiting.
-const RWF_NOWAIT: u32 = 0x08;
-
 /// `ioengine=libaio`
 pub struct Libaio {
     backend: Backend,
@@ -38,7 +35,7 @@ enum Backend {
 impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
         let options = AioOptions {
-            rw_flags: rw_flags(spec),
+            rw_flags: sync_ops::rw_flags(spec).cast_unsigned(),
             vectored: spec.engine_options.libaio_vectored,
             userspace_reap: spec.engine_options.userspace_reap,
             polling: spec.depth.complete_min == 0,
@@ -51,13 +48,9 @@ impl Backend {
         let iodepth = spec.depth.iodepth;
         let ring = Ring::new(&Setup { iodepth, ..Setup::default() })?;
         let style = if spec.engine_options.libaio_vectored { Style::Vectored } else { Style::Plain };
-        let entries = Entries::new(style, rw_flags(spec).cast_signed(), iodepth);
+        let entries = Entries::new(style, sync_ops::rw_flags(spec), iodepth);
         Ok(Backend::IoUring(ring, entries))
     }
-}
-
-fn rw_flags(spec: &JobSpec) -> u32 {
-    if spec.engine_options.nowait { RWF_NOWAIT } else { 0 }
 }
 
 impl Engine for Libaio {

@@ -10,7 +10,8 @@ use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
-use mapping::{Advice, How, MappedFile, PAGE};
+use mapping::{How, MappedFile, PAGE};
+use nix::errno::Errno;
 
 /// `ioengine=mmap`
 pub struct Mmap {
@@ -51,7 +52,7 @@ impl Engine for Mmap {
             (false, true) => libc::PROT_WRITE,
             _ => libc::PROT_READ,
         };
-        let how = How { protection, huge_pages: spec.engine_options.thp, advice: advice(spec) };
+        let how = How { protection, huge_pages: spec.engine_options.thp, order: order(spec) };
         Ok(Mmap { mappings: Vec::new(), fds: Vec::new(), how, sync_each: spec.direct, notes })
     }
 
@@ -118,16 +119,16 @@ fn check_blocks(spec: &JobSpec) -> Result<(), EngineError> {
         "the mmap engine writes back whole pages: with direct, fsync or fdatasync every block size and alignment must be a \
          multiple of {PAGE} bytes"
     );
-    Err(EngineError::new("mmap", std::io::Error::from_raw_os_error(libc::EINVAL)).hint(hint))
+    Err(EngineError::new("mmap", Errno::EINVAL).hint(hint))
 }
 
-fn advice(spec: &JobSpec) -> Advice {
+/// MADV_* for the order in which the job accesses its files.
+fn order(spec: &JobSpec) -> Option<i32> {
     match spec.fadvise {
-        Fadvise::None | Fadvise::NoReuse => Advice::None,
-        Fadvise::Random => Advice::Random,
-        Fadvise::Sequential => Advice::Sequential,
-        Fadvise::ByPattern if spec.rw.is_random() => Advice::Random,
-        Fadvise::ByPattern => Advice::Sequential,
+        Fadvise::None | Fadvise::NoReuse => None,
+        Fadvise::ByPattern if spec.rw.is_random() => Some(libc::MADV_RANDOM),
+        Fadvise::Random => Some(libc::MADV_RANDOM),
+        Fadvise::Sequential | Fadvise::ByPattern => Some(libc::MADV_SEQUENTIAL),
     }
 }
 

@@ -1,20 +1,15 @@
 //! One mapped region of one file.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use ferrio_engine::{EngineError, OpenFile};
+use nix::errno::Errno;
+use nix::sys::stat::{SFlag, fstat};
+use nix::unistd::{Whence, lseek};
 
 /// Smallest unit of mapping and write-back, bytes.
 pub(crate) const PAGE: u64 = 4096;
-
-/// The expected order of accesses, for madvise(2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Advice {
-    None,
-    Random,
-    Sequential,
-}
 
 /// How regions are mapped.
 pub(crate) struct How {
@@ -22,7 +17,8 @@ pub(crate) struct How {
     pub protection: i32,
     /// A private mapping with transparent huge pages.
     pub huge_pages: bool,
-    pub advice: Advice,
+    /// MADV_* for the expected order of accesses.
+    pub order: Option<i32>,
 }
 
 /// A mapping; its memory stays valid and in place until it is dropped.
@@ -40,27 +36,26 @@ impl MappedFile {
     /// EIO when the file ends before the region does, EINVAL for a region that does not start at a page, else the kernel's.
     pub(crate) fn new(file: &OpenFile, how: &How) -> Result<Self, EngineError> {
         let empty = MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
-        if file.size == 0 || file.fd.is_none() {
-            return Ok(empty);
-        }
+        let Some(fd) = file.fd.as_ref().filter(|_| file.size > 0) else { return Ok(empty) };
+        let failed = |errno| EngineError::new("mmap", errno);
         if !file.offset.is_multiple_of(PAGE) {
             let hint = format!("a mapping starts at a page: offset {} is no multiple of {PAGE}", file.offset);
-            return Err(failed("mmap", libc::EINVAL).hint(hint));
+            return Err(failed(Errno::EINVAL).hint(hint));
         }
-        let end = file.offset.checked_add(file.size).ok_or_else(|| failed("mmap", libc::EOVERFLOW))?;
-        let length = usize::try_from(file.size).map_err(|_| failed("mmap", libc::ENOMEM))?;
-        let found = size_of(file.raw_fd())?;
+        let end = file.offset.checked_add(file.size).ok_or_else(|| failed(Errno::EOVERFLOW))?;
+        let length = usize::try_from(file.size).map_err(|_| failed(Errno::ENOMEM))?;
+        let found = size_of(fd)?;
         if let Some(found) = found.filter(|&found| found < end) {
             let hint = format!(
                 "the file has {found} bytes, the job's region ends at {end}: a mapping cannot extend a file"
             );
-            return Err(failed("mmap", libc::EIO).hint(hint));
+            return Err(failed(Errno::EIO).hint(hint));
         }
         let sharing = if how.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
             let at = file.offset.cast_signed();
-            libc::mmap(std::ptr::null_mut(), length, how.protection, sharing, file.raw_fd(), at)
+            libc::mmap(std::ptr::null_mut(), length, how.protection, sharing, fd.as_raw_fd(), at)
         };
         if base == libc::MAP_FAILED {
             return Err(EngineError::new("mmap", io::Error::last_os_error()));
@@ -71,22 +66,17 @@ impl MappedFile {
     }
 
     fn advise(&self, how: &How) -> Result<(), EngineError> {
-        let order = match how.advice {
-            Advice::None => None,
-            Advice::Random => Some(libc::MADV_RANDOM),
-            Advice::Sequential => Some(libc::MADV_SEQUENTIAL),
-        };
         let huge = how.huge_pages.then_some(libc::MADV_HUGEPAGE);
-        for advice in [huge, order].into_iter().flatten() {
+        for advice in [huge, how.order].into_iter().flatten() {
             // SAFETY: the range is this mapping; none of the advices changes what is in it.
             if unsafe { libc::madvise(self.base.cast(), self.length, advice) } != 0 {
                 let refused = EngineError::new("madvise", io::Error::last_os_error());
-                let no_huge_pages = advice == libc::MADV_HUGEPAGE && refused.errno() == libc::EINVAL;
-                return Err(if no_huge_pages {
-                    refused.hint("this kernel has no transparent huge pages: drop thp")
-                } else {
-                    refused
-                });
+                return Err(refused.hint_for(|errno| match (advice, errno) {
+                    (libc::MADV_HUGEPAGE, libc::EINVAL) => {
+                        Some("this kernel has no transparent huge pages: drop thp")
+                    }
+                    _ => None,
+                }));
             }
         }
         Ok(())
@@ -127,24 +117,13 @@ impl Drop for MappedFile {
 }
 
 /// Size of a regular file or block device; `None` for anything else.
-fn size_of(fd: RawFd) -> Result<Option<u64>, EngineError> {
-    // SAFETY: all-zero bytes are a valid stat, and fstat writes one.
-    let (answer, stat) = unsafe {
-        let mut stat: libc::stat = std::mem::zeroed();
-        (libc::fstat(fd, &raw mut stat), stat)
-    };
-    if answer != 0 {
-        return Err(EngineError::new("fstat", io::Error::last_os_error()));
-    }
-    let size = match stat.st_mode & libc::S_IFMT {
-        libc::S_IFREG => stat.st_size,
-        // SAFETY: takes plain numbers. The mapping does not care about the position.
-        libc::S_IFBLK => unsafe { libc::lseek(fd, 0, libc::SEEK_END) },
+fn size_of(fd: &OwnedFd) -> Result<Option<u64>, EngineError> {
+    let stat = fstat(fd).map_err(|e| EngineError::new("fstat", e))?;
+    let size = match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
+        SFlag::S_IFREG => stat.st_size,
+        // The mapping does not care about the position.
+        SFlag::S_IFBLK => lseek(fd, 0, Whence::SeekEnd).map_err(|e| EngineError::new("lseek", e))?,
         _ => return Ok(None),
     };
-    u64::try_from(size).map(Some).map_err(|_| EngineError::new("lseek", io::Error::last_os_error()))
-}
-
-fn failed(func: &str, errno: i32) -> EngineError {
-    EngineError::new(func, io::Error::from_raw_os_error(errno))
+    Ok(u64::try_from(size).ok())
 }

@@ -20,7 +20,7 @@ use member::{Answer, Ended, MemberCommand, Task};
 /// Engine `E` in as many threads as the job keeps I/Os in flight.
 pub struct Offload<E> {
     members: Vec<Member>,
-    answers: Receiver<Answer>,
+    answers: Receiver<Result<Answer, EngineError>>,
     ended: Receiver<Ended>,
     /// When the request that each unit had last began and ended.
     ran: Vec<(Instant, Instant)>,
@@ -49,16 +49,11 @@ impl<E> Offload<E> {
 
     /// Waits for the answer of one thread to `open` or `attach`.
     fn answer(&mut self) -> Result<(), EngineError> {
-        match self.answers.recv() {
-            Ok(Answer::Ready(notes)) => {
-                if self.notes.is_empty() {
-                    self.notes = notes;
-                }
-                Ok(())
-            }
-            Ok(Answer::Failed(error)) => Err(error),
-            Ok(Answer::Used(_)) | Err(_) => Err(EngineError::new("offload", gone())),
+        let answer = self.answers.recv().map_err(|_| EngineError::new("offload", gone()))??;
+        if self.notes.is_empty() {
+            self.notes = answer.notes;
         }
+        Ok(())
     }
 
     /// A descriptor for one thread.
@@ -140,7 +135,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        match self.send(request.unit as usize, MemberCommand::Run(Task::new(*request))) {
+        match self.send(request.unit as usize, MemberCommand::Run(Task(*request))) {
             Ok(()) => {
                 self.accepted += 1;
                 Submit::Queued
@@ -187,8 +182,8 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         let asked =
             (0..self.members.len()).filter(|&member| self.send(member, MemberCommand::Usage).is_ok()).count();
         for _ in 0..asked {
-            if let Ok(Answer::Used(usage)) = self.answers.recv() {
-                sum.merge(&usage);
+            if let Ok(Ok(answer)) = self.answers.recv() {
+                sum.merge(&answer.usage);
             }
         }
         sum

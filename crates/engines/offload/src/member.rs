@@ -20,14 +20,13 @@ pub(crate) enum MemberCommand {
     Usage,
 }
 
-/// What a thread answers to everything but I/O.
-pub(crate) enum Answer {
-    /// Done, with lines for the user.
-    Ready(Vec<Diagnostic>),
-    /// The engine's refusal.
-    Failed(EngineError),
-    /// The thread's counters.
-    Used(Usage),
+/// What a thread answers to everything but I/O, unless the engine refuses.
+#[derive(Default)]
+pub(crate) struct Answer {
+    /// Lines for the user.
+    pub(crate) notes: Vec<Diagnostic>,
+    /// The thread's counters, if they were asked for.
+    pub(crate) usage: Usage,
 }
 
 /// The end of one I/O.
@@ -38,18 +37,12 @@ pub(crate) struct Ended {
 }
 
 /// A request on its way to a thread.
-pub(crate) struct Task(Request);
+pub(crate) struct Task(pub(crate) Request);
 
 // SAFETY: of a request only `buffer` is not Send. By the contract of Request its bytes belong to the engine from submission until
 // the completion is reaped, and no other request in flight uses them; the channels there and back order all accesses. The memory
 // outlives the engine, which joins its threads when it is dropped.
 unsafe impl Send for Task {}
-
-impl Task {
-    pub(crate) fn new(request: Request) -> Self {
-        Task(request)
-    }
-}
 
 /// The job as one thread sees it: depth 1, nothing to hand on.
 pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
@@ -61,7 +54,7 @@ pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
 pub(crate) fn serve<E: Engine>(
     spec: &JobSpec,
     commands: &Receiver<MemberCommand>,
-    answers: &SyncSender<Answer>,
+    answers: &SyncSender<Result<Answer, EngineError>>,
     ended: &SyncSender<Ended>,
 ) {
     // Requests come with their buffers; engines that register buffers are not offloaded.
@@ -71,13 +64,13 @@ pub(crate) fn serve<E: Engine>(
     let (mut engine, _buffers) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let _ = answers.send(Answer::Failed(error));
+            let _ = answers.send(Err(error));
             return;
         }
     };
-    let _ = answers.send(Answer::Ready(Vec::new()));
+    let _ = answers.send(Ok(Answer::default()));
     let mut done = Vec::with_capacity(1);
-    // Open as long as the engine uses them.
+    // Open while the engine uses them.
     let mut attached_files = FileSet::default();
     while let Ok(command) = commands.recv() {
         let sent = match command {
@@ -90,23 +83,18 @@ pub(crate) fn serve<E: Engine>(
             MemberCommand::Attach(files) => {
                 let attached = engine.attach(&files);
                 attached_files = files;
-                let answer = match attached {
-                    Ok(()) => Answer::Ready(engine.notes()),
-                    Err(error) => Answer::Failed(error),
-                };
-                answers.send(answer).is_ok()
+                answers.send(attached.map(|()| Answer { notes: engine.notes(), ..Answer::default() })).is_ok()
             }
             MemberCommand::AttachOne(index, file) => {
-                let answer = match engine.attach_one(index, &file) {
-                    Ok(()) => Answer::Ready(Vec::new()),
-                    Err(error) => Answer::Failed(error),
-                };
+                let attached = engine.attach_one(index, &file);
                 if let Some(place) = attached_files.files.get_mut(index) {
                     *place = file;
                 }
-                answers.send(answer).is_ok()
+                answers.send(attached.map(|()| Answer::default())).is_ok()
             }
-            MemberCommand::Usage => answers.send(Answer::Used(Usage::of_this_thread())).is_ok(),
+            MemberCommand::Usage => {
+                answers.send(Ok(Answer { usage: Usage::of_this_thread(), ..Answer::default() })).is_ok()
+            }
         };
         if !sent {
             return;

@@ -51,8 +51,8 @@ impl<T: Transfer> Engine for SyncEngine<T> {
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds[request.file as usize];
         Submit::Done(match request.op {
-            Op::Read => self.transfer.read(fd, request),
-            Op::Write => self.transfer.write(fd, request),
+            Op::Read => self.transfer.transfer(T::READ, fd, request),
+            Op::Write => self.transfer.transfer(T::WRITE, fd, request),
             Op::Trim | Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => sync_ops::run(fd, request),
         })
     }

@@ -2,21 +2,20 @@
 
 use std::os::fd::RawFd;
 
-use ferrio_engine::{Request, sync_ops::outcome};
+use ferrio_engine::Request;
+use ferrio_engine::sync_ops::{outcome, rw_flags};
 use ferrio_job::JobSpec;
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("file offsets are passed to the system calls in one register");
 
-/// Polled completion.
-const RWF_HIPRI: u32 = 0x01;
-/// EAGAIN instead of waiting.
-const RWF_NOWAIT: u32 = 0x08;
-/// Drop the pages from the page cache afterwards (Linux 6.14).
-const RWF_DONTCACHE: u32 = 0x80;
-
 /// One way to move data. Results are bytes moved or a negated errno; nothing is retried.
 pub trait Transfer {
+    /// The system call that reads.
+    const READ: libc::c_long;
+    /// The one that writes, with the same arguments.
+    const WRITE: libc::c_long;
+
     /// Reads the options of the job.
     fn new(spec: &JobSpec) -> Self;
 
@@ -30,31 +29,25 @@ pub trait Transfer {
         let _ = index;
     }
 
-    /// Reads into the request's buffer.
-    fn read(&mut self, fd: RawFd, request: &Request) -> i64;
-
-    /// Writes the request's buffer.
-    fn write(&mut self, fd: RawFd, request: &Request) -> i64;
+    /// Moves data between the file and the request's buffer by `call`, which is [`READ`](Self::READ) or [`WRITE`](Self::WRITE).
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, request: &Request) -> i64;
 }
 
 /// pread(2), pwrite(2)
 pub struct Positioned;
 
 impl Transfer for Positioned {
+    const READ: libc::c_long = libc::SYS_pread64;
+    const WRITE: libc::c_long = libc::SYS_pwrite64;
+
     fn new(_spec: &JobSpec) -> Self {
         Positioned
     }
 
     #[inline]
-    fn read(&mut self, fd: RawFd, r: &Request) -> i64 {
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         // SAFETY: the contract of Request: the buffer is valid for `len` bytes.
-        outcome(unsafe { libc::syscall(libc::SYS_pread64, fd, r.buffer, r.len as usize, r.offset) })
-    }
-
-    #[inline]
-    fn write(&mut self, fd: RawFd, r: &Request) -> i64 {
-        // SAFETY: as in `read`.
-        outcome(unsafe { libc::syscall(libc::SYS_pwrite64, fd, r.buffer, r.len as usize, r.offset) })
+        outcome(unsafe { libc::syscall(call, fd, r.buffer, r.len as usize, r.offset) })
     }
 }
 
@@ -64,24 +57,10 @@ pub struct Seeking {
     positions: Vec<Option<u64>>,
 }
 
-impl Seeking {
-    #[inline]
-    fn at(&mut self, fd: RawFd, r: &Request, transfer: impl FnOnce() -> i64) -> i64 {
-        let position = &mut self.positions[r.file as usize];
-        if *position != Some(r.offset) {
-            *position = None;
-            let sought = seek(fd, r.offset);
-            if sought < 0 {
-                return sought;
-            }
-        }
-        let moved = transfer();
-        *position = u64::try_from(moved).ok().map(|moved| r.offset + moved);
-        moved
-    }
-}
-
 impl Transfer for Seeking {
+    const READ: libc::c_long = libc::SYS_read;
+    const WRITE: libc::c_long = libc::SYS_write;
+
     fn new(_spec: &JobSpec) -> Self {
         Seeking { positions: Vec::new() }
     }
@@ -95,15 +74,19 @@ impl Transfer for Seeking {
     }
 
     #[inline]
-    fn read(&mut self, fd: RawFd, r: &Request) -> i64 {
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
+        let position = &mut self.positions[r.file as usize];
+        if *position != Some(r.offset) {
+            *position = None;
+            let sought = seek(fd, r.offset);
+            if sought < 0 {
+                return sought;
+            }
+        }
         // SAFETY: the contract of Request: the buffer is valid for `len` bytes.
-        self.at(fd, r, || outcome(unsafe { libc::syscall(libc::SYS_read, fd, r.buffer, r.len as usize) }))
-    }
-
-    #[inline]
-    fn write(&mut self, fd: RawFd, r: &Request) -> i64 {
-        // SAFETY: as in `read`.
-        self.at(fd, r, || outcome(unsafe { libc::syscall(libc::SYS_write, fd, r.buffer, r.len as usize) }))
+        let moved = outcome(unsafe { libc::syscall(call, fd, r.buffer, r.len as usize) });
+        *position = u64::try_from(moved).ok().map(|moved| r.offset + moved);
+        moved
     }
 }
 
@@ -111,30 +94,22 @@ impl Transfer for Seeking {
 pub struct SeekingVector;
 
 impl Transfer for SeekingVector {
+    const READ: libc::c_long = libc::SYS_readv;
+    const WRITE: libc::c_long = libc::SYS_writev;
+
     fn new(_spec: &JobSpec) -> Self {
         SeekingVector
     }
 
     #[inline]
-    fn read(&mut self, fd: RawFd, r: &Request) -> i64 {
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         let sought = seek(fd, r.offset);
         if sought < 0 {
             return sought;
         }
         let segment = segment(r);
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe { libc::syscall(libc::SYS_readv, fd, &raw const segment, 1usize) })
-    }
-
-    #[inline]
-    fn write(&mut self, fd: RawFd, r: &Request) -> i64 {
-        let sought = seek(fd, r.offset);
-        if sought < 0 {
-            return sought;
-        }
-        let segment = segment(r);
-        // SAFETY: as in `read`.
-        outcome(unsafe { libc::syscall(libc::SYS_writev, fd, &raw const segment, 1usize) })
+        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize) })
     }
 }
 
@@ -142,28 +117,24 @@ impl Transfer for SeekingVector {
 pub struct Vectored;
 
 impl Transfer for Vectored {
+    const READ: libc::c_long = libc::SYS_preadv;
+    const WRITE: libc::c_long = libc::SYS_pwritev;
+
     fn new(_spec: &JobSpec) -> Self {
         Vectored
     }
 
     #[inline]
-    fn read(&mut self, fd: RawFd, r: &Request) -> i64 {
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         let segment = segment(r);
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe { libc::syscall(libc::SYS_preadv, fd, &raw const segment, 1usize, r.offset, 0usize) })
-    }
-
-    #[inline]
-    fn write(&mut self, fd: RawFd, r: &Request) -> i64 {
-        let segment = segment(r);
-        // SAFETY: as in `read`.
-        outcome(unsafe { libc::syscall(libc::SYS_pwritev, fd, &raw const segment, 1usize, r.offset, 0usize) })
+        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize, r.offset, 0usize) })
     }
 }
 
 /// preadv2(2), pwritev2(2) with one segment and RWF flags
 pub struct Flagged {
-    flags: u32,
+    flags: i32,
     /// Share of polled I/Os in percent.
     polled: u32,
     draws: Draws,
@@ -171,41 +142,31 @@ pub struct Flagged {
 
 impl Flagged {
     #[inline]
-    fn flags(&mut self) -> u32 {
+    fn flags(&mut self) -> i32 {
         match self.polled {
             0 => self.flags,
-            100.. => self.flags | RWF_HIPRI,
-            share if self.draws.percent() < share => self.flags | RWF_HIPRI,
+            100.. => self.flags | libc::RWF_HIPRI,
+            share if self.draws.percent() < share => self.flags | libc::RWF_HIPRI,
             _ => self.flags,
         }
     }
 }
 
 impl Transfer for Flagged {
+    const READ: libc::c_long = libc::SYS_preadv2;
+    const WRITE: libc::c_long = libc::SYS_pwritev2;
+
     fn new(spec: &JobSpec) -> Self {
         let options = &spec.engine_options;
-        let nowait = if options.nowait { RWF_NOWAIT } else { 0 };
-        let uncached = if options.uncached && !spec.direct { RWF_DONTCACHE } else { 0 };
         let polled = if options.hipri { options.hipri_percentage } else { 0 };
-        Flagged { flags: nowait | uncached, polled, draws: Draws(0x9e37_79b9_7f4a_7c15) }
+        Flagged { flags: rw_flags(spec), polled, draws: Draws(0x9e37_79b9_7f4a_7c15) }
     }
 
     #[inline]
-    fn read(&mut self, fd: RawFd, r: &Request) -> i64 {
+    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         let (segment, flags) = (segment(r), self.flags());
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe {
-            libc::syscall(libc::SYS_preadv2, fd, &raw const segment, 1usize, r.offset, 0usize, flags)
-        })
-    }
-
-    #[inline]
-    fn write(&mut self, fd: RawFd, r: &Request) -> i64 {
-        let (segment, flags) = (segment(r), self.flags());
-        // SAFETY: as in `read`.
-        outcome(unsafe {
-            libc::syscall(libc::SYS_pwritev2, fd, &raw const segment, 1usize, r.offset, 0usize, flags)
-        })
+        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize, r.offset, 0usize, flags) })
     }
 }
 
@@ -250,7 +211,7 @@ mod tests {
                 spec.engine_options.hipri = true;
                 spec.engine_options.hipri_percentage = share;
             });
-            (0..10_000).filter(|_| transfer.flags() == RWF_HIPRI).count()
+            (0..10_000).filter(|_| transfer.flags() == libc::RWF_HIPRI).count()
         };
         assert_eq!(polled(0), 0);
         assert_eq!(polled(100), 10_000);
@@ -259,12 +220,12 @@ mod tests {
 
     #[test]
     fn uncached_counts_only_for_buffered_jobs() {
-        assert_eq!(flagged(|spec| spec.engine_options.uncached = true).flags(), RWF_DONTCACHE);
+        assert_eq!(flagged(|spec| spec.engine_options.uncached = true).flags(), libc::RWF_DONTCACHE);
         let direct = |spec: &mut JobSpec| {
             spec.direct = true;
             spec.engine_options.uncached = true;
             spec.engine_options.nowait = true;
         };
-        assert_eq!(flagged(direct).flags(), RWF_NOWAIT);
+        assert_eq!(flagged(direct).flags(), libc::RWF_NOWAIT);
     }
 }

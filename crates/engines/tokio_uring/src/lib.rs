@@ -9,8 +9,6 @@
 //! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), long
 //! enough for `iodepth`.
 
-mod finished;
-mod slot;
 mod tasks;
 
 use ferrio_engine::ring::refused;

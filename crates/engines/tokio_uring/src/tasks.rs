@@ -1,13 +1,15 @@
 //! The requests of one job as tasks of the runtime: from the queue to the completion.
 
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
+use std::task::{Poll, Waker};
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, OpenFile, Request};
+use tokio_uring::buf::{IoBuf, IoBufMut};
 use tokio_uring::fs::File;
-
-use crate::finished::Finished;
-use crate::slot::Slot;
 
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
@@ -128,12 +130,9 @@ fn duplicate(file: &OpenFile) -> Result<Option<Rc<File>>, EngineError> {
 
 /// One I/O: bytes moved, or a negated errno.
 async fn perform(file: &File, request: &Request) -> i64 {
-    // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, which is after the runtime gave it
-    // back; the worker owns it longer than the engine, whose destructor waits for every task.
-    let slot = unsafe { Slot::new(request) };
     let outcome = match request.op {
-        Op::Read => file.read_at(slot, request.offset).await.0,
-        Op::Write => file.write_at(slot, request.offset).submit().await.0,
+        Op::Read => file.read_at(Slot(*request), request.offset).await.0,
+        Op::Write => file.write_at(Slot(*request), request.offset).submit().await.0,
         Op::Fsync => file.sync_all().await.map(|()| 0),
         Op::Fdatasync => file.sync_data().await.map(|()| 0),
         // The engine runs these without a task.
@@ -143,5 +142,140 @@ async fn perform(file: &File, request: &Request) -> i64 {
         // The kernel moves at most 2 GiB at once.
         Ok(moved) => moved as i64,
         Err(e) => -i64::from(e.raw_os_error().unwrap_or(libc::EIO)),
+    }
+}
+
+/// Where tasks leave their completions, and the one place that waits for them. Used by one thread; no borrow lives across an await.
+struct Finished {
+    completions: RefCell<VecDeque<Completion>>,
+    /// The task that waits for `wanted` completions.
+    waiter: Cell<Option<Waker>>,
+    wanted: Cell<usize>,
+}
+
+impl Finished {
+    /// Room for `count` completions.
+    fn new(count: usize) -> Self {
+        Finished {
+            completions: RefCell::new(VecDeque::with_capacity(count)),
+            waiter: Cell::new(None),
+            wanted: Cell::new(0),
+        }
+    }
+
+    /// Completions that can be taken.
+    #[inline]
+    fn len(&self) -> usize {
+        self.completions.borrow().len()
+    }
+
+    /// Adds one; wakes the waiter when it is the last one wanted.
+    #[inline]
+    fn push(&self, completion: Completion) {
+        self.completions.borrow_mut().push_back(completion);
+        if self.len() >= self.wanted.get()
+            && let Some(waker) = self.waiter.take()
+        {
+            waker.wake();
+        }
+    }
+
+    /// Ready when at least `count` completions are there.
+    async fn wait(&self, count: usize) {
+        self.wanted.set(count);
+        poll_fn(|context| {
+            if self.len() >= count {
+                return Poll::Ready(());
+            }
+            self.waiter.set(Some(context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Moves at most `max` completions to `done`, oldest first; how many.
+    #[inline]
+    fn take(&self, max: usize, done: &mut Vec<Completion>) -> usize {
+        let mut completions = self.completions.borrow_mut();
+        let count = completions.len().min(max);
+        done.extend(completions.drain(..count));
+        count
+    }
+}
+
+/// A request's buffer in the form the runtime takes: an owned value that points to memory which stays where it is. Owns nothing.
+/// Made by [`perform`] only.
+struct Slot(Request);
+
+// SAFETY: the address is stored, not computed from where the Slot is, so it stays when the Slot moves. By the contract of Request the
+// bytes are initialised and nothing else touches them until the completion is reaped, which is after the runtime gave the Slot back; the
+// worker owns them longer than the engine, whose destructor waits for every task.
+unsafe impl IoBuf for Slot {
+    fn stable_ptr(&self) -> *const u8 {
+        self.0.buffer
+    }
+
+    fn bytes_init(&self) -> usize {
+        self.0.len as usize
+    }
+
+    fn bytes_total(&self) -> usize {
+        self.0.len as usize
+    }
+}
+
+// SAFETY: as above.
+unsafe impl IoBufMut for Slot {
+    fn stable_mut_ptr(&mut self) -> *mut u8 {
+        self.0.buffer
+    }
+
+    /// All bytes are initialised from the start.
+    unsafe fn set_init(&mut self, _count: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{Context, Wake};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicU32);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_waiter_is_woken_once_by_the_last_completion_it_wants() {
+        let finished = Finished::new(4);
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&wakes));
+        let mut context = Context::from_waker(&waker);
+        let mut waiting = pin!(finished.wait(2));
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        let counts = [0, 1, 2].map(|unit| {
+            finished.push(Completion { unit, result: 0 });
+            wakes.0.load(Ordering::Relaxed)
+        });
+        assert_eq!(counts, [0, 1, 1]);
+        assert!(waiting.as_mut().poll(&mut context).is_ready());
+    }
+
+    #[test]
+    fn completions_are_taken_oldest_first_up_to_the_limit() {
+        let finished = Finished::new(4);
+        (0..3).for_each(|unit| finished.push(Completion { unit, result: 0 }));
+        let mut done = Vec::new();
+        assert_eq!(finished.take(2, &mut done), 2);
+        assert_eq!(done.iter().map(|c| c.unit).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((finished.take(2, &mut done), finished.len()), (1, 0));
     }
 }

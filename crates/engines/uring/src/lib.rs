@@ -3,6 +3,7 @@
 //! The ring itself is [`ferrio_engine::ring`]; this crate turns the job's options into registrations and request flags. Trims,
 //! and syncs of a polled ring (which has no such requests on older kernels), run in `submit`.
 
+use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -13,11 +14,6 @@ use ferrio_engine::{
 use ferrio_job::{EngineOptions, JobSpec};
 use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
-
-/// EAGAIN instead of waiting.
-const RWF_NOWAIT: i32 = 0x08;
-/// Drop the pages from the page cache afterwards (Linux 6.14).
-const RWF_DONTCACHE: i32 = 0x80;
 
 /// `ioengine=io_uring`
 pub struct Uring {
@@ -69,7 +65,7 @@ impl Engine for Uring {
         }
         Ok(Uring {
             ring,
-            entries: Entries::new(style, rw_flags(spec), iodepth),
+            entries: Entries::new(style, sync_ops::rw_flags(spec), iodepth),
             fds: Vec::new(),
             register_files: options.registerfiles || options.sqthread_poll,
             files_are_registered: false,
@@ -89,15 +85,12 @@ impl Engine for Uring {
             submitter.unregister_files().map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
         }
         submitter.register_files(&self.fds).map_err(|e| {
-            let too_many = e.raw_os_error() == Some(libc::EMFILE);
-            let refused = EngineError::new("io_uring_register_files", e);
-            if too_many {
-                refused.hint(
+            EngineError::new("io_uring_register_files", e).hint_for(|errno| match errno {
+                libc::EMFILE => Some(
                     "registered files, open or not, count against ulimit -n: raise it or drop registerfiles",
-                )
-            } else {
-                refused
-            }
+                ),
+                _ => None,
+            })
         })?;
         self.files_are_registered = true;
         self.entries.use_registered(self.fds.len());
@@ -126,21 +119,16 @@ impl Engine for Uring {
     }
 
     #[inline]
-    fn flush(&mut self) -> std::io::Result<u32> {
+    fn flush(&mut self) -> io::Result<u32> {
         self.ring.submit()
     }
 
     #[inline]
-    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         self.ring.reap(min, max, done)
     }
 
-    fn reap_within(
-        &mut self,
-        timeout: Duration,
-        max: u32,
-        done: &mut Vec<Completion>,
-    ) -> std::io::Result<bool> {
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         self.ring.reap_within(timeout, max, done)
     }
 }
@@ -161,35 +149,22 @@ fn style(ring: &Ring, options: &EngineOptions) -> Style {
     if plain { Style::Plain } else { Style::Vectored }
 }
 
-fn rw_flags(spec: &JobSpec) -> i32 {
-    let nowait = if spec.engine_options.nowait { RWF_NOWAIT } else { 0 };
-    let uncached = if spec.engine_options.uncached && !spec.direct { RWF_DONTCACHE } else { 0 };
-    nowait | uncached
-}
-
 fn register_buffers(ring: &Ring, buffers: &Buffers) -> Result<(), EngineError> {
     let slots: Vec<libc::iovec> = (0..buffers.count())
         .map(|unit| libc::iovec { iov_base: buffers.slot(unit).cast(), iov_len: buffers.stride() })
         .collect();
     // SAFETY: the slots are parts of the worker's buffers, which outlive this engine and with it the ring; the kernel pins them.
     unsafe { ring.submitter().register_buffers(&slots) }.map_err(|e| {
-        let hint = match e.raw_os_error() {
-            Some(libc::ENOMEM) => {
+        EngineError::new("io_uring_register_buffers", e).hint_for(|errno| match errno {
+            libc::ENOMEM => {
                 Some("registered buffers count as locked memory: raise ulimit -l or lower iodepth or bs")
             }
-            Some(libc::EINVAL) => {
-                Some("io_uring registers at most 16384 buffers: lower iodepth or drop fixedbufs")
-            }
-            Some(libc::EFAULT | libc::EOPNOTSUPP) => {
+            libc::EINVAL => Some("io_uring registers at most 16384 buffers: lower iodepth or drop fixedbufs"),
+            libc::EFAULT | libc::EOPNOTSUPP => {
                 Some("io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or drop fixedbufs")
             }
             _ => None,
-        };
-        let refused = EngineError::new("io_uring_register_buffers", e);
-        match hint {
-            Some(hint) => refused.hint(hint),
-            None => refused,
-        }
+        })
     })
 }
 

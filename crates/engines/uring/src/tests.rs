@@ -165,15 +165,15 @@ fn every_nth_counts_from_the_first() {
 #[test]
 fn uncached_counts_only_for_buffered_jobs() {
     let mut job = spec(1, |o| o.uncached = true);
-    assert_eq!(rw_flags(&job), RWF_DONTCACHE);
+    assert_eq!(sync_ops::rw_flags(&job), libc::RWF_DONTCACHE);
     job.direct = true;
     job.engine_options.nowait = true;
-    assert_eq!(rw_flags(&job), RWF_NOWAIT);
+    assert_eq!(sync_ops::rw_flags(&job), libc::RWF_NOWAIT);
 }
 
 #[test]
 fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
-    let (reader, mut writer) = std::io::pipe().unwrap();
+    let (reader, mut writer) = io::pipe().unwrap();
     let file = OpenFile { fd: Some(reader.into()), offset: 0, size: 0 };
     let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), FileSet { files: vec![file] }).unwrap();
     let mut done = Vec::with_capacity(2);
@@ -187,7 +187,7 @@ fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
     rig.engine.flush().unwrap();
     assert!(rig.engine.reap_within(Duration::from_millis(2), 2, &mut done).unwrap());
     assert!(done.is_empty(), "the pipe is empty: {done:?}");
-    std::io::Write::write_all(&mut writer, b"seven..").unwrap();
+    io::Write::write_all(&mut writer, b"seven..").unwrap();
     while done.is_empty() {
         assert!(rig.engine.reap_within(long, 2, &mut done).unwrap());
     }

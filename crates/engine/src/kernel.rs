@@ -1,0 +1,89 @@
+//! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, and the page cache of
+//! a block device.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use ferrio_job::{IoPriority, MemoryPolicy};
+
+/// `BLKFLSBUF`: write back and drop the page cache of a block device.
+const BLKFLSBUF: libc::Ioctl = 0x1261;
+/// `IOPRIO_WHO_PROCESS`: one thread, here the calling one.
+const WHO_PROCESS: libc::c_int = 1;
+/// Nodes that a mask has room for; the kernel has 1024 at most.
+const NODES: usize = 1024;
+const WORD: usize = u64::BITS as usize;
+
+/// Drops the cached pages of a whole block device.
+///
+/// # Errors
+/// EACCES without CAP_SYS_ADMIN, ENOTTY when `device` is no block device.
+pub fn flush_buffers(device: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: BLKFLSBUF takes no argument and touches no memory of this process.
+    check(i64::from(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }))
+}
+
+/// Puts the calling thread into the class SCHED_IDLE: it runs when no thread of another class wants its CPU, but for a fraction of a
+/// percent.
+///
+/// # Errors
+/// EPERM or ENOSYS where a sandbox forbids the call.
+pub fn run_when_idle() -> io::Result<()> {
+    // The class has one priority, 0.
+    let priority: libc::c_int = 0;
+    // SAFETY: the kernel reads a struct of this one int, and only during the call; 0 is the calling thread.
+    check(unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const priority) })
+}
+
+/// Gives the calling thread, and all I/O it starts from now on, this priority.
+///
+/// # Errors
+/// EPERM for the real-time class without the privilege for it, EINVAL for a hint that the kernel does not know.
+pub fn set_io_priority(priority: IoPriority) -> io::Result<()> {
+    // SAFETY: takes numbers only.
+    check(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, libc::c_int::from(priority.bits())) })
+}
+
+/// Sets the NUMA policy of the calling thread, for pages it touches first from now on: its I/O buffers above all.
+///
+/// # Errors
+/// EINVAL for nodes without memory, ENOSYS where the kernel knows no nodes, EPERM where a sandbox forbids the call.
+pub fn set_memory_policy(policy: &MemoryPolicy) -> io::Result<()> {
+    let (mode, nodes) = match policy {
+        MemoryPolicy::Default => (libc::MPOL_DEFAULT, &[][..]),
+        MemoryPolicy::Local => (libc::MPOL_LOCAL, &[][..]),
+        MemoryPolicy::Prefer(node) => (libc::MPOL_PREFERRED, std::slice::from_ref(node)),
+        MemoryPolicy::Bind(nodes) => (libc::MPOL_BIND, &nodes[..]),
+        MemoryPolicy::Interleave(nodes) => (libc::MPOL_INTERLEAVE, &nodes[..]),
+    };
+    let mut mask = [0u64; NODES / WORD];
+    for &node in nodes {
+        let word = mask.get_mut(node as usize / WORD).ok_or(io::ErrorKind::InvalidInput)?;
+        *word |= 1 << (node as usize % WORD);
+    }
+    let (mask, bits) = if nodes.is_empty() { (std::ptr::null(), 0) } else { (mask.as_ptr(), NODES) };
+    // SAFETY: the kernel reads at most `bits` bits at `mask`, which holds as many, and only during the call.
+    check(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, bits) })
+}
+
+fn check(answer: i64) -> io::Result<()> {
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_the_priority_that_it_was_given_and_others_keep_theirs() {
+        let current = || {
+            // SAFETY: takes numbers only.
+            unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0) }
+        };
+        let before = current();
+        let priority = IoPriority::new(2, 0, 6);
+        let inside = std::thread::spawn(move || set_io_priority(priority).map(|()| current()));
+        assert_eq!(inside.join().unwrap().unwrap(), i64::from(priority.bits()));
+        assert_eq!(current(), before);
+    }
+}
