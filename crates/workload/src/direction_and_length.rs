@@ -1,6 +1,6 @@
-//! Direction and lengths of the short paths of jobs over one file: one direction or a mix, each with lengths of its own.
+//! Direction and lengths of a job: one direction or a mix, each with lengths of its own.
 
-use ferrio_job::{Direction, Generator, JobSpec};
+use ferrio_job::{Direction, Generator, JobSpec, PerDirection};
 
 use crate::length::Lengths;
 use crate::offset_space::only_direction;
@@ -8,19 +8,20 @@ use crate::random::Stream;
 use crate::rwmix::Mix;
 use crate::seeds::{self, SEEDS};
 
-/// Who decides direction and length.
+/// How a job chooses direction and length.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionAndLength {
     only: Direction,
     mix: Option<Mix>,
-    issued: [u64; 3],
-    pub(crate) lengths: [Lengths; 3],
+    /// I/Os issued in each direction.
+    pub(crate) issued: [u64; 3],
+    pub(crate) lengths: PerDirection<Lengths>,
     /// Seeds to start again from at each pass, if the job repeats.
-    restart: Option<[u64; SEEDS]>,
+    pub(crate) restart: Option<[u64; SEEDS]>,
 }
 
 impl DirectionAndLength {
-    /// As the job says; not for trimwrite kinds.
+    /// As the job says. `trimwrite` kinds choose the direction themselves.
     pub(crate) fn new(spec: &JobSpec, seeds: &[u64; SEEDS]) -> Self {
         let length = |d: Direction| {
             let stream = Stream::new(spec.generator, seeds[seeds::LENGTH[d as usize]]);
@@ -31,7 +32,7 @@ impl DirectionAndLength {
             only: only_direction(spec),
             mix: spec.rw.is_mixed().then(mix),
             issued: [0; 3],
-            lengths: Direction::ALL.map(length),
+            lengths: PerDirection(Direction::ALL.map(length)),
             restart: seeds::restarts_each_pass(spec).then_some(*seeds),
         }
     }
@@ -65,7 +66,7 @@ impl DirectionAndLength {
         if let Some(mix) = &mut self.mix {
             mix.reseed(seeds[seeds::MIX]);
         }
-        for (lengths, purpose) in self.lengths.iter_mut().zip(seeds::LENGTH) {
+        for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
             lengths.reseed(seeds[purpose]);
         }
     }

@@ -4,42 +4,34 @@
 //! file is finished and everything is decided again, with fresh draws. Jobs simple enough take a shorter path elsewhere that
 //! makes the same choices.
 
-mod distribution;
-mod file_numbers;
 mod file_service;
 mod file_state;
-mod random_block;
-mod random_share;
+mod random_choice;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrio_job::{Direction, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
+use ferrio_job::{Direction, JobSpec, PerDirection, Sequencer};
 
-use distribution::BlockDistribution;
 use file_service::{FileRotation, Pick};
-use file_state::{FileState, NONE};
-use random_block::{Sizes, mark};
-use random_share::{Every, Share};
+use file_state::{FileState, NONE, Sizes, ZoneWalk, mark};
+use random_choice::RandomChoice;
 
-use crate::length::Lengths;
+use crate::direction_and_length::DirectionAndLength;
 use crate::map::RandomMap;
-use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, only_direction, room, walk};
-use crate::random::Stream;
-use crate::rwmix::Mix;
+use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, room, walk};
 use crate::seeds::{self, SEEDS};
-use crate::sequential::{Sequential, Wraps};
+use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::{Dirty, Syncs};
-use crate::zonemode::ZoneWalk;
 
 /// All state of a job on the general path.
 #[derive(Clone, Debug)]
 pub(crate) struct General {
-    directions: Directions,
-    offsets: OffsetRule,
+    choice: DirectionAndLength,
+    /// `None` for a sequential job.
+    random: Option<Box<RandomChoice>>,
     sequential: Sequential,
-    lengths: PerDirection<Lengths>,
     /// Lengths go by whether an offset is random, not by direction.
     lengths_by_kind: bool,
     align: PerDirection<u64>,
@@ -50,43 +42,13 @@ pub(crate) struct General {
     time_based: bool,
     files: Vec<FileState>,
     rotation: FileRotation,
-    issued: [u64; 3],
     after_write: bool,
-    restart: Option<[u64; SEEDS]>,
+    /// Each block is trimmed and then written (`trimwrite`).
     trims_pair: bool,
+    /// The write copies offset and length of the trim.
+    writes_copy: bool,
     /// The next random I/O leaves no mark in the map. So it is with fio after a sequential one that found no place.
     unmarked: bool,
-}
-
-/// Who decides the direction.
-#[derive(Clone, Debug)]
-enum Directions {
-    One(Direction),
-    Mix(Mix),
-    /// Trim, then write the same range; `true` when the write copies offset and length of the trim.
-    TrimWrite {
-        paired: bool,
-    },
-}
-
-/// Who decides the offset.
-#[derive(Clone, Debug)]
-enum OffsetRule {
-    Sequential,
-    Random(Box<Random>),
-}
-
-/// Who decides the offsets of a random job.
-#[derive(Clone, Debug)]
-struct Random {
-    stream: Stream,
-    /// Bytes that a bit of the map stands for.
-    unit: u64,
-    every: Every,
-    /// `None` when the others are no share but all.
-    share: Option<Share>,
-    /// `None` when all blocks are alike.
-    distribution: Option<BlockDistribution>,
 }
 
 impl General {
@@ -98,7 +60,6 @@ impl General {
         spec: &JobSpec,
         regions: &[Region],
         seeds: [u64; SEEDS],
-        wraps: Wraps,
     ) -> Result<Self, WorkloadError> {
         let seeds = seeds::shared(spec, seeds);
         let offsets = offset_stream(spec, seeds[seeds::OFFSET]);
@@ -120,34 +81,10 @@ impl General {
         let takes_ranges = spec.durability.sync_file_range.every > 0;
         let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
         let rotation = FileRotation::new(spec, files.len(), seeds[seeds::FILE]);
-        let (hole, period) = match spec.rw_postfix {
-            RwPostfix::None => (0, 1),
-            RwPostfix::Hole(bytes) => (bytes, 1),
-            RwPostfix::Every(n) => (0, n.max(1)),
-        };
-        let every = Every { period, left: 1, sequencer: spec.sequencer };
-        let length = |d: Direction| {
-            let seed = seeds[seeds::LENGTH[d as usize]];
-            Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, Stream::new(spec.generator, seed))
-        };
-        let random = || Random {
-            stream: offsets,
-            unit,
-            every,
-            share: Share::new(&spec.percentage_random, seeds[seeds::SHARE]),
-            distribution: BlockDistribution::new(spec, regions, &seeds, |region, d| {
-                offset_count(spec, region, d)
-            }),
-        };
         Ok(General {
-            directions: Directions::new(spec, seeds[seeds::MIX]),
-            offsets: if spec.rw.is_random() {
-                OffsetRule::Random(Box::new(random()))
-            } else {
-                OffsetRule::Sequential
-            },
-            sequential: Sequential { hole: if spec.rw.is_random() { 0 } else { hole }, wraps },
-            lengths: PerDirection(Direction::ALL.map(length)),
+            choice: DirectionAndLength::new(spec, &seeds),
+            random: spec.rw.is_random().then(|| Box::new(RandomChoice::new(spec, regions, &seeds, offsets))),
+            sequential: Sequential::new(spec, regions),
             lengths_by_kind: spec.bs_is_seq_rand,
             align: PerDirection(Direction::ALL.map(|d| spec.block[d].align)),
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
@@ -156,10 +93,9 @@ impl General {
             time_based: spec.limits.time_based || spec.file_service.never_finishes(),
             files,
             rotation,
-            issued: [0; 3],
             after_write: false,
-            restart: seeds::restarts_each_pass(spec).then_some(seeds),
             trims_pair: spec.rw.is_trimwrite(),
+            writes_copy: spec.rw.is_trimwrite() && spec.rw.is_random(),
             unmarked: false,
         })
     }
@@ -184,18 +120,13 @@ impl General {
                 }
                 return Step::Sync { file: index as u32, kind };
             }
-            let direction = match &mut self.directions {
-                Directions::One(direction) => {
-                    pace(*direction);
-                    *direction
-                }
-                Directions::Mix(mix) => mix.next(&self.issued, &mut pace),
-                Directions::TrimWrite { .. } => {
-                    let [_, write, trim] = self.files[index].last_start;
-                    let direction = if write == trim { Direction::Trim } else { Direction::Write };
-                    pace(direction);
-                    direction
-                }
+            let direction = if self.trims_pair {
+                let [_, write, trim] = self.files[index].last_start;
+                let direction = if write == trim { Direction::Trim } else { Direction::Write };
+                pace(direction);
+                direction
+            } else {
+                self.choice.direction(&mut pace)
             };
             if let Some((offset, len)) = self.place(index, direction) {
                 self.record(index, direction, offset, len);
@@ -204,7 +135,7 @@ impl General {
             if !self.rotation.finishes() {
                 self.files[index].rewind();
             }
-            if self.rotation.finish(self.issued.iter().sum()) {
+            if self.rotation.finish(self.choice.issued.iter().sum()) {
                 return Step::Close { file: index as u32 };
             }
         }
@@ -217,32 +148,17 @@ impl General {
                 file.region.offset = zones.rewind(index);
             }
             file.rewind();
-            if let (Some(walk), Some(_)) = (&mut file.walk, &self.restart) {
+            if let (Some(walk), Some(_)) = (&mut file.walk, &self.choice.restart) {
                 walk.restart();
             }
         }
         self.rotation.begin_pass();
-        if let Directions::Mix(mix) = &mut self.directions {
-            mix.restart();
-        }
-        let Some(seeds) = &self.restart else {
-            return;
-        };
-        if let Directions::Mix(mix) = &mut self.directions {
-            mix.reseed(seeds[seeds::MIX]);
-        }
-        self.rotation.reseed(seeds[seeds::FILE]);
-        if let OffsetRule::Random(random) = &mut self.offsets {
-            random.stream.reseed(seeds[seeds::OFFSET]);
-            if let Some(share) = &mut random.share {
-                share.reseed(seeds[seeds::SHARE]);
+        self.choice.begin_pass();
+        if let Some(seeds) = &self.choice.restart {
+            self.rotation.reseed(seeds[seeds::FILE]);
+            if let Some(random) = &mut self.random {
+                random.reseed(seeds);
             }
-            if let Some(distribution) = &mut random.distribution {
-                distribution.reseed(seeds);
-            }
-        }
-        for (lengths, purpose) in self.lengths.0.iter_mut().zip(seeds::LENGTH) {
-            lengths.reseed(seeds[purpose]);
         }
     }
 
@@ -254,13 +170,10 @@ impl General {
 
     /// The ramp is over: the counts of issued I/Os start again.
     pub(crate) fn end_ramp(&mut self) {
-        self.issued = [0; 3];
+        self.choice.end_ramp();
         if let Some(syncs) = &mut self.syncs {
             syncs.restart();
             self.after_write = false;
-        }
-        if let Directions::Mix(mix) = &mut self.directions {
-            mix.restart();
         }
     }
 
@@ -268,8 +181,7 @@ impl General {
     #[inline]
     fn place(&mut self, index: usize, direction: Direction) -> Option<(u64, u32)> {
         let d = direction as usize;
-        if matches!(self.directions, Directions::TrimWrite { paired: true }) && direction == Direction::Write
-        {
+        if self.writes_copy && direction == Direction::Write {
             let file = &self.files[index];
             return Some((file.last_start[Direction::Trim as usize], file.last_len));
         }
@@ -282,9 +194,9 @@ impl General {
         // Whether the offset was meant to be random, and its place in the map if it is to be marked there.
         let mut random = false;
         let mut marked = None;
-        let relative = match &mut self.offsets {
-            OffsetRule::Sequential => self.sequential.next(&region, file.last_end[d], end)?,
-            OffsetRule::Random(choices) => {
+        let relative = match &mut self.random {
+            None => self.sequential.next(&region, file.last_end[d], end)?,
+            Some(choices) => {
                 let unmarked = std::mem::take(&mut self.unmarked);
                 let fires = choices.every.fires();
                 random = fires && choices.share.as_mut().is_none_or(|share| share.fires(direction));
@@ -300,13 +212,13 @@ impl General {
                 match (follows, &mut choices.distribution) {
                     (Some(relative), _) => relative,
                     (None, Some(distribution)) => {
-                        let block =
-                            distribution.next(index, direction, self.issued[d], &mut choices.stream)?;
+                        let issued = self.choice.issued[d];
+                        let block = distribution.next(index, direction, issued, &mut choices.stream)?;
                         block.checked_mul(self.align[direction])?
                     }
                     (None, None) => {
                         let sizes = Sizes {
-                            min: self.lengths[direction].min,
+                            min: self.choice.lengths[direction].min,
                             align: self.align[direction],
                             unit: choices.unit,
                         };
@@ -330,7 +242,7 @@ impl General {
             (true, false) => Direction::Read,
             (true, true) => Direction::Write,
         };
-        let len = self.lengths[lengths].next(room)?;
+        let len = self.choice.lengths[lengths].next(room)?;
         if offset + u64::from(len) > region.real_size {
             return None;
         }
@@ -355,7 +267,7 @@ impl General {
         file.last_start[d] = offset;
         file.last_end[d] = offset + u64::from(len);
         file.last_len = len;
-        self.issued[d] += 1;
+        self.choice.issued(direction);
         if let Some(zones) = &mut self.zones {
             zones.issued(len);
         }
@@ -367,20 +279,6 @@ impl General {
             if let Some(syncs) = &mut self.syncs {
                 syncs.wrote();
             }
-        }
-    }
-}
-
-impl Directions {
-    fn new(spec: &JobSpec, mix_seed: u64) -> Self {
-        let rw = spec.rw;
-        if rw.is_mixed() {
-            let stream = Stream::new(Generator::Tausworthe32, mix_seed);
-            Directions::Mix(Mix::new(spec.rwmixread, stream))
-        } else if rw.is_trimwrite() {
-            Directions::TrimWrite { paired: rw.is_random() }
-        } else {
-            Directions::One(only_direction(spec))
         }
     }
 }

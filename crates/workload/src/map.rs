@@ -40,6 +40,13 @@ impl RandomMap {
         map
     }
 
+    /// A map of `bits` blocks that are all taken.
+    pub(crate) fn full(bits: u64) -> Self {
+        let mut map = RandomMap::new(bits);
+        map.words.fill(!0);
+        map
+    }
+
     /// Blocks in the map.
     pub(crate) fn bits(&self) -> u64 {
         self.bits
@@ -150,6 +157,25 @@ impl RandomMap {
         self.set_in_word(bit / 64, 1 << (bit % 64));
     }
 
+    /// True when this block is taken.
+    #[inline]
+    pub(crate) fn is_taken(&self, bit: u64) -> bool {
+        self.words[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// Frees this block again, in each level whose word was full.
+    pub(crate) fn free(&mut self, mut bit: u64) {
+        for start in &self.start[..self.levels] {
+            let word = &mut self.words[start + (bit / 64) as usize];
+            let was_full = *word == !0;
+            *word &= !(1 << (bit % 64));
+            if !was_full {
+                return;
+            }
+            bit /= 64;
+        }
+    }
+
     #[inline]
     fn set_in_word(&mut self, index: u64, mask: u64) {
         let word = &mut self.words[index as usize];
@@ -184,12 +210,7 @@ impl RandomMap {
         let (mut level, mut at) = (0, bit);
         loop {
             let index = self.start[level] + (at / 64) as usize;
-            let end = self
-                .start
-                .get(level + 1)
-                .filter(|_| level + 1 < self.levels)
-                .copied()
-                .unwrap_or(self.words.len());
+            let end = self.start[..self.levels].get(level + 1).copied().unwrap_or(self.words.len());
             if index >= end {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! The space of random offsets: how many a file has, their unit, and the stream that draws them.
+//! The space of random offsets: how many a file has, their unit, the stream that draws them, and the orders that visit each once.
 
 use ferrio_job::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
 
@@ -9,7 +9,6 @@ use crate::random::Stream;
 use crate::seeds::{OFFSET, SEEDS};
 use crate::skewed::Skewed;
 use crate::step::{Region, WorkloadError};
-use crate::visit_order::VisitOrder;
 
 /// The direction of a job that has one.
 pub(crate) fn only_direction(spec: &JobSpec) -> Direction {
@@ -92,7 +91,7 @@ pub(crate) fn walk(
                 return Ok(None);
             }
             let dead = WorkloadError::DeadRegister { file, blocks };
-            // Whoever lets the system choose the seed does not mind which one it is.
+            // A seed that the system chooses may as well be an even one.
             let seed = if spec.seeding == Seeding::FromSystem { seed & !1 } else { seed };
             Lfsr::new(blocks, seed).map(|lfsr| Some(VisitOrder::Lfsr(lfsr))).ok_or(dead)
         }
@@ -100,6 +99,40 @@ pub(crate) fn walk(
             let drawn = Direction::ALL.into_iter().rev().find(|&d| spec.rw.does(d));
             let blocks = drawn.map_or(0, |d| offset_count(spec, region, d));
             Ok(Some(VisitOrder::Permute(Permute::new(blocks, seed, file))))
+        }
+    }
+}
+
+/// An order in which each block of a file is visited once without a map (`random_generator=lfsr` and `permute`), and the position in it.
+#[derive(Clone, Debug)]
+pub(crate) enum VisitOrder {
+    Lfsr(Lfsr),
+    Permute(Permute),
+}
+
+impl VisitOrder {
+    /// The next block, `None` after the last one.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<u64> {
+        match self {
+            VisitOrder::Lfsr(lfsr) => lfsr.next(),
+            VisitOrder::Permute(permute) => permute.next(),
+        }
+    }
+
+    /// Starts again: a shift register repeats its order, a permutation takes another one.
+    pub(crate) fn rewind(&mut self) {
+        match self {
+            VisitOrder::Lfsr(lfsr) => lfsr.rewind(),
+            VisitOrder::Permute(permute) => permute.rewind(),
+        }
+    }
+
+    /// Starts as at the start of the job.
+    pub(crate) fn restart(&mut self) {
+        match self {
+            VisitOrder::Lfsr(lfsr) => lfsr.rewind(),
+            VisitOrder::Permute(permute) => permute.restart(),
         }
     }
 }

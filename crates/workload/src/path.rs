@@ -14,13 +14,11 @@ use crate::map::RandomMap;
 use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
 use crate::random::Batches;
 use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
-use crate::random_path::RandomPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
-use crate::sequential::Wraps;
-use crate::sequential_path::SequentialPath;
+use crate::sequential::Sequential;
+use crate::short_paths::{RandomPath, SequentialPath, VariedRandomPath};
 use crate::step::{Region, Step, WorkloadError};
 use crate::sync::Syncs;
-use crate::varied_random_path::VariedRandomPath;
 use crate::zoned_distribution::Zoned;
 
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
@@ -116,16 +114,17 @@ impl Path {
         let seeds = seeds::shared(spec, thread_seeds(spec, entropy));
         let direction = only_direction(spec);
         let block = &spec.block[direction];
+        let min = block.min as u32;
         let plain = !spec.rw.is_mixed() && block.min == block.max;
         if !is_simple(spec) {
             return Path::general(spec, regions, entropy);
         }
         if !spec.rw.is_random() {
-            if !plain || hole(spec) != 0 {
+            let rules = Sequential::new(spec, regions);
+            if !plain || rules.hole != 0 {
                 return Path::general(spec, regions, entropy);
             }
-            let wraps = wraps(spec, regions);
-            return Ok(Path::Sequential(SequentialPath::new(region, direction, block.min as u32, wraps)));
+            return Ok(Path::Sequential(SequentialPath::new(region, direction, min, rules.wraps)));
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
             return Path::general(spec, regions, entropy);
@@ -136,7 +135,6 @@ impl Path {
             region.offset + region.size
         };
         let offsets = offsets(spec, region, direction, end, source, &seeds);
-        let min = block.min as u32;
         if plain {
             return Ok(Path::Random(RandomPath::new(offsets, direction, min)));
         }
@@ -153,24 +151,8 @@ impl Path {
         regions: &[Region],
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
-        let general = General::new(spec, regions, thread_seeds(spec, entropy), wraps(spec, regions))?;
+        let general = General::new(spec, regions, thread_seeds(spec, entropy))?;
         Ok(Path::Called(Called::General(Box::new(Placed { general, step: Step::PassEnd }))))
-    }
-}
-
-/// When the end of a region starts a new walk instead of finishing its file.
-fn wraps(spec: &JobSpec, regions: &[Region]) -> Wraps {
-    let beyond_size = spec.limits.io_size.is_some_and(|n| n > spec.limits.size);
-    Wraps {
-        time_based: spec.limits.time_based && regions.len() == 1,
-        rewrites: spec.rw.does(Direction::Write) && beyond_size,
-    }
-}
-
-fn hole(spec: &JobSpec) -> i64 {
-    match spec.rw_postfix {
-        RwPostfix::Hole(bytes) => bytes,
-        RwPostfix::None | RwPostfix::Every(_) => 0,
     }
 }
 

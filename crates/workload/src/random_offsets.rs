@@ -5,9 +5,9 @@
 use ferrio_job::Direction;
 
 use crate::map::RandomMap;
+use crate::offset_space::VisitOrder;
 use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
 use crate::skewed::Skewed;
-use crate::visit_order::VisitOrder;
 use crate::zoned_distribution::Zoned;
 
 /// Stands in a batch for a block that there is not.

@@ -1,5 +1,7 @@
 //! Where a sequential job goes next: on from the last end, with holes, wrapping where fio wraps.
 
+use ferrio_job::{Direction, JobSpec, RwPostfix};
+
 use crate::step::Region;
 
 /// The rules of sequential progression that are the same for all files of a job.
@@ -29,6 +31,19 @@ impl Wraps {
 }
 
 impl Sequential {
+    /// The rules of a job over these regions.
+    pub(crate) fn new(spec: &JobSpec, regions: &[Region]) -> Self {
+        let beyond_size = spec.limits.io_size.is_some_and(|n| n > spec.limits.size);
+        let wraps = Wraps {
+            time_based: spec.limits.time_based && regions.len() == 1,
+            rewrites: spec.rw.does(Direction::Write) && beyond_size,
+        };
+        match spec.rw_postfix {
+            RwPostfix::Hole(hole) if !spec.rw.is_random() => Sequential { hole, wraps },
+            _ => Sequential { hole: 0, wraps },
+        }
+    }
+
     /// Position of the next I/O relative to the start of the region when the last one of its direction ended at
     /// `last_end` (absolute). `None` when the file has no more blocks. May lie beyond the region: the caller checks. `end` is
     /// where the walk starts over if it does: that of the region, unless the region is a zone.

@@ -1,26 +1,18 @@
 //! Choices among `n` things of which few are chosen often: zipf, pareto and normal, for offsets and for files.
 //!
 //! A distribution gives a rank; under zipf and pareto rank 0 is the most popular one. For offsets a hash turns the rank into a
-//! place, so that popular blocks lie all over the file. All arithmetic is fio's, in doubles, in its order.
+//! place, so that popular blocks lie all over the file. The arithmetic is fio's: doubles, in the same order.
 
-mod normal;
-mod pareto;
-mod power;
-mod remainder;
-mod zeta;
-mod zipf;
-
+mod arithmetic;
+mod shapes;
 #[cfg(test)]
 mod tests;
 
 use ferrio_job::{Skew, SkewShape};
 
 use crate::random::{BATCH, T88};
-use normal::Normal;
-use pareto::Pareto;
-use power::UNDECIDED;
-use remainder::Remainder;
-use zipf::Zipf;
+use arithmetic::{Remainder, UNDECIDED};
+use shapes::{Normal, Pareto, Zipf, normal_shift};
 
 /// Spreads neighbouring ranks over all 64-bit numbers.
 const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
@@ -57,7 +49,7 @@ impl Skewed {
             }
             SkewShape::Pareto(h) => (Ranks::Pareto(Pareto::new(h, n)), hot_spot(&mut draws, skew.center, n)),
             SkewShape::Normal(deviation) => {
-                (Ranks::Normal(Normal::new(deviation, n)), normal::shift(skew.center, n))
+                (Ranks::Normal(Normal::new(deviation, n)), normal_shift(skew.center, n))
             }
         };
         Skewed { ranks, draws, shift, hashed, below: Remainder::new(n) }

@@ -5,10 +5,13 @@
 
 use ferrio_job::{Direction, JobSpec};
 
-use crate::map_memory::holds_maps;
+use crate::offset_space::{has_map, map_unit, room};
 use crate::path::Path;
 use crate::seeds::SEEDS;
 use crate::step::{Region, Step, WorkloadError};
+
+/// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
+const MOST_MAPPED: u64 = 1 << 38;
 
 /// All choices of one job.
 #[derive(Clone, Debug)]
@@ -28,13 +31,13 @@ impl Workload {
     pub fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
         check_blocks(spec)?;
         check_regions(regions)?;
-        match holds_maps(spec, regions) {
+        match check_map_memory(spec, regions) {
             Err(_) if spec.soft_random_map => {
                 let no_map = JobSpec { random_map: false, ..spec.clone() };
                 Ok(Workload { path: Path::new(&no_map, regions, entropy)?, without_map: true })
             }
-            held => {
-                held?;
+            checked => {
+                checked?;
                 Ok(Workload { path: Path::new(spec, regions, entropy)?, without_map: false })
             }
         }
@@ -133,4 +136,43 @@ fn check_regions(regions: &[Region]) -> Result<(), WorkloadError> {
         }
     }
     Ok(())
+}
+
+/// Whether there is memory for the maps of all regions, asked before they are made: an allocation that fails ends the program.
+fn check_map_memory(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadError> {
+    if !has_map(spec) {
+        return Ok(());
+    }
+    let unit = map_unit(spec);
+    let blocks = |region: &Region| room(spec, region) / unit;
+    let all = regions.iter().map(blocks).fold(0, u64::saturating_add);
+    // One bit for each block, and one for 64 of these, and so on.
+    let bytes = (all / 8).saturating_add(all / 504);
+    if regions.iter().any(|region| blocks(region) > MOST_MAPPED) || !memory_is_there(bytes) {
+        return Err(WorkloadError::MapTooLarge { blocks: all });
+    }
+    Ok(())
+}
+
+/// Whether this many bytes can be allocated at once, as far as the system tells. They are reserved and given back, no page is touched.
+#[must_use]
+pub fn memory_is_there(bytes: u64) -> bool {
+    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    let mut probe = Vec::<u8>::new();
+    let fits = probe.try_reserve_exact(bytes).is_ok();
+    // The optimiser may drop memory that is never read, and then everything would fit.
+    std::hint::black_box(&probe);
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_cannot_be_had() {
+        assert!(memory_is_there(1 << 20));
+        assert!(!memory_is_there(1 << 60));
+        assert!(!memory_is_there(u64::MAX));
+    }
 }

@@ -1,7 +1,11 @@
-//! Bytes from one draw, repeated patterns, and blocks of which only a part is random.
+//! Bytes from one draw, repeated patterns, blocks of which only a part is random, and the small changes that keep two writes of one
+//! buffer from being alike.
 
 /// Golden-ratio multiplier that turns one word into the next.
 pub(super) const HASH: u64 = 0x61C8_8646_80B5_83EB;
+
+/// Unit in which scrambling changes data.
+const SECTOR: usize = 512;
 
 /// Words derived from one draw, in four lanes; the rest that does not make four words continues the first lane alone.
 pub fn fill_random(buffer: &mut [u8], draw: u64) {
@@ -49,5 +53,19 @@ pub(super) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
         let step = done.min(rest.len());
         rest[..step].copy_from_slice(&filled[..step]);
         done += step;
+    }
+}
+
+/// Changes each whole sector of a write so that no two are alike: its offset in the file goes to a place that moves with the
+/// time, the time itself to a fixed one.
+pub(super) fn scramble(buffer: &mut [u8], offset: u64, now_ns: u64) {
+    let (seconds, nanoseconds) = (now_ns / 1_000_000_000, now_ns % 1_000_000_000);
+    let line = 64 * ((nanoseconds ^ offset) & 7) as usize;
+    let mut at = offset;
+    for sector in buffer.as_chunks_mut::<SECTOR>().0 {
+        sector[line..line + 8].copy_from_slice(&at.to_le_bytes());
+        sector[48..56].copy_from_slice(&seconds.to_le_bytes());
+        sector[56..64].copy_from_slice(&nanoseconds.to_le_bytes());
+        at += SECTOR as u64;
     }
 }

@@ -6,8 +6,6 @@
 
 mod dedupe;
 mod fill;
-mod pieces;
-mod scramble;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -91,7 +89,7 @@ impl Content {
         match self.prep {
             Prep::Nothing => {}
             Prep::Refill => self.source.fill(buffer),
-            Prep::Scramble => scramble::scramble(buffer, offset, now_ns),
+            Prep::Scramble => fill::scramble(buffer, offset, now_ns),
         }
     }
 

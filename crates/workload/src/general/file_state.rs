@@ -1,12 +1,15 @@
-//! The position of a job in one of its files. A job may have a hundred thousand of them: what only some need is kept elsewhere.
+//! The position of a job in each of its files: its zone (`zonemode=strided`), a random block in it, and what becomes of the random map.
+//!
+//! A job may have a hundred thousand files: what only some need is kept elsewhere. A zone is the start of the region moved on.
 
 use std::sync::Arc;
 
+use ferrio_job::Zones;
+
 use crate::map::RandomMap;
-use crate::random::Scale;
+use crate::offset_space::VisitOrder;
+use crate::random::{Scale, Stream};
 use crate::step::Region;
-use crate::visit_order::VisitOrder;
-use crate::zonemode::ZoneEntry;
 
 /// No I/O of this direction yet.
 pub(super) const NONE: u64 = u64::MAX;
@@ -23,6 +26,36 @@ pub(super) struct FileState {
     pub(super) map: Option<Box<RandomMap>>,
     /// An order that needs no map.
     pub(super) walk: Option<Box<VisitOrder>>,
+}
+
+/// Sizes that bound a random choice, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) min: u32,
+    pub(super) align: u64,
+    /// Bytes that one bit of the map stands for.
+    pub(super) unit: u64,
+}
+
+/// The position of a job in the zones of its files.
+#[derive(Clone, Debug)]
+pub(super) struct ZoneWalk {
+    zones: Zones,
+    /// Start of each file's first zone.
+    first: Vec<u64>,
+    /// Bytes issued in all files since a zone was left. The file that is at work when a zone is full moves on, as with fio.
+    bytes: u64,
+}
+
+/// What comes before the next I/O in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ZoneEntry {
+    /// Start of the zone.
+    pub(super) start: u64,
+    /// The walk of the I/O's direction starts over at the start of the zone when it is here or beyond; 0 in a new zone.
+    pub(super) end: u64,
+    /// All positions and the map are forgotten.
+    pub(super) fresh: bool,
 }
 
 impl FileState {
@@ -46,5 +79,168 @@ impl FileState {
         if let Some(walk) = &mut self.walk {
             walk.rewind();
         }
+    }
+
+    /// A random position relative to the region, all being alike, and its bit in the map. With a map it is free for at least the
+    /// smallest length. When the file has no more blocks it starts over if it may (`recycle`).
+    #[inline]
+    pub(super) fn random(
+        &mut self,
+        stream: &mut Stream,
+        d: usize,
+        sizes: Sizes,
+        recycle: bool,
+    ) -> Option<(u64, u64)> {
+        let blocks = self.blocks[d]?;
+        if self.walk.is_some() {
+            return self.walk_on(sizes, recycle).map(|relative| (relative, 0));
+        }
+        let block = stream.below(blocks);
+        let Some(map) = &self.map else {
+            return Some((block * sizes.align, 0));
+        };
+        if let Some(free) = free_block(map, block, sizes) {
+            return Some(free);
+        }
+        if !recycle {
+            return None;
+        }
+        self.rewind();
+        let block = stream.below(blocks);
+        free_block(self.map.as_ref()?, block, sizes)
+    }
+
+    /// The next position in the file's own order.
+    fn walk_on(&mut self, sizes: Sizes, recycle: bool) -> Option<u64> {
+        let mut block = self.walk.as_mut()?.next();
+        if block.is_none() && recycle {
+            self.rewind();
+            block = self.walk.as_mut()?.next();
+        }
+        // A register counts smallest blocks: with a wider alignment they reach beyond the end, and beyond 2^64.
+        block.and_then(|block| block.checked_mul(sizes.align))
+    }
+}
+
+/// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
+#[inline]
+fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
+    let min = u64::from(sizes.min);
+    if min == sizes.unit {
+        return map.next_clear(block).map(|free| (free * min, free));
+    }
+    let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
+    let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
+    Some((free, free / sizes.unit))
+}
+
+/// For blocks larger than the unit of the map: the first multiple of the smallest length in `from..until` whose bytes are all
+/// free.
+fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Option<u64> {
+    let min = u64::from(sizes.min);
+    while from < until && from + min <= map.bits() * sizes.unit {
+        let first = from / sizes.unit;
+        let count = (from + min).div_ceil(sizes.unit) - first;
+        let run = map.free_run(first, count);
+        if run == count {
+            return Some(from);
+        }
+        // Skip everything taken; a clear bit found by wrapping lies below and ends the search.
+        let clear = map.next_clear(first + run)?;
+        if clear < first {
+            return None;
+        }
+        from = (clear * sizes.unit).next_multiple_of(min).max(from + min);
+    }
+    None
+}
+
+/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. Bytes beyond the last bit
+/// (a zone ends within its file, a file within a block) are not tracked and shorten nothing.
+#[inline]
+pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
+    let Sizes { min, unit, .. } = sizes;
+    let mapped = map.bits() - first;
+    if u64::from(min) == unit {
+        if len == min {
+            map.set(first);
+            return len;
+        }
+        let wanted = u64::from(len.div_ceil(min)).min(mapped);
+        let got = map.claim(first, wanted);
+        return if got < wanted { got as u32 * min } else { len };
+    }
+    let end = relative + u64::from(len);
+    let wanted = (end.div_ceil(unit) - first).min(mapped);
+    let free = map.free_run(first, wanted);
+    let len = if free < wanted {
+        let room = (first + free) * unit - relative;
+        (room - room % u64::from(min)) as u32
+    } else {
+        len
+    };
+    map.claim(first, (relative + u64::from(len)).div_ceil(unit) - first);
+    len
+}
+
+impl ZoneWalk {
+    /// At the first zone of each region.
+    pub(super) fn new(zones: Zones, regions: &[Region]) -> Self {
+        ZoneWalk { zones, first: regions.iter().map(|region| region.offset).collect(), bytes: 0 }
+    }
+
+    /// Before an I/O in a file whose region starts at the current zone.
+    #[inline]
+    pub(super) fn enter(&mut self, file: usize, region: &Region) -> ZoneEntry {
+        let Zones { size, range, skip } = self.zones;
+        let mut start = region.offset;
+        let moves = self.bytes >= size;
+        if moves {
+            self.bytes = 0;
+            start = start.saturating_add(range).saturating_add(skip);
+            if start >= region.real_size {
+                start = self.first[file];
+            }
+        }
+        let end = if moves { 0 } else { start.saturating_add(range) };
+        ZoneEntry { start, end, fresh: self.bytes.is_multiple_of(range) }
+    }
+
+    /// An I/O of this length was issued.
+    #[inline]
+    pub(super) fn issued(&mut self, len: u32) {
+        self.bytes += u64::from(len);
+    }
+
+    /// Start of the first zone of a file.
+    #[inline]
+    pub(super) fn first(&self, file: usize) -> u64 {
+        self.first[file]
+    }
+
+    /// Back to the first zone of a file; returns where it starts.
+    pub(super) fn rewind(&mut self, file: usize) -> u64 {
+        self.bytes = 0;
+        self.first[file]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_beyond_the_file_is_the_first_again() {
+        let mut region = Region { offset: 4096, size: 8192, real_size: 20480 };
+        let mut walk = ZoneWalk::new(Zones { size: 1000, range: 8192, skip: 0 }, &[region]);
+        assert_eq!(walk.enter(0, &region), ZoneEntry { start: 4096, end: 12288, fresh: true });
+        walk.issued(999);
+        assert_eq!(walk.enter(0, &region), ZoneEntry { start: 4096, end: 12288, fresh: false });
+        for start in [12288, 4096, 12288] {
+            walk.issued(1000);
+            assert_eq!(walk.enter(0, &region), ZoneEntry { start, end: 0, fresh: true });
+            region.offset = start;
+        }
+        assert_eq!(walk.rewind(0), 4096);
     }
 }

@@ -1,12 +1,4 @@
-//! `(scale * x.powf(exponent)) as u64` without the power, wherever an approximation decides it.
-//!
-//! Only the whole part is wanted, and an approximation good to 2^-43 or so has the same one unless it lies next to a whole
-//! number: then, and for arguments out of the common range, nothing is said and the formula itself is left to the caller.
-//!
-//! The error, relative to the true product and for exponents `y`: the binary logarithm of `x` is within 2^-46 (its sum with up to
-//! 64 whole powers is rounded to 2^-47, the series ends within 2^-50, table and reduction add 2^-52), `y` times that is rounded by
-//! 2^-47 more at most, the exponential adds 2^-49, all factors together 2^-51, and powf is wrong by 2^-52. That is less than
-//! `(|y| + 1) * 2^-45`, of which four times as much is allowed for.
+//! Powers and remainders without the slow instructions.
 
 use std::sync::LazyLock;
 
@@ -24,7 +16,15 @@ pub(super) const UNDECIDED: u64 = u64::MAX;
 /// What is the same for all.
 static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
-/// A scale and an exponent with what can be worked out beforehand.
+/// `(scale * x.powf(exponent)) as u64` without the power, wherever an approximation decides it.
+///
+/// Only the whole part is wanted, and an approximation good to 2^-43 or so has the same one unless it lies next to a whole
+/// number: then, and for arguments out of the common range, nothing is said and the formula itself is left to the caller.
+///
+/// The error, relative to the true product and for exponents `y`: the binary logarithm of `x` is within 2^-46 (its sum with up to
+/// 64 whole powers is rounded to 2^-47, the series ends within 2^-50, table and reduction add 2^-52), `y` times that is rounded by
+/// 2^-47 more at most, the exponential adds 2^-49, all factors together 2^-51, and powf is wrong by 2^-52. That is less than
+/// `(|y| + 1) * 2^-45`, of which four times as much is allowed for.
 #[derive(Clone, Debug)]
 pub(super) struct Power {
     scale: f64,
@@ -107,6 +107,29 @@ impl Power {
     }
 }
 
+/// Remainders of a division by `n`, 1..=2^63, with a multiplication in place of the division.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remainder {
+    n: u64,
+    /// 2^64 / n, rounded down to where the quotient is right or one too small.
+    reciprocal: u64,
+}
+
+impl Remainder {
+    pub(super) fn new(n: u64) -> Self {
+        debug_assert!((1..=1 << 63).contains(&n));
+        Remainder { n, reciprocal: u64::MAX / n }
+    }
+
+    /// `x % n`
+    #[inline]
+    pub(super) fn of(self, x: u64) -> u64 {
+        let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;
+        let rest = x - quotient * self.n;
+        if rest >= self.n { rest - self.n } else { rest }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -158,6 +181,28 @@ mod tests {
                 if whole != UNDECIDED {
                     prop_assert_eq!(whole, formula(x), "{} * {}^{}", power.scale, x, exponent);
                 }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn remainders_are_those_of_a_division(n in 1u64..=1 << 63, shift in 0u32..63, x: u64, near in -2i64..3) {
+            let n = (n >> shift).max(1);
+            let remainder = Remainder::new(n);
+            let multiple = (x - x % n).wrapping_add_signed(near);
+            for x in [x, multiple, u64::MAX, 0] {
+                prop_assert_eq!(remainder.of(x), x % n, "{} % {}", x, n);
+            }
+        }
+    }
+
+    #[test]
+    fn powers_of_two_leave_their_low_bits() {
+        for bit in 0..64 {
+            let remainder = Remainder::new(1 << bit);
+            for x in [0, 1, u64::MAX, 1 << 63, 1 << bit, (1u64 << bit).wrapping_mul(3)] {
+                assert_eq!(remainder.of(x), x % (1 << bit));
             }
         }
     }

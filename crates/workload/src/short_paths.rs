@@ -1,0 +1,174 @@
+//! The short paths of jobs over one file, without syncs, zones and `rw=rand...:N`. They make the same choices as the general path.
+
+use ferrio_job::Direction;
+
+use crate::direction_and_length::DirectionAndLength;
+use crate::random_offsets::RandomOffsets;
+use crate::sequential::Wraps;
+use crate::step::{Io, Packed, Region, Step};
+
+/// A sequential job with one direction and one block size, without holes: one compare and one addition per I/O. Offsets are absolute, in
+/// bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct SequentialPath {
+    cursor: u64,
+    /// No I/O starts here or beyond.
+    limit: u64,
+    len: u32,
+    direction: Direction,
+    begin: u64,
+    region_end: u64,
+    wraps: Wraps,
+}
+
+impl SequentialPath {
+    /// A walk in blocks of `len` over `region`.
+    pub(crate) fn new(region: &Region, direction: Direction, len: u32, wraps: Wraps) -> Self {
+        let region_end = region.offset + region.size;
+        // Starts inside the region, ends inside the file; a block may cross the end of the region.
+        let limit = (region.real_size + 1).saturating_sub(u64::from(len)).min(region_end);
+        SequentialPath {
+            cursor: region.offset,
+            limit,
+            len,
+            direction,
+            begin: region.offset,
+            region_end,
+            wraps,
+        }
+    }
+
+    /// The next step.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Step {
+        if self.cursor >= self.limit && !self.wrap() {
+            return Step::PassEnd;
+        }
+        let offset = self.cursor;
+        self.cursor += u64::from(self.len);
+        Step::Io(Io { direction: self.direction, file: 0, offset, len: self.len })
+    }
+
+    /// The one direction.
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Back to the start of the region.
+    pub(crate) fn begin_pass(&mut self) {
+        self.cursor = self.begin;
+    }
+
+    /// Starts over where the job's kind asks for it.
+    #[cold]
+    #[inline(never)]
+    fn wrap(&mut self) -> bool {
+        let wraps = self.wraps.any() && self.cursor >= self.region_end && self.begin < self.limit;
+        if wraps {
+            self.cursor = self.begin;
+        }
+        wraps
+    }
+}
+
+/// Random blocks of one size in one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomPath {
+    offsets: RandomOffsets,
+    len: u32,
+    direction: Direction,
+}
+
+impl RandomPath {
+    /// Blocks of `len` bytes.
+    pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u32) -> Self {
+        RandomPath { offsets, len, direction }
+    }
+
+    /// The next step.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Step {
+        match self.offsets.take() {
+            Some(offset) => Step::Io(Io { direction: self.direction, file: 0, offset, len: self.len }),
+            None => Step::PassEnd,
+        }
+    }
+
+    /// The one direction.
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Starts again where the job repeats.
+    pub(crate) fn begin_pass(&mut self) {
+        self.offsets.begin_pass();
+    }
+}
+
+/// Random blocks of several sizes or directions.
+#[derive(Clone, Debug)]
+pub(crate) struct VariedRandomPath {
+    offsets: RandomOffsets,
+    choice: DirectionAndLength,
+    /// Relative to the region, for each direction: below this the largest length fits.
+    plain: [u64; 3],
+    size: u64,
+    real_size: u64,
+    /// The smallest length of all directions that are used; lengths are cut to whole multiples of it.
+    min: u32,
+}
+
+impl VariedRandomPath {
+    /// I/Os in a region; every direction used has `min` as its smallest length.
+    pub(crate) fn new(region: &Region, offsets: RandomOffsets, choice: DirectionAndLength, min: u32) -> Self {
+        let end = region.size.min(region.real_size.saturating_sub(region.offset));
+        let plain =
+            choice.lengths.0.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));
+        VariedRandomPath { offsets, choice, plain, size: region.size, real_size: region.real_size, min }
+    }
+
+    /// The next step.
+    #[inline(never)]
+    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Packed {
+        if self.offsets.finished() {
+            return Packed::PASS_END;
+        }
+        let direction = self.choice.direction(pace);
+        let Some((offset, len)) = self.place(direction as usize) else {
+            self.offsets.finish();
+            return Packed::PASS_END;
+        };
+        self.choice.issued(direction);
+        Packed::io(direction, offset, len)
+    }
+
+    /// Starts again where the job repeats.
+    pub(crate) fn begin_pass(&mut self) {
+        self.offsets.begin_pass();
+        self.choice.begin_pass();
+    }
+
+    /// The ramp is over: the counts of issued I/Os start again.
+    pub(crate) fn end_ramp(&mut self) {
+        self.choice.end_ramp();
+    }
+
+    /// Offset and length, `None` when the file is finished.
+    #[inline(always)]
+    fn place(&mut self, d: usize) -> Option<(u64, u32)> {
+        let (block, relative) = self.offsets.find()?;
+        let offset = self.offsets.base() + relative;
+        let lengths = &mut self.choice.lengths.0[d];
+        let length = if relative < self.plain[d] {
+            lengths.next_fitting()
+        } else {
+            let room = (self.size - relative).min(self.real_size.saturating_sub(offset));
+            lengths.next_in(room).filter(|length| offset + u64::from(length.bytes) <= self.real_size)?
+        };
+        let got = self.offsets.claim(block, u64::from(length.blocks)) as u32;
+        let len = if got < length.blocks { got * self.min } else { length.bytes };
+        Some((offset, len))
+    }
+}
