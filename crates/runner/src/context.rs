@@ -1,4 +1,4 @@
-//! What a worker is given: its job, what it shares with main and with other jobs.
+//! What a worker is given (its job, what it shares with main and with other jobs), and the messages that it sends to main.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -10,11 +10,11 @@ use ferrio_workload::{LayoutContent, SEEDS};
 use crate::control::{Gate, JobControl};
 use crate::flow::FlowMember;
 use crate::logs::LogSender;
-use crate::message::Message;
 use crate::overlap::SharedRanges;
-use crate::ramp::SharedRamp;
+use crate::result::JobResult;
+use crate::timing::SharedRamp;
 
-/// What a worker needs to know.
+/// What a worker is given.
 pub(crate) struct Context<'a> {
     /// Index of the job in the plan.
     pub(crate) index: usize,
@@ -53,12 +53,59 @@ impl Context<'_> {
         self.tell(vec![diagnostic]);
     }
 
-    /// Sends lines about this job that belong together. Main outlives the workers; if it does not, there is nobody left to tell.
+    /// Sends lines about this job that belong together. Main outlives the workers; if it does not, nobody reads them.
     pub(crate) fn tell(&self, diagnostics: Vec<Diagnostic>) {
         let about_job = diagnostics.into_iter().map(|diagnostic| diagnostic.job(&self.spec.name));
         let diagnostics: Vec<Diagnostic> = about_job.collect();
         if !diagnostics.is_empty() {
             let _ = self.messages.send(Message::Diagnostics(diagnostics));
         }
+    }
+}
+
+/// What workers and the signal thread send to main.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The job is set up and waits at the gate.
+    Ready,
+    /// What the user should know: lines that belong together.
+    Diagnostics(Vec<Diagnostic>),
+    /// The job ended; nothing follows from it.
+    Ended {
+        /// Which job.
+        index: usize,
+        /// Its outcome.
+        result: Box<JobResult>,
+        /// False when it failed before it could open its files.
+        set_up: bool,
+    },
+    /// Figures of a running job, as requested.
+    Figures {
+        /// Which job.
+        index: usize,
+        /// Its figures.
+        snapshot: Box<Snapshot>,
+    },
+    /// A signal arrived that ends the run.
+    Signal(i32),
+    /// A signal arrived that asks for a report.
+    ReportWanted,
+}
+
+/// What a job has come to at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Snapshot {
+    /// Its figures so far.
+    pub(crate) result: JobResult,
+    /// Clock ticks when they began.
+    pub(crate) since: u64,
+    /// Clock ticks when they were taken.
+    pub(crate) taken: u64,
+}
+
+impl Snapshot {
+    /// True if it shows an earlier moment than `other`, or a time before the ramp ended.
+    pub(crate) fn is_older_than(&self, other: &Snapshot) -> bool {
+        (self.since, self.taken) < (other.since, other.taken)
     }
 }

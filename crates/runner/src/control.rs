@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use ferrio_stats::LiveCounters;
 use log::debug;
 
-use crate::progress::JobState;
+use crate::result::JobState;
 
 const STATES: [JobState; 10] = [
     JobState::NotCreated,

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use ferrio_engine::{Op, Request};
 use ferrio_job::{JobSpec, reason};
 use ferrio_stats::Clock;
-use ferrio_trace::{FileAction, IoAction, LogError, Writer};
+use ferrio_trace::{FileAction, LogError, Writer};
 
 use crate::failure::Failure;
 
@@ -29,12 +29,12 @@ impl<'a> Iolog<'a> {
     /// Opens the job's log, if it has one, and adds its files.
     pub(crate) fn new(spec: &'a JobSpec, clock: Clock) -> Result<Option<Box<Self>>, Failure> {
         let Some(to) = &spec.iolog else { return Ok(None) };
-        let log = Writer::append(&to.path, to.version).map_err(|e| failure(&e))?;
+        let log = Writer::append(&to.path, to.version)?;
         let (open, offsets) = (vec![false; spec.files.len()], vec![0; spec.units() as usize]);
         let mut iolog = Box::new(Iolog { spec, clock, began: clock.now(), log, open, offsets });
         for file in &spec.files {
             let time = iolog.time_us();
-            iolog.log.file(time, file.path.as_os_str(), FileAction::Add).map_err(|e| failure(&e))?;
+            iolog.log.file(time, file.path.as_os_str(), FileAction::Add)?;
         }
         Ok(Some(iolog))
     }
@@ -42,24 +42,20 @@ impl<'a> Iolog<'a> {
     /// An I/O or a sync is about to be submitted for the first time.
     pub(crate) fn io(&mut self, request: &Request) -> Result<(), Failure> {
         let offset = &mut self.offsets[request.unit as usize];
-        let (action, len) = match request.op {
-            Op::Read => (IoAction::Read, request.len),
-            Op::Write => (IoAction::Write, request.len),
-            Op::Trim => (IoAction::Trim, request.len),
-            Op::Fsync => (IoAction::Sync, 0),
-            Op::Fdatasync => (IoAction::Datasync, 0),
-            Op::SyncFileRange(_) => (IoAction::SyncFileRange, 0),
+        let len = match request.op {
+            Op::Read | Op::Write | Op::Trim => {
+                *offset = request.offset;
+                request.len
+            }
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => 0,
         };
-        if len > 0 {
-            *offset = request.offset;
-        }
         let offset = *offset;
-        self.line(request.file, action, offset, len)
+        self.line(request.file, request.op, offset, len)
     }
 
     /// A file is synced after the last I/O of unit `unit`, outside of the loop.
     pub(crate) fn final_sync(&mut self, file: u32, unit: u32) -> Result<(), Failure> {
-        self.line(file, IoAction::Sync, self.offsets[unit as usize], 0)
+        self.line(file, Op::Fsync, self.offsets[unit as usize], 0)
     }
 
     /// A file is closed; nothing is written about one that no I/O opened.
@@ -67,7 +63,7 @@ impl<'a> Iolog<'a> {
         if !std::mem::take(&mut self.open[file as usize]) {
             return Ok(());
         }
-        self.log.file(self.time_us(), self.name(file), FileAction::Close).map_err(|e| failure(&e))
+        Ok(self.log.file(self.time_us(), self.name(file), FileAction::Close)?)
     }
 
     /// All files are closed.
@@ -78,16 +74,15 @@ impl<'a> Iolog<'a> {
     /// The job is over: closes all files and writes what is left.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.closed_all()?;
-        self.log.finish().map_err(|e| failure(&e))
+        Ok(self.log.finish()?)
     }
 
-    fn line(&mut self, file: u32, action: IoAction, offset: u64, len: u32) -> Result<(), Failure> {
+    fn line(&mut self, file: u32, op: Op, offset: u64, len: u32) -> Result<(), Failure> {
         let (time, name) = (self.time_us(), self.name(file));
-        let opened = match std::mem::replace(&mut self.open[file as usize], true) {
-            true => Ok(()),
-            false => self.log.file(time, name, FileAction::Open),
-        };
-        opened.and_then(|()| self.log.io(time, name, action, offset, len)).map_err(|e| failure(&e))
+        if !std::mem::replace(&mut self.open[file as usize], true) {
+            self.log.file(time, name, FileAction::Open)?;
+        }
+        Ok(self.log.io(time, name, op.name(), offset, len)?)
     }
 
     fn name(&self, file: u32) -> &'a OsStr {
@@ -100,13 +95,15 @@ impl<'a> Iolog<'a> {
     }
 }
 
-fn failure(error: &LogError) -> Failure {
-    let line = format!("{error}: {}", reason(&error.source));
-    let advice = match error.doing {
-        "open" => "give `write_iolog` a file in a directory that is there and may be written to",
-        _ => "the log ends early; give `write_iolog` a file on a disk with more room",
-    };
-    Failure::from_io(&error.source, "write_iolog")
-        .note("iolog-not-written", line)
-        .note("iolog-not-written", advice)
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        let line = format!("{error}: {}", reason(&error.source));
+        let advice = match error.doing {
+            "open" => "give `write_iolog` a file in a directory that is there and may be written to",
+            _ => "the log ends early; give `write_iolog` a file on a disk with more room",
+        };
+        Failure::from_io(&error.source, "write_iolog")
+            .note("iolog-not-written", line)
+            .note("iolog-not-written", advice)
+    }
 }

@@ -12,49 +12,43 @@
 //! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `exec_commands` (`exec_prerun`, `exec_postrun`) and `shell`.
 #![forbid(unsafe_code)]
 
-pub mod event;
 pub mod idle;
 pub mod logs;
 pub mod result;
 pub mod trigger;
 
 mod block_states;
+mod commands;
 mod context;
 mod control;
 mod disk;
-mod exec_commands;
 mod failure;
 mod flow;
 mod io_loop;
 mod iolog;
 mod layout;
-mod message;
 mod monitor;
 mod open;
 mod overlap;
 mod placement;
-mod progress;
-mod ramp;
 mod rate_schedule;
 mod registry;
 mod schedule;
-mod serialized;
-mod shell;
 mod signals;
 mod steady;
 mod timing;
 mod totals;
-mod traced;
 mod verification;
 mod waiting;
 mod worker;
+mod wrapped;
 
-pub use event::Event;
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
 pub use placement::run_on;
-pub use progress::{JobProgress, JobState, Progress};
-pub use result::{DiskUsage, JobResult, RunResult, SteadyCheck, SteadyResult};
+pub use result::{
+    DiskUsage, Event, JobProgress, JobResult, JobState, Progress, RunResult, SteadyCheck, SteadyResult,
+};
 pub use schedule::{RunOptions, run};
 pub use signals::hold_report_signal;
 pub use trigger::Trigger;

@@ -1,10 +1,9 @@
-//! What a run hands to whoever writes log files: batches through a bounded queue, so that memory stays bounded too.
+//! The batches that a run sends to the writer of log files, through a bounded queue, so that memory stays bounded too.
 //!
 //! A worker waits for room in the queue, main never does. When the run must end and the writer is stuck, because the disk below it
-//! does not answer, nobody waits for it any longer than the patience of the queue.
+//! does not answer, they wait no longer than the patience of the queue.
 
-pub(crate) mod backlog;
-
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -99,10 +98,12 @@ pub enum LogBatch {
 const LOOK: Duration = Duration::from_millis(1);
 /// The same in a long wait. The queue is not empty by then however fast its writer is.
 const LATER_LOOK: Duration = Duration::from_millis(16);
+/// Batches that may wait in a [`Backlog`]: some 4 MB.
+const BACKLOG: usize = 1 << 16;
 /// Stands for no number of batches.
 const NONE: u64 = u64::MAX;
 
-/// Batches that a writer is done with which is gone.
+/// The number of batches done once the writer is gone.
 const GONE: u64 = u64::MAX - 1;
 
 /// Way to the log writer.
@@ -129,7 +130,7 @@ struct Shared {
     sent: AtomicU64,
     /// Batches that the writer is done with.
     done: AtomicU64,
-    /// The same when somebody gave up waiting, or [`NONE`].
+    /// The same when a sender gave up waiting, or [`NONE`].
     stuck_at: AtomicU64,
     /// A batch was dropped then.
     lost: AtomicBool,
@@ -145,7 +146,7 @@ pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
     (LogSender { batches: sender, shared }, receiver)
 }
 
-/// Since when somebody who is to end waits for the writer.
+/// Since when a sender that is to end waits for the writer.
 #[derive(Debug, Default)]
 struct Wait(Option<(Instant, u64)>);
 
@@ -190,7 +191,7 @@ impl LogSender {
         self.shared.done.load(Relaxed) >= self.shared.sent.load(Relaxed)
     }
 
-    /// True once somebody has given up waiting for the writer, and it has finished nothing since.
+    /// True once a sender has given up waiting for the writer, and it has finished nothing since.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.shared.stuck_at.load(Relaxed) == self.shared.done.load(Relaxed)
@@ -204,7 +205,7 @@ impl LogSender {
 }
 
 impl Wait {
-    /// True when the writer is stuck. Called again and again while the run must end.
+    /// True when the writer is stuck. Polled while the run must end.
     fn is_in_vain(&mut self, shared: &Shared) -> bool {
         let done = shared.done.load(Relaxed);
         if shared.stuck_at.load(Relaxed) == done {
@@ -240,14 +241,14 @@ impl Iterator for LogReceiver {
 }
 
 impl Drop for LogReceiver {
-    /// Nobody needs to wait for what is left.
+    /// Senders stop waiting for what is left.
     fn drop(&mut self) {
         self.shared.done.store(GONE, Relaxed);
     }
 }
 
-/// Tells the writer what time it is now by the clock that a job's logs follow, if they follow one.
-pub(crate) fn tell_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, control: &JobControl) {
+/// Sends the writer the time by the clock that a job's logs follow, if they follow one.
+pub(crate) fn send_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, control: &JobControl) {
     let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
     sender.send(LogBatch::Began { job, epoch_ms: clock_ms(clock) }, || control.stop_requested());
 }
@@ -284,6 +285,58 @@ impl<'a> IoLog<'a> {
         if !samples.is_empty() {
             self.sender.send(LogBatch::Ios { job: self.job, samples }, || self.control.stop_requested());
         }
+    }
+}
+
+/// Main's way to the log writer, a queue before the queue: main never waits for room, so that signals, the live line and reports of the
+/// run so far do not wait for a disk.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    sender: LogSender,
+    waiting: VecDeque<LogBatch>,
+    wait: Wait,
+}
+
+impl Backlog {
+    pub(crate) fn new(sender: LogSender) -> Self {
+        Backlog { sender, waiting: VecDeque::new(), wait: Wait::default() }
+    }
+
+    /// Sends a batch now or later. It is lost if there is no room for it here either.
+    pub(crate) fn send(&mut self, batch: LogBatch) {
+        self.forward();
+        // The end of a job is always queued: there are no more ends than jobs.
+        if self.waiting.len() >= BACKLOG && !matches!(batch, LogBatch::Ended { .. }) {
+            self.sender.lose();
+            return;
+        }
+        self.waiting.push_back(batch);
+        self.forward();
+    }
+
+    /// Forwards what there is room for. Returns how long main may sleep.
+    pub(crate) fn forward(&mut self) -> Duration {
+        while let Some(batch) = self.waiting.pop_front() {
+            if let Some(back) = self.sender.try_send(batch) {
+                self.waiting.push_front(back);
+                return LOOK;
+            }
+        }
+        Duration::MAX
+    }
+
+    /// Polled once all jobs have ended: true when nothing is left to wait for, or when the run `ends` early and the writer is stuck.
+    pub(crate) fn is_over(&mut self, ends: bool) -> bool {
+        self.forward();
+        if self.waiting.is_empty() && self.sender.is_idle() {
+            return true;
+        }
+        let in_vain = ends && self.wait.is_in_vain(&self.sender.shared);
+        if in_vain && !self.waiting.is_empty() {
+            self.waiting.clear();
+            self.sender.lose();
+        }
+        in_vain
     }
 }
 
@@ -337,5 +390,47 @@ mod tests {
         drop(batches);
         (0..3).for_each(|job| sender.send(batch(job), || false));
         assert!(sender.is_idle() && !sender.has_lost());
+    }
+
+    #[test]
+    fn main_never_waits_and_order_is_kept() {
+        let (sender, mut batches) = log_queue(1, Duration::from_secs(3600));
+        let mut backlog = Backlog::new(sender);
+        (0..4).for_each(|job| backlog.send(batch(job)));
+        assert_eq!(backlog.forward(), LOOK);
+        for job in 0..4 {
+            assert!(!backlog.is_over(true));
+            assert_eq!(batches.next(), Some(batch(job)));
+        }
+        assert_eq!(backlog.forward(), Duration::MAX);
+        assert!(!backlog.is_over(false), "the last one is being written");
+        drop(backlog);
+        assert_eq!(batches.next(), None);
+    }
+
+    #[test]
+    fn a_writer_that_is_stuck_is_waited_for_until_the_run_is_ended_early() {
+        let (sender, _batches) = log_queue(1, Duration::ZERO);
+        let mut backlog = Backlog::new(sender.clone());
+        (0..3).for_each(|job| backlog.send(batch(job)));
+        assert!(!backlog.is_over(false) && !backlog.is_over(false) && !sender.has_lost());
+        assert!(!backlog.is_over(true), "patience begins now");
+        assert!(backlog.is_over(true) && sender.is_stuck() && sender.has_lost());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_ends_of_jobs_are_kept() {
+        let (sender, batches) = log_queue(1, Duration::ZERO);
+        let mut backlog = Backlog::new(sender.clone());
+        let sample = RateSample { time_ms: 1, per_second: [1; 3] };
+        (0..BACKLOG + 1).for_each(|_| backlog.send(LogBatch::Bandwidth { job: 0, sample }));
+        assert!(!sender.has_lost());
+        backlog.send(LogBatch::Iops { job: 0, sample });
+        backlog.send(batch(0));
+        assert!(sender.has_lost());
+        assert_eq!(backlog.waiting.len(), BACKLOG + 1);
+        assert_eq!(backlog.waiting.back(), Some(&batch(0)));
+        drop(batches);
+        assert!(backlog.is_over(false), "a writer that is gone needs nothing");
     }
 }

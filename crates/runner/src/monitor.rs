@@ -7,10 +7,8 @@ use ferrio_job::Plan;
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
-use crate::logs::backlog::Backlog;
-use crate::logs::{LogBatch, LogSender, RateSample};
-use crate::progress::{JobProgress, JobState, Progress};
-use crate::result::SteadyResult;
+use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
+use crate::result::{JobProgress, JobState, Progress, SteadyResult};
 use crate::steady::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
@@ -179,10 +177,10 @@ impl JobSamplers {
         let Some(logs) = logs else { return };
         let time_ms = ns / 1_000_000;
         if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
-            logs.bandwidth(index, RateSample { time_ms, per_second });
+            logs.send(LogBatch::Bandwidth { job: index, sample: RateSample { time_ms, per_second } });
         }
         if let Some(per_second) = iops.filter(|_| self.logs_iops) {
-            logs.iops(index, RateSample { time_ms, per_second });
+            logs.send(LogBatch::Iops { job: index, sample: RateSample { time_ms, per_second } });
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What is in flight, byte by byte, for jobs with `serialize_overlap`: a table of a job's own, or one that all jobs with
-//! `io_submit_mode=offload` share.
+//! `serialize_overlap`: holds back an I/O that overlaps one in flight. What is in flight is in a table of the job's own, or in one that all
+//! jobs with `io_submit_mode=offload` share.
 //!
-//! Ranges in flight never overlap each other: they are kept in order, and a look at the two neighbours of a new one tells. A look
-//! costs a binary search, an entry moves those behind it by 24 bytes each: at a depth of some thousands that is still below 2 µs.
-//! A file is what its descriptor says it is, so that two names of one file are the same.
+//! Ranges in flight never overlap each other: they are kept in order, and only the two neighbours of a new one can overlap it. Finding
+//! them is a binary search, and an entry moves those after it by 24 bytes each: at a depth of some thousands that is still below 2 µs.
+//! A file is what its descriptor says it is, so that two names of one file are the same. Nothing allocates per I/O.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,16 +11,17 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ferrio_job::Plan;
+use ferrio_engine::{Completion, EngineError, Op, OpenFile, Request, Submit};
+use ferrio_job::{JobSpec, Plan};
 use nix::sys::stat::{SFlag, fstat};
 
 /// Bytes of a file that an I/O touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Range {
-    pub(crate) file: u32,
-    pub(crate) start: u64,
+struct Range {
+    file: u32,
+    start: u64,
     /// First byte after it.
-    pub(crate) end: u64,
+    end: u64,
 }
 
 impl Range {
@@ -31,7 +32,7 @@ impl Range {
 
 /// What makes two files the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Identity {
+enum Identity {
     /// A file by its file system and number.
     Inode(u64, u64),
     /// A device by its number, whatever node leads to it.
@@ -42,7 +43,7 @@ pub(crate) enum Identity {
 
 impl Identity {
     /// What an open file is.
-    pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
+    fn of(file: impl AsFd) -> io::Result<Self> {
         let stat = fstat(file)?;
         Ok(match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
             SFlag::S_IFBLK | SFlag::S_IFCHR => Identity::Device(stat.st_rdev),
@@ -53,25 +54,25 @@ impl Identity {
 
 /// The ranges in flight and the files they are in.
 #[derive(Debug, Default)]
-pub(crate) struct Ranges {
+struct Ranges {
     sorted: Vec<Range>,
     files: HashMap<Identity, u32>,
 }
 
 impl Ranges {
-    /// No file yet, room for so many ranges.
-    pub(crate) fn new(units: u32) -> Self {
+    /// No file yet, room for `units` ranges.
+    fn new(units: u32) -> Self {
         Ranges { sorted: Vec::with_capacity(units as usize), files: HashMap::new() }
     }
 
     /// The number that a file has in [`Range`].
-    pub(crate) fn file(&mut self, identity: Identity) -> u32 {
+    fn file(&mut self, identity: Identity) -> u32 {
         let next = self.files.len() as u32;
         *self.files.entry(identity).or_insert(next)
     }
 
     /// Enters a range, unless one in flight overlaps it.
-    pub(crate) fn enter(&mut self, range: Range) -> bool {
+    fn enter(&mut self, range: Range) -> bool {
         let place =
             self.sorted.partition_point(|other| (other.file, other.start) < (range.file, range.start));
         let before = place.checked_sub(1).and_then(|before| self.sorted.get(before));
@@ -82,8 +83,8 @@ impl Ranges {
         free
     }
 
-    /// Takes a range out.
-    pub(crate) fn leave(&mut self, range: Range) {
+    /// Removes a range.
+    fn leave(&mut self, range: Range) {
         if let Ok(place) = self.sorted.binary_search(&range) {
             self.sorted.remove(place);
         }
@@ -92,9 +93,9 @@ impl Ranges {
 
 /// The table of all jobs of a run that have both `serialize_overlap` and `io_submit_mode=offload`.
 ///
-/// Who finds its range taken queues up: it goes before those that come later, so that nobody who hammers one block keeps others
-/// out. A job takes what it has in flight out of the table when it reaps, and goes on reaping while it waits; so each waits for
-/// ranges that will be free, or for somebody who came before, and never in a circle.
+/// A job that finds its range taken queues up: it goes before those that come later, so that a job that hammers one block does not keep
+/// others out. A job removes what it had in flight from the table when it reaps, and goes on reaping while it waits; so each waits for
+/// ranges that will be free, or for a job that came before, and never in a circle.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRanges {
     state: Mutex<RangeTable>,
@@ -105,7 +106,7 @@ pub(crate) struct SharedRanges {
 #[derive(Debug, Default)]
 struct RangeTable {
     ranges: Ranges,
-    /// Jobs and what each wants, who came first before the others.
+    /// Jobs and the range each wants, in order of arrival.
     waiting: Vec<(usize, Range)>,
 }
 
@@ -134,26 +135,26 @@ impl SharedRanges {
     }
 
     /// The number that a file has in [`Range`].
-    pub(crate) fn file(&self, identity: Identity) -> u32 {
+    fn file(&self, identity: Identity) -> u32 {
         self.state().ranges.file(identity)
     }
 
-    /// Enters a range of a job, unless one in flight overlaps it or somebody who wants a part of it came before. The job must then
-    /// try again; nothing else of it waits until it has succeeded.
-    pub(crate) fn enter(&self, job: usize, range: Range) -> bool {
+    /// Enters a range of a job, unless one in flight overlaps it or a job that waits for a part of it came before. The job must then
+    /// try again; it waits for no other range until this succeeds.
+    fn enter(&self, job: usize, range: Range) -> bool {
         self.state().enter(job, range)
     }
 
     /// Enters a range of a job as soon as it is free. Only for a job that has none in the table: others could wait for that.
-    pub(crate) fn enter_when_free(&self, job: usize, range: Range) {
+    fn enter_when_free(&self, job: usize, range: Range) {
         let mut state = self.state();
         while !state.enter(job, range) {
             state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Takes ranges out.
-    pub(crate) fn leave(&self, ranges: impl Iterator<Item = Range>) {
+    /// Removes ranges.
+    fn leave(&self, ranges: impl Iterator<Item = Range>) {
         let mut state = self.state();
         ranges.for_each(|range| state.ranges.leave(range));
         if !state.waiting.is_empty() {
@@ -161,14 +162,145 @@ impl SharedRanges {
         }
     }
 
-    /// A job wants nothing any more.
-    pub(crate) fn withdraw(&self, job: usize) {
+    /// A job no longer waits for a range.
+    fn withdraw(&self, job: usize) {
         self.state().waiting.retain(|(other, _)| *other != job);
         self.left.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, RangeTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a job with `serialize_overlap` has in flight.
+pub(crate) struct JobRanges {
+    table: Table,
+    /// The number in the table of each of the job's files.
+    files: Vec<u32>,
+    /// Files without a descriptor are told apart by their names.
+    diskless: bool,
+    /// The range of each unit.
+    units: Vec<Option<Range>>,
+    /// Units that have one.
+    busy: u32,
+}
+
+enum Table {
+    Own(Ranges),
+    /// With others, and which job this is.
+    Shared(Arc<SharedRanges>, usize),
+}
+
+impl JobRanges {
+    /// Of job number `job`, in the table that it shares with others, if it does. `None` unless it asks for this.
+    pub(crate) fn of(spec: &JobSpec, shared: Option<Arc<SharedRanges>>, job: usize) -> Option<Self> {
+        if !spec.serialize_overlap {
+            return None;
+        }
+        let table = match shared {
+            None => Table::Own(Ranges::new(spec.units())),
+            Some(table) => Table::Shared(table, job),
+        };
+        let mut own = JobRanges {
+            table,
+            files: vec![0; spec.files.len()],
+            diskless: spec.engine.is_diskless(),
+            units: vec![None; spec.units() as usize],
+            busy: 0,
+        };
+        if own.diskless {
+            for (index, file) in spec.files.iter().enumerate() {
+                own.identify(index, Identity::Path(file.path.clone()));
+            }
+        }
+        Some(own)
+    }
+
+    fn identify(&mut self, index: usize, identity: Identity) {
+        self.files[index] = match &mut self.table {
+            Table::Own(ranges) => ranges.file(identity),
+            Table::Shared(table, _) => table.file(identity),
+        };
+    }
+
+    /// Looks which file a descriptor leads to. A closed one is looked at when it is opened.
+    pub(crate) fn look_at(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        if let Some(fd) = file.fd.as_ref().filter(|_| !self.diskless) {
+            let identity = Identity::of(fd).map_err(|e| EngineError::new("fstat", e))?;
+            self.identify(index, identity);
+        }
+        Ok(())
+    }
+
+    /// The range of a request; syncs have none.
+    fn range(&self, request: &Request) -> Option<Range> {
+        let Request { op, file, offset, len, .. } = *request;
+        let touches = matches!(op, Op::Read | Op::Write | Op::Trim) && len > 0;
+        let file = self.files[file as usize];
+        touches.then(|| Range { file, start: offset, end: offset.saturating_add(len.into()) })
+    }
+
+    /// True when the range is the job's now. When nothing of the job is in flight that needs to be reaped, this waits for others.
+    fn enter(&mut self, range: Range) -> bool {
+        match &mut self.table {
+            Table::Own(ranges) => ranges.enter(range),
+            Table::Shared(table, job) if self.busy > 0 => table.enter(*job, range),
+            Table::Shared(table, job) => {
+                table.enter_when_free(*job, range);
+                true
+            }
+        }
+    }
+
+    /// Submits a request, unless its range is in use: then the engine counts as full, so that the loop reaps and tries again.
+    pub(crate) fn submit(&mut self, request: &Request, submit: impl FnOnce() -> Submit) -> Submit {
+        let Some(range) = self.range(request) else { return submit() };
+        if !self.enter(range) {
+            return Submit::Full;
+        }
+        let outcome = submit();
+        match outcome {
+            Submit::Queued => {
+                self.units[request.unit as usize] = Some(range);
+                self.busy += 1;
+            }
+            Submit::Done(_) | Submit::Full => self.release([range].into_iter()),
+        }
+        outcome
+    }
+
+    /// These ranges are free again.
+    fn release(&mut self, ranges: impl Iterator<Item = Range>) {
+        match &mut self.table {
+            Table::Own(table) => ranges.for_each(|range| table.leave(range)),
+            Table::Shared(table, _) => table.leave(ranges),
+        }
+    }
+
+    /// Frees the ranges of what was reaped.
+    pub(crate) fn completed(&mut self, done: &[Completion]) {
+        if done.is_empty() {
+            return;
+        }
+        let mut units = std::mem::take(&mut self.units);
+        let mut freed = 0;
+        self.release(done.iter().filter_map(|completion| {
+            let range = units[completion.unit as usize].take();
+            freed += u32::from(range.is_some());
+            range
+        }));
+        self.busy -= freed;
+        self.units = units;
+    }
+}
+
+impl Drop for JobRanges {
+    fn drop(&mut self) {
+        if let Table::Shared(table, job) = &self.table {
+            table.leave(self.units.iter().flatten().copied());
+            table.withdraw(*job);
+        }
     }
 }
 
@@ -253,7 +385,7 @@ mod tests {
     #[test]
     fn a_table_is_shared_by_two_jobs_or_more_that_set_both_options() {
         let table = |wanted: &[(bool, bool)]| {
-            let job = |&(offload, serialize_overlap): &(bool, bool)| ferrio_job::JobSpec {
+            let job = |&(offload, serialize_overlap): &(bool, bool)| JobSpec {
                 offload,
                 serialize_overlap,
                 ..ferrio_plan::testing::default_job("a")

@@ -102,7 +102,7 @@ mod tests {
         spec.depth.iodepth = 2;
         spec.rates.iops = PerDirection([1000, 0, 0]);
         let clock = Clock::monotonic();
-        let timing = Timing::start(1_000_000_000, &clock, &spec.limits, Usage::default());
+        let timing = Timing::start(1_000_000_000, &clock, &spec, Usage::default());
         (*RateSchedule::new(&spec, [0; SEEDS], clock).unwrap(), spec, timing)
     }
 
@@ -144,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_of_the_ramp_the_schedule_begins_anew_and_what_is_in_flight_keeps_its_time() {
+    fn at_the_end_of_the_ramp_the_schedule_starts_again_and_what_is_in_flight_keeps_its_time() {
         let (mut paced, mut spec, _) = job();
         spec.limits.ramp_time = Duration::from_millis(100);
-        let mut timing = Timing::start(at(0), &Clock::monotonic(), &spec.limits, Usage::default());
+        let mut timing = Timing::start(at(0), &Clock::monotonic(), &spec, Usage::default());
         for (unit, now) in [(0, at(0)), (1, at(90_000_000))] {
             assert_eq!(paced.wait_for(Direction::Read, &timing, now), None);
             paced.issued(unit, &io(Direction::Read));

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, Signal};
 
-use crate::message::Message;
+use crate::context::Message;
 
 /// Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives before the run begins asks for a report as well, instead of
 /// ending the program. To be called first of all, on the main thread.

@@ -8,11 +8,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Plan, SteadyFigure, SteadyState};
-use ferrio_stats::{Clock, steady};
+use ferrio_stats::Clock;
 
 use crate::control::JobControl;
-use crate::progress::JobState;
-use crate::result::{SteadyCheck, SteadyResult};
+use crate::result::{JobState, SteadyCheck, SteadyResult};
 
 /// Watches all jobs of a run that have a steady state.
 pub(crate) struct SteadyWatch {
@@ -143,7 +142,7 @@ impl SteadyWatch {
 impl SteadyGroup {
     /// Adds a check to the window. True once the window is steady.
     fn add(&mut self, check: SteadyCheck) -> bool {
-        let SteadyState { figure, slope, limit, percent, .. } = self.state;
+        let SteadyState { figure, slope: judges_slope, limit, percent, .. } = self.state;
         if self.window.len() == self.state.checks() {
             self.window.pop_front();
         }
@@ -160,16 +159,16 @@ impl SteadyGroup {
                 SteadyFigure::Latency => check.lat_ns,
             })
             .collect();
-        let mean = steady::mean(&values);
-        let (absolute, whole) = match slope {
-            true => (steady::slope(&values), mean.floor()),
-            false => (steady::deviation(&values), mean),
+        let mean = mean(&values);
+        let (absolute, whole) = match judges_slope {
+            true => (slope(&values), mean.floor()),
+            false => (deviation(&values), mean),
         };
         let relative = if percent { 100.0 * absolute / whole } else { absolute };
         // Where nothing is done nothing can be said in percent.
         let criterion = if relative.is_finite() { relative } else { 0.0 };
         let attained = relative.is_finite() && criterion.abs() < limit;
-        let (max_deviation, slope) = if slope { (0.0, absolute) } else { (absolute, 0.0) };
+        let (max_deviation, slope) = if judges_slope { (0.0, absolute) } else { (absolute, 0.0) };
         self.result = SteadyResult { attained, criterion, max_deviation, slope, checks: Vec::new() };
         attained
     }
@@ -202,6 +201,31 @@ impl Sum {
         let lat_ns = self.latency_ns.checked_div(self.latencies).unwrap_or(0);
         SteadyCheck { iops: self.iops, bw: self.bw, lat_ns }
     }
+}
+
+/// Mean of the values, 0 without any.
+fn mean(values: &[u64]) -> f64 {
+    let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
+    if values.is_empty() { 0.0 } else { sum as f64 / values.len() as f64 }
+}
+
+/// The largest distance of a value from the mean, 0 without values.
+fn deviation(values: &[u64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|&value| (value as f64 - mean).abs()).fold(0.0, f64::max)
+}
+
+/// Slope of the straight line that fits the values best, per value; 0 with fewer than two.
+fn slope(values: &[u64]) -> f64 {
+    let n = values.len() as f64;
+    if n < 2.0 {
+        return 0.0;
+    }
+    let middle = (n - 1.0) / 2.0;
+    let mean = mean(values);
+    let rise: f64 = (0..).zip(values).map(|(x, &y)| (f64::from(x) - middle) * (y as f64 - mean)).sum();
+    // The squares of the distances of 0..n from their middle.
+    rise / (n * (n * n - 1.0) / 12.0)
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! The clock of one job: ramp, run time, time spent in the I/O loop. All in clock ticks until someone asks for ns.
+//! The clock of one job: ramp, run time, time spent in the I/O loop. All in clock ticks until a caller asks for ns.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use ferrio_job::Limits;
+use ferrio_job::{JobSpec, Plan};
 use ferrio_stats::{Clock, Usage};
 use nix::time::{ClockId, clock_gettime};
 
@@ -24,7 +27,7 @@ pub(crate) struct Timing {
     loop_ticks: u64,
     usage_before: Usage,
     restarted_ms: Option<u64>,
-    /// The clock of `restarted_ms`.
+    /// The clock of `restarted_ms`, by its number for clock_gettime.
     start_clock: i32,
 }
 
@@ -42,7 +45,8 @@ pub(crate) enum Milestone {
 
 impl Timing {
     /// The job starts at `now`.
-    pub(crate) fn start(now: u64, clock: &Clock, limits: &Limits, usage: Usage) -> Self {
+    pub(crate) fn start(now: u64, clock: &Clock, spec: &JobSpec, usage: Usage) -> Self {
+        let limits = &spec.limits;
         let ticks = |duration: Duration| if duration.is_zero() { u64::MAX } else { clock.ticks(duration) };
         let ramp = ticks(limits.ramp_time);
         let runtime = ticks(limits.runtime);
@@ -60,13 +64,8 @@ impl Timing {
             loop_ticks: 0,
             usage_before: usage,
             restarted_ms: None,
-            start_clock: 0,
+            start_clock: spec.measure.start_clock,
         }
-    }
-
-    /// The same with another clock, by its number for clock_gettime, for [`Timing::restarted_ms`].
-    pub(crate) fn told_by(self, start_clock: i32) -> Self {
-        Timing { start_clock, ..self }
     }
 
     /// True before the end of the ramp.
@@ -179,18 +178,101 @@ pub(crate) fn clock_ms(clock: i32) -> u64 {
     now.map_or(0, |now| now.tv_sec() as u64 * 1000 + now.tv_nsec() as u64 / 1_000_000)
 }
 
+/// The bytes of a ramp (`ramp_size`), of one job or of all jobs that are reported as one.
+#[derive(Debug)]
+pub(crate) struct SharedRamp {
+    size: u64,
+    moved: AtomicU64,
+}
+
+/// A job's part of a ramp.
+#[derive(Debug)]
+pub(crate) struct RampSize {
+    ramp: Arc<SharedRamp>,
+    /// Bytes of this job that are in the shared count.
+    counted: u64,
+}
+
+impl SharedRamp {
+    fn new(size: u64) -> Arc<Self> {
+        Arc::new(SharedRamp { size, moved: AtomicU64::new(0) })
+    }
+
+    /// The ramps of the jobs of a plan; those of a group with `group_reporting` share one.
+    pub(crate) fn of(plan: &Plan) -> Vec<Option<Arc<Self>>> {
+        let mut groups: HashMap<u32, Arc<Self>> = HashMap::new();
+        let mut ramp = |spec: &JobSpec| {
+            let size = spec.limits.ramp_size;
+            if size == 0 {
+                return None;
+            }
+            if !spec.group_reporting {
+                return Some(SharedRamp::new(size));
+            }
+            Some(Arc::clone(groups.entry(spec.group).or_insert_with(|| SharedRamp::new(size))))
+        };
+        plan.jobs.iter().map(|job| ramp(&job.spec)).collect()
+    }
+}
+
+impl RampSize {
+    /// The part of a job that has moved nothing yet.
+    pub(crate) fn new(ramp: Arc<SharedRamp>) -> Self {
+        RampSize { ramp, counted: 0 }
+    }
+
+    /// True when all is moved. `moved` is what this job has moved so far.
+    pub(crate) fn is_over(&mut self, moved: u64) -> bool {
+        let more = moved.saturating_sub(self.counted);
+        self.counted += more;
+        let before = match more {
+            0 => self.ramp.moved.load(Relaxed),
+            more => self.ramp.moved.fetch_add(more, Relaxed),
+        };
+        before.saturating_add(more) >= self.ramp.size
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use ferrio_plan::testing::default_job;
+    use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
 
+    fn ramps(jobs: &[(u32, bool, u64)]) -> Vec<Option<RampSize>> {
+        let job = |&(group, group_reporting, ramp_size): &(u32, bool, u64)| {
+            let mut spec = JobSpec { group, group_reporting, ..default_job("a") };
+            spec.limits.ramp_size = ramp_size;
+            spec
+        };
+        SharedRamp::of(&plan(jobs.iter().map(job))).into_iter().map(|ramp| ramp.map(RampSize::new)).collect()
+    }
+
+    #[test]
+    fn a_job_counts_for_itself() {
+        let mut ramps = ramps(&[(0, false, 8192), (0, false, 8192), (0, false, 0)]);
+        assert!(ramps[2].is_none());
+        let first = ramps[0].as_mut().unwrap();
+        assert!(!first.is_over(0) && !first.is_over(4096) && !first.is_over(8191) && first.is_over(8192));
+        assert!(!ramps[1].as_mut().unwrap().is_over(4096));
+    }
+
+    #[test]
+    fn jobs_reported_as_one_count_together() {
+        let mut ramps = ramps(&[(1, true, 8192), (1, true, 8192), (2, true, 8192)]);
+        assert!(!ramps[0].as_mut().unwrap().is_over(4096));
+        assert!(!ramps[0].as_mut().unwrap().is_over(4096), "the same bytes");
+        assert!(ramps[1].as_mut().unwrap().is_over(4096));
+        assert!(ramps[0].as_mut().unwrap().is_over(4096), "the other job moved the rest");
+        assert!(!ramps[2].as_mut().unwrap().is_over(4096));
+    }
+
     fn timing(ramp_ns: u64, runtime_ns: u64) -> (Timing, Clock) {
-        let mut limits = default_job("a").limits;
-        limits.ramp_time = Duration::from_nanos(ramp_ns);
-        limits.runtime = Duration::from_nanos(runtime_ns);
+        let mut spec = default_job("a");
+        spec.limits.ramp_time = Duration::from_nanos(ramp_ns);
+        spec.limits.runtime = Duration::from_nanos(runtime_ns);
         let clock = Clock::monotonic();
-        (Timing::start(1000, &clock, &limits, Usage::default()), clock)
+        (Timing::start(1000, &clock, &spec, Usage::default()), clock)
     }
 
     #[test]
@@ -218,10 +300,10 @@ mod tests {
 
     #[test]
     fn a_ramp_of_bytes_is_over_when_it_is_said_so() {
-        let mut limits = default_job("a").limits;
-        limits.ramp_size = 4096;
-        limits.runtime = Duration::from_nanos(50);
-        let mut timing = Timing::start(1000, &Clock::monotonic(), &limits, Usage::default());
+        let mut spec = default_job("a");
+        spec.limits.ramp_size = 4096;
+        spec.limits.runtime = Duration::from_nanos(50);
+        let mut timing = Timing::start(1000, &Clock::monotonic(), &spec, Usage::default());
         assert!(timing.in_ramp() && timing.next_milestone() == u64::MAX - 1);
         timing.end_ramp(9000);
         assert_eq!(timing.next_due(), 9000);
@@ -230,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_attends_to_milestones_calls_and_if_asked_to_due_every_io() {
+    fn work_is_due_at_milestones_when_called_for_and_if_asked_at_every_io() {
         let (mut timing, _) = timing(100, 50);
         assert_eq!(timing.next_due(), timing.next_milestone());
         timing.set_due_now();

@@ -8,7 +8,7 @@ use ferrio_stats::Clock;
 
 use crate::control::JobControl;
 use crate::logs::{LogBatch, LogSender, RateSample};
-use crate::progress::JobState;
+use crate::result::JobState;
 
 /// Time between two ticks, ms since the run began.
 const TICK_MS: u64 = 250;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ferrio_job::{Diagnostic, reason};
 
-use crate::shell::{self, ShellStatus};
+use crate::commands::{self, ShellStatus};
 
 /// When to end the run, and what to do then.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Trigger {
     /// Runs the command. What the user should know, if it fails.
     pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
-        let message = match shell::run(command, io::stderr().as_fd()) {
+        let message = match commands::run(command, io::stderr().as_fd()) {
             Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),
             Err(e) => format!("trigger command `{command}` cannot be run: {}", reason(&e)),

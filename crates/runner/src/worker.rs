@@ -11,17 +11,15 @@ use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
 use crate::block_states::BlockStates;
-use crate::context::Context;
+use crate::context::{Context, Message};
 use crate::failure::Failure;
 use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
 use crate::layout::LaidOut;
-use crate::message::{Message, Snapshot};
-use crate::progress::JobState;
-use crate::result::JobResult;
+use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
-use crate::{exec_commands, layout, placement};
+use crate::{commands, layout, placement};
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -32,13 +30,8 @@ struct Reached {
     set_up: bool,
 }
 
-/// Body of the worker thread.
-pub(crate) fn run<E: Engine>(context: Context<'_>) {
-    run_with(context, E::open);
-}
-
-/// Body of the worker thread, with what `open` opens. A panic becomes the job's error.
-pub(crate) fn run_with<E: Engine>(
+/// Body of the worker thread, with the engine that `open` opens. A panic becomes the job's error.
+pub(crate) fn run<E: Engine>(
     mut context: Context<'_>,
     open: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
 ) {
@@ -92,8 +85,8 @@ fn work<E: Engine>(
     }
     if spec.create_only {
         reached.set_up = true;
-        exec_commands::prerun(context)?;
-        exec_commands::postrun(context);
+        commands::prerun(context)?;
+        commands::postrun(context);
         if spec.unlink {
             unlink(spec, &mut note);
         }
@@ -136,8 +129,8 @@ fn work<E: Engine>(
     context.gate.wait();
 
     if opens_late {
-        exec_commands::prerun(context)?;
-        io_loop.open(&mut note).inspect_err(|_| exec_commands::postrun(context))?;
+        commands::prerun(context)?;
+        io_loop.open(&mut note).inspect_err(|_| commands::postrun(context))?;
     }
     if let Some(flow) = &context.flow {
         flow.join();
@@ -149,31 +142,22 @@ fn work<E: Engine>(
     // The error of the I/O itself matters more than that of its log.
     let outcome = outcome.and(io_loop.end_iolog());
     control.set_state(JobState::Finishing);
-    if let Some(start_ms) = io_loop.restarted_ms() {
-        result.start_ms = start_ms;
-    }
-    result.latency_depth = io_loop.searched_depth();
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
-    let since = io_loop.measuring_since();
-    result.in_ramp = io_loop.in_ramp();
-    (result.stats, result.measured) = io_loop.into_figures();
+    let figures = io_loop.into_figures();
     if spec.life.runs_commands() {
-        tell_figures(context, result, since);
+        // The command after the I/O may take long: reports meanwhile show how the job ended.
+        let snapshot = Box::new(figures.clone());
+        let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
     }
+    *result = figures.result;
     debug!(target: "file", job = spec.number; "close {} files", files.files.len());
-    exec_commands::postrun(context);
+    commands::postrun(context);
     drop(files);
     if spec.unlink {
         unlink(spec, &mut note);
     }
     outcome
-}
-
-/// Tells main how the job ended: the command after its I/O may take long, and reports meanwhile show that.
-fn tell_figures(context: &Context<'_>, result: &JobResult, since: u64) {
-    let snapshot = Box::new(Snapshot { result: result.clone(), since, taken: context.clock.now() });
-    let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.

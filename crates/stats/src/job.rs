@@ -1,7 +1,5 @@
 //! All figures of one job (one clone), or of several merged into one report entry.
 
-mod since;
-
 use crate::block_errors::BlockErrors;
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
@@ -72,6 +70,23 @@ impl DirectionStats {
         merge_latency(&mut self.response, other.response.as_deref());
         self.bw.merge(&other.bw);
         self.iops.merge(&other.iops);
+    }
+
+    /// I/Os, bytes, time and latencies since `earlier`, a copy of these figures made before; `None` if they were reset in between.
+    #[must_use]
+    pub fn since(&self, earlier: &DirectionStats) -> Option<DirectionStats> {
+        Some(DirectionStats {
+            ios: self.ios.checked_sub(earlier.ios)?,
+            bytes: self.bytes.checked_sub(earlier.bytes)?,
+            short: self.short.checked_sub(earlier.short)?,
+            runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
+            slat: latency_since(self.slat.as_deref(), earlier.slat.as_deref())?,
+            clat: latency_since(self.clat.as_deref(), earlier.clat.as_deref())?,
+            total: latency_since(self.total.as_deref(), earlier.total.as_deref())?,
+            lat_is_clat: self.lat_is_clat,
+            response: latency_since(self.response.as_deref(), earlier.response.as_deref())?,
+            ..DirectionStats::default()
+        })
     }
 
     /// Before anything else of the latencies is merged.
@@ -208,6 +223,15 @@ fn merge_latency(into: &mut Option<Box<Latency>>, from: Option<&Latency>) {
     }
 }
 
+/// The difference of two states of one latency, each perhaps not measured or without a sample yet. The outer `None`: it was reset.
+fn latency_since(now: Option<&Latency>, earlier: Option<&Latency>) -> Option<Option<Box<Latency>>> {
+    match (now, earlier) {
+        (Some(now), Some(earlier)) => now.since(earlier).map(|latency| Some(Box::new(latency))),
+        (Some(now), None) => Some(Some(Box::new(now.clone()))),
+        (None, earlier) => earlier.is_none_or(|earlier| earlier.count() == 0).then_some(None),
+    }
+}
+
 /// Figures of fsync, fdatasync and sync_file_range calls issued by the workload.
 #[derive(Clone, Debug, Default)]
 pub struct SyncStats {
@@ -221,6 +245,15 @@ impl SyncStats {
     /// Records the latency of one call in ns. Allocates at the first one.
     pub fn record(&mut self, ns: u64) {
         self.latency.get_or_insert_default().record(ns);
+    }
+
+    /// The calls since `earlier`, a copy of these figures made before; `None` if they were reset in between.
+    #[must_use]
+    pub fn since(&self, earlier: &SyncStats) -> Option<SyncStats> {
+        Some(SyncStats {
+            ios: self.ios.checked_sub(earlier.ios)?,
+            latency: latency_since(self.latency.as_deref(), earlier.latency.as_deref())?,
+        })
     }
 }
 
@@ -299,6 +332,26 @@ impl JobStats {
         if let Some(block_errors) = &other.block_errors {
             self.block_errors.get_or_insert_default().merge(block_errors);
         }
+    }
+
+    /// What the job did since `earlier`, a copy of these figures made before: per direction, syncs, time, CPU use and the number of
+    /// errors. `None` if the figures were reset in between. The first error is that of the whole job.
+    ///
+    /// Only sums and latencies are subtracted. Samples of bandwidth and IOPS are not sums and stay empty, as do the coarse distributions
+    /// (queue depths, batch sizes, latency buckets).
+    #[must_use]
+    pub fn since(&self, earlier: &JobStats) -> Option<JobStats> {
+        let [read, write, trim] = &self.directions;
+        let [read_before, write_before, trim_before] = &earlier.directions;
+        Some(JobStats {
+            directions: [read.since(read_before)?, write.since(write_before)?, trim.since(trim_before)?],
+            sync: self.sync.since(&earlier.sync)?,
+            job_runtime_ms: self.job_runtime_ms.saturating_sub(earlier.job_runtime_ms),
+            usage: self.usage.since(&earlier.usage),
+            total_errors: self.total_errors.saturating_sub(earlier.total_errors),
+            first_error: self.first_error,
+            ..JobStats::default()
+        })
     }
 }
 

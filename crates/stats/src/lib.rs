@@ -12,12 +12,10 @@ pub mod clock;
 pub mod distribution;
 pub mod job;
 pub mod latency;
-pub mod live;
 pub mod priority;
 pub mod quantile;
 pub mod recorder;
 pub mod samples;
-pub mod steady;
 pub mod usage;
 
 pub use block_errors::{BlockErrors, BlockState};
@@ -25,12 +23,8 @@ pub use clock::{Clock, TickSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
 pub use latency::Latency;
-pub use live::LiveCounters;
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
-pub use samples::{SampleStats, Sampler};
+pub use samples::{LiveCounters, SampleStats, Sampler};
 pub use usage::Usage;
-
-/// Number of data directions (read, write, trim), the index range of per-direction arrays.
-pub const DIRECTIONS: usize = 3;

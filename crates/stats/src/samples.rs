@@ -1,9 +1,57 @@
-//! Bandwidth and IOPS samples: every half second (by default) what was done since the last sample.
+//! Figures of a running job: its live counters, and from them samples of bandwidth and IOPS, every half second by default.
 //!
-//! The monitoring thread reads the workers' live counters; workers take no part. Rules as fio's report documents them: an
-//! interval without progress and the last partial interval give no sample.
+//! The monitoring thread reads the counters, which are relaxed atomics on cache lines of their own; workers take no part. Rules as
+//! fio's report documents them: an interval without progress and the last partial interval give no sample.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+
+/// Counters that one worker stores and the monitoring thread loads. Values may be a few I/Os apart from each other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct LiveCounters {
+    /// I/Os completed per direction.
+    ios: [AtomicU64; 3],
+    /// Bytes completed per direction.
+    bytes: [AtomicU64; 3],
+    /// Sum of completion latencies, ns, if the job publishes them.
+    latency_ns: AtomicU64,
+    /// How many the sum is of.
+    latencies: AtomicU64,
+}
+
+impl LiveCounters {
+    /// Stores the worker's counters of one direction. Only the owning worker calls it.
+    #[inline]
+    pub fn store(&self, direction: usize, ios: u64, bytes: u64) {
+        self.ios[direction].store(ios, Relaxed);
+        self.bytes[direction].store(bytes, Relaxed);
+    }
+
+    /// Stores the sum of all completion latencies in ns and their number. Only the owning worker calls it, if at all.
+    pub fn store_latency(&self, sum_ns: u64, count: u64) {
+        self.latency_ns.store(sum_ns, Relaxed);
+        self.latencies.store(count, Relaxed);
+    }
+
+    /// Sum of the completion latencies published last, ns, and their number.
+    #[must_use]
+    pub fn latency(&self) -> (u64, u64) {
+        (self.latency_ns.load(Relaxed), self.latencies.load(Relaxed))
+    }
+
+    /// I/Os completed so far.
+    #[must_use]
+    pub fn ios(&self) -> [u64; 3] {
+        self.ios.each_ref().map(|c| c.load(Relaxed))
+    }
+
+    /// Bytes completed so far.
+    #[must_use]
+    pub fn bytes(&self) -> [u64; 3] {
+        self.bytes.each_ref().map(|c| c.load(Relaxed))
+    }
+}
 
 /// Statistics over samples. Values are whole KiB/s or I/Os per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -95,12 +143,7 @@ impl Sampler {
 
     /// Resets at the end of a ramp, when counters and clock of the job start again at zero.
     pub fn restart(&mut self) {
-        *self = Sampler {
-            interval_ns: self.interval_ns,
-            last_ns: 0,
-            last: [0; 3],
-            stats: [SampleStats::default(); 3],
-        };
+        *self = Sampler { interval_ns: self.interval_ns, ..Sampler::new(0) };
     }
 }
 

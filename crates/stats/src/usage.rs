@@ -38,25 +38,24 @@ impl Usage {
     /// Growth since an earlier reading of the same thread.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
-        Usage {
-            user_us: self.user_us.saturating_sub(earlier.user_us),
-            system_us: self.system_us.saturating_sub(earlier.system_us),
-            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-        }
+        self.zip(earlier, u64::saturating_sub)
     }
 
     /// Adds another thread's counters.
     pub fn merge(&mut self, other: &Usage) {
-        self.user_us += other.user_us;
-        self.system_us += other.system_us;
-        self.context_switches += other.context_switches;
-        self.major_faults += other.major_faults;
-        self.minor_faults += other.minor_faults;
+        *self = self.zip(other, |own, others| own + others);
+    }
+
+    fn zip(&self, other: &Usage, combine: impl Fn(u64, u64) -> u64) -> Usage {
+        Usage {
+            user_us: combine(self.user_us, other.user_us),
+            system_us: combine(self.system_us, other.system_us),
+            context_switches: combine(self.context_switches, other.context_switches),
+            major_faults: combine(self.major_faults, other.major_faults),
+            minor_faults: combine(self.minor_faults, other.minor_faults),
+        }
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,12 +3,24 @@
 //! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
 //! and a length. In version 3 each line begins with the microseconds since the job opened the log; version 2 has no times. A log
 //! that was appended to has headers in the middle.
+//!
+//! Several jobs may write to one file. Each write ends with a line, and the kernel appends it in one piece, so lines of different jobs
+//! never mix.
 #![forbid(unsafe_code)]
 
-mod writer;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 pub use ferrio_job::IologVersion;
-pub use writer::{LogError, Writer};
+
+/// Bytes that are collected before they are written; the line that reaches this many is written with them.
+const ENOUGH: usize = 8192;
+
+/// Room after [`ENOUGH`] for that line, unless its file has a very long name.
+const LINE: usize = 512;
 
 /// What a line says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,34 +45,236 @@ impl FileAction {
     }
 }
 
-/// What a line says that was done to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IoAction {
-    /// Data was read.
-    Read,
-    /// Data was written.
-    Write,
-    /// A range was discarded.
-    Trim,
-    /// fsync(2)
-    Sync,
-    /// fdatasync(2)
-    Datasync,
-    /// sync_file_range(2)
-    SyncFileRange,
+/// A log being written. Dropping it writes what is left in its buffer; [`Writer::finish`] also returns the error.
+#[derive(Debug)]
+pub struct Writer {
+    file: File,
+    path: PathBuf,
+    version: IologVersion,
+    lines: Vec<u8>,
 }
 
-impl IoAction {
-    /// The word in the log.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            IoAction::Read => "read",
-            IoAction::Write => "write",
-            IoAction::Trim => "trim",
-            IoAction::Sync => "sync",
-            IoAction::Datasync => "datasync",
-            IoAction::SyncFileRange => "sync_file_range",
+/// A log that cannot be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} the I/O log {}", path.display())]
+pub struct LogError {
+    /// `open` or `write`.
+    pub doing: &'static str,
+    /// The log.
+    pub path: PathBuf,
+    /// What the kernel said.
+    pub source: io::Error,
+}
+
+impl Writer {
+    /// Opens a log to be appended to, or makes one; its header is the first line to be written.
+    ///
+    /// # Errors
+    /// The file cannot be opened for writing.
+    pub fn append(path: &Path, version: IologVersion) -> Result<Self, LogError> {
+        let file = OpenOptions::new().append(true).create(true).open(path).map_err(|source| LogError {
+            doing: "open",
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut lines = Vec::with_capacity(ENOUGH + LINE);
+        lines.extend_from_slice(version.header().as_bytes());
+        lines.push(b'\n');
+        Ok(Writer { file, path: path.to_owned(), version, lines })
+    }
+
+    /// Adds a line about a file. `time_us` counts from the opening of the log, and is not in logs of version 2.
+    ///
+    /// # Errors
+    /// The log could not be written; what was collected is lost.
+    pub fn file(&mut self, time_us: u64, name: &OsStr, action: FileAction) -> Result<(), LogError> {
+        self.begin_line(time_us, name, action.word());
+        self.end_line()
+    }
+
+    /// Adds a line about an I/O. `action` is its word: `read`, `write`, `trim`, `sync`, `datasync` or `sync_file_range`. Syncs have a
+    /// length of 0.
+    ///
+    /// # Errors
+    /// The log could not be written; what was collected is lost.
+    pub fn io(
+        &mut self,
+        time_us: u64,
+        name: &OsStr,
+        action: &str,
+        offset: u64,
+        len: u32,
+    ) -> Result<(), LogError> {
+        self.begin_line(time_us, name, action);
+        self.number(offset);
+        self.number(u64::from(len));
+        self.end_line()
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// The log could not be written; what was collected is lost.
+    pub fn finish(mut self) -> Result<(), LogError> {
+        self.flush()
+    }
+
+    fn begin_line(&mut self, time_us: u64, name: &OsStr, word: &str) {
+        if self.version == IologVersion::Three {
+            self.lines.extend_from_slice(itoa::Buffer::new().format(time_us).as_bytes());
+            self.lines.push(b' ');
+        }
+        self.lines.extend_from_slice(name.as_bytes());
+        self.lines.push(b' ');
+        self.lines.extend_from_slice(word.as_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.lines.push(b' ');
+        self.lines.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    }
+
+    fn end_line(&mut self) -> Result<(), LogError> {
+        self.lines.push(b'\n');
+        if self.lines.len() < ENOUGH { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> Result<(), LogError> {
+        let written = self.file.write_all(&self.lines);
+        self.lines.clear();
+        written.map_err(|source| LogError { doing: "write", path: self.path.clone(), source })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Lines are left only if the job has already failed, and then its own error is the one to report.
+        let _ = self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::thread;
+
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn written(version: IologVersion, lines: impl FnOnce(&mut Writer)) -> String {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("log");
+        let mut writer = Writer::append(&path, version).unwrap();
+        lines(&mut writer);
+        writer.finish().unwrap();
+        fs::read_to_string(path).unwrap()
+    }
+
+    fn some_lines(writer: &mut Writer) {
+        let name = OsStr::new("dir/f");
+        writer.file(22, name, FileAction::Add).unwrap();
+        writer.file(109, name, FileAction::Open).unwrap();
+        writer.io(115, name, "write", 0, 4096).unwrap();
+        writer.io(220, name, "sync", 4096, 0).unwrap();
+        writer.io(u64::MAX, name, "trim", u64::MAX, u32::MAX).unwrap();
+        writer.file(931, name, FileAction::Close).unwrap();
+    }
+
+    #[test]
+    fn version_3_has_times() {
+        assert_eq!(
+            written(IologVersion::Three, some_lines),
+            "fio version 3 iolog\n22 dir/f add\n109 dir/f open\n115 dir/f write 0 4096\n220 dir/f sync 4096 0\n\
+             18446744073709551615 dir/f trim 18446744073709551615 4294967295\n931 dir/f close\n"
+        );
+    }
+
+    #[test]
+    fn version_2_has_none() {
+        assert_eq!(
+            written(IologVersion::Two, some_lines),
+            "fio version 2 iolog\ndir/f add\ndir/f open\ndir/f write 0 4096\ndir/f sync 4096 0\n\
+             dir/f trim 18446744073709551615 4294967295\ndir/f close\n"
+        );
+    }
+
+    #[test]
+    fn a_log_that_is_there_is_appended_to() {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("log");
+        for name in ["a", "b"] {
+            let mut writer = Writer::append(&path, IologVersion::Two).unwrap();
+            writer.file(0, OsStr::new(name), FileAction::Add).unwrap();
+            writer.finish().unwrap();
+        }
+        let both = "fio version 2 iolog\na add\nfio version 2 iolog\nb add\n";
+        assert_eq!(fs::read_to_string(path).unwrap(), both);
+    }
+
+    #[test]
+    fn lines_of_jobs_that_share_a_log_stay_whole() {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("log");
+        thread::scope(|scope| {
+            for name in ["one", "another", "third"] {
+                let mut writer = Writer::append(&path, IologVersion::Three).unwrap();
+                scope.spawn(move || {
+                    for at in 0..5000 {
+                        writer.io(at, OsStr::new(name), "read", at * 4096, 4096).unwrap();
+                    }
+                    writer.finish().unwrap();
+                });
+            }
+        });
+        let log = fs::read_to_string(path).unwrap();
+        let headers = log.lines().filter(|line| *line == "fio version 3 iolog").count();
+        assert_eq!((headers, log.lines().count()), (3, 3 + 3 * 5000));
+        for name in ["one", "another", "third"] {
+            let own: Vec<_> = log.lines().filter(|line| line.contains(&format!(" {name} "))).collect();
+            let want: Vec<_> =
+                (0..5000_u64).map(|at| format!("{at} {name} read {} 4096", at * 4096)).collect();
+            assert!(own == want, "{name}: {} lines", own.len());
+        }
+    }
+
+    #[test]
+    fn a_dropped_log_loses_nothing() {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("log");
+        drop(Writer::append(&path, IologVersion::Three).unwrap());
+        assert_eq!(fs::read_to_string(path).unwrap(), "fio version 3 iolog\n");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_with_the_name_of_the_log() {
+        let writer = Writer::append(Path::new("/dev/full"), IologVersion::Three).unwrap();
+        let error = writer.finish().unwrap_err();
+        assert_eq!(error.to_string(), "cannot write the I/O log /dev/full");
+        assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn a_log_in_no_directory_cannot_be_opened() {
+        let error = Writer::append(Path::new("/nowhere/at/all"), IologVersion::Three).unwrap_err();
+        assert_eq!((error.doing, error.source.kind()), ("open", io::ErrorKind::NotFound));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn every_io_is_one_line_of_five_words(
+            ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,300}", any::<u64>(), any::<u32>()), 0..200)
+        ) {
+            let log = written(IologVersion::Three, |writer| {
+                for (time, name, offset, len) in &ios {
+                    writer.io(*time, OsStr::new(name), "datasync", *offset, *len).unwrap();
+                }
+            });
+            let want: Vec<_> =
+                ios.iter().map(|(time, name, offset, len)| format!("{time} {name} datasync {offset} {len}")).collect();
+            prop_assert_eq!(log.lines().skip(1).collect::<Vec<_>>(), want);
         }
     }
 }

@@ -7,20 +7,16 @@
 
 mod digest;
 mod header;
-mod interval;
 mod mismatch;
 mod pattern;
-mod replay;
 mod verifier;
 mod written;
 
 pub use ferrio_job::{HEADER_BYTES, VerifyMethod};
 
 pub use digest::Digest;
-pub use header::{Header, MAGIC, VERSION};
-pub use interval::resolve_interval;
+pub use header::{Header, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};
 pub use pattern::{BlockPattern, PatternError};
-pub use replay::SeedReplay;
 pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};
-pub use written::{Written, WrittenList};
+pub use written::{SeedReplay, Written, WrittenList};

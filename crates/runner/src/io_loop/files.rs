@@ -13,7 +13,7 @@ use log::debug;
 use super::IoLoop;
 use crate::failure::Failure;
 use crate::open;
-use crate::progress::JobState;
+use crate::result::JobState;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Opens the files that are open when a pass begins, and shows them to the engine.

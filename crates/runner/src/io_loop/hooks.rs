@@ -13,8 +13,8 @@ use crate::block_states::BlockStates;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::iolog::Iolog;
-use crate::ramp::RampSize;
 use crate::rate_schedule::RateSchedule;
+use crate::timing::RampSize;
 use crate::verification::Verification;
 use crate::waiting::Waiter;
 

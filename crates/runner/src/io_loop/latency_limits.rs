@@ -62,7 +62,7 @@ impl<E: Engine> IoLoop<'_, E> {
                 self.restart_figures();
             }
         }
-        let Some(depth) = self.searched_depth() else { return };
+        let Some(depth) = self.hooks.searched_depth() else { return };
         if self.failure.is_some() {
             return;
         }
@@ -76,11 +76,6 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Some(search) = self.hooks.depth_search() {
             search.begin_window(now);
         }
-    }
-
-    /// The depth that the search has come to, if there is a search.
-    pub(crate) fn searched_depth(&self) -> Option<u32> {
-        self.hooks.searched_depth()
     }
 
     /// What the user should know about a search that found nothing.

@@ -10,7 +10,7 @@ use super::slots::InFlight;
 use crate::context::Context;
 use crate::control::JobControl;
 use crate::logs::{self, IoLog, IoSample};
-use crate::progress::JobState;
+use crate::result::JobState;
 use crate::timing::Timing;
 
 /// Which latencies are taken, decided once per job.
@@ -90,7 +90,7 @@ impl<'a> Meter<'a> {
             now: 0,
             stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
-            timing: Timing::start(0, &context.clock, &spec.limits, Usage::default()),
+            timing: Timing::start(0, &context.clock, spec, Usage::default()),
             live: &context.control.live,
             directions: new_recorders(spec),
             stats: JobStats::default(),
@@ -279,7 +279,7 @@ impl<'a> Meter<'a> {
     /// From now on the job is measured: main and the log writer learn when that is.
     pub(super) fn begin_measuring(&self, context: &Context<'_>) {
         let control = context.control;
-        logs::tell_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
+        logs::send_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
         if let Some(start_ms) = self.timing.restarted_ms() {
             control.start_ms.store(start_ms, Relaxed);
         }
@@ -289,8 +289,7 @@ impl<'a> Meter<'a> {
     /// The job's clock starts now.
     pub(super) fn start(&mut self, control: &JobControl, usage: Usage) {
         self.now = self.clock.now();
-        self.timing = Timing::start(self.now, &self.clock, &self.spec.limits, usage)
-            .told_by(self.spec.measure.start_clock);
+        self.timing = Timing::start(self.now, &self.clock, self.spec, usage);
         control.running_since.store(self.now, Relaxed);
         if self.timing.in_ramp() {
             control.set_state(JobState::Ramp);

@@ -51,7 +51,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             files_finished: false,
             failure: None,
         };
-        if let Some(depth) = io_loop.searched_depth() {
+        if let Some(depth) = io_loop.hooks.searched_depth() {
             io_loop.slots.set_depth(depth);
         }
         io_loop

@@ -6,7 +6,7 @@ use ferrio_verify::Written;
 
 use super::{IoLoop, Next};
 use crate::failure::Failure;
-use crate::progress::JobState;
+use crate::result::JobState;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// True when what the pass wrote is to be read back now.

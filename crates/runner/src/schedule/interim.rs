@@ -11,11 +11,9 @@ use ferrio_stats::JobStats;
 
 use super::due_reports::{Due, Round};
 use super::state::Run;
+use crate::context::Snapshot;
 use crate::control::JobControl;
-use crate::event::Event;
-use crate::message::Snapshot;
-use crate::progress::JobState;
-use crate::result::{JobResult, RunResult};
+use crate::result::{Event, JobResult, JobState, RunResult};
 
 impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.

@@ -9,16 +9,15 @@ use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use super::due_reports::DueReports;
+use crate::context::Snapshot;
 use crate::control::JobControl;
 use crate::disk::Disks;
-use crate::event::Event;
 use crate::flow::Flows;
 use crate::logs::LogSender;
-use crate::message::Snapshot;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
-use crate::ramp::SharedRamp;
-use crate::result::JobResult;
+use crate::result::{Event, JobResult};
+use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 

@@ -232,3 +232,33 @@ fn jobs_that_are_over_or_not_measured_yet_do_not_count() {
     assert_eq!(iops_of(&bench.result()), [0; 0]);
     assert!(SteadyWatch::new(&Plan::default()).is_none());
 }
+
+#[test]
+fn the_largest_deviation_counts_whichever_side_it_is_on() {
+    // Mean 930: 39, 42 and 3 away.
+    assert_eq!(deviation(&[969, 888, 933]), 42.0);
+    assert_eq!(deviation(&[1_395_843, 1_855_488]), 229_822.5);
+    assert_eq!(deviation(&[10, 10, 10, 50]), 30.0);
+    assert_eq!(deviation(&[7, 7]), 0.0);
+}
+
+#[test]
+fn a_slope_is_that_of_the_line_of_least_squares() {
+    assert_eq!(slope(&[329, 338]), 9.0);
+    assert_eq!(slope(&[10, 20, 30, 40]), 10.0);
+    assert_eq!(slope(&[40, 20]), -20.0);
+    // x 0..4 around 1.5, y around 4: (-1.5*-3 + -0.5*1 + 0.5*3 + 1.5*-1) / (2.25 + 0.25 + 0.25 + 2.25)
+    assert!((slope(&[1, 5, 7, 3]) - 0.8).abs() < 1e-12);
+    assert_eq!(slope(&[5, 9, 5]), 0.0);
+}
+
+#[test]
+fn too_few_values_are_flat() {
+    assert_eq!((mean(&[]), deviation(&[]), slope(&[]), slope(&[7])), (0.0, 0.0, 0.0, 0.0));
+}
+
+#[test]
+fn large_values_keep_their_slope() {
+    let values: Vec<u64> = (0..1000).map(|i| (1 << 40) + 3 * i).collect();
+    assert!((slope(&values) - 3.0).abs() < 1e-6);
+}

@@ -17,7 +17,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::*;
 use crate::control::{Gate, JobControl};
 use crate::flow::Flows;
-use crate::ramp::SharedRamp;
+use crate::timing::SharedRamp;
 
 mod errors;
 mod files;
@@ -62,7 +62,7 @@ fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
 }
 
 fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobResult) {
-    drive(spec, control, run::<E>)
+    drive(spec, control, |context| run(context, E::open))
 }
 
 /// Has `worker` do the job.

@@ -3,6 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod since;
+
 fn job(synchronous: bool, ns: u64) -> JobStats {
     let mut stats = JobStats::default();
     let mut read = DirectionRecorder::new(true, true, true, synchronous);

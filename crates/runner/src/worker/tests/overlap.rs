@@ -9,7 +9,7 @@ use ferrio_job::{BlockSizes, MaxLatency};
 
 use super::*;
 use crate::overlap::SharedRanges;
-use crate::serialized::Serialized;
+use crate::wrapped::Wrapped;
 
 /// Ranges that some [`Exclusive`] works on.
 static IN_WORK: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
@@ -81,9 +81,9 @@ fn overlapping(jobs: &[JobSpec]) -> usize {
             scope.spawn(move || {
                 let control = JobControl::default();
                 let (_, result) = drive(spec, &control, |context| {
-                    run_with(context, |spec, buffers| {
+                    run(context, |spec, buffers| {
                         let engine = Offload::<Exclusive>::open(spec, buffers)?;
-                        Ok(Serialized::sharing(engine, spec, shared, index))
+                        Ok(Wrapped::new(engine, spec, shared, index))
                     });
                 });
                 if spec.max_latency == MaxLatency::default() {

@@ -1,26 +1,35 @@
-//! Shell commands that a run starts beside its I/O.
+//! Shell commands that a run starts beside its I/O, among them `exec_prerun` and `exec_postrun`, which a worker runs right before its I/O
+//! and after it.
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
-//! input, standard output and standard error in one place.
+//! input, standard output and standard error in one place. Those of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
+//! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
 use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fmt, io};
 
+use ferrio_job::{Diagnostic, Prefix, reason};
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use crate::context::Context;
+use crate::failure::Failure;
+
 /// Longest time between two looks at a command that may have to be stopped.
 const LOOK: Duration = Duration::from_millis(20);
 /// A command that was asked to stop has this long to do it.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Code of a command that failed.
+const FAILED: &str = "command-failed";
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +38,7 @@ pub(crate) enum ShellStatus {
     Exited(i32),
     /// Killed by a signal.
     Killed(Signal),
-    /// It was stopped because nobody wants it any more.
+    /// It was stopped because the job ends.
     Stopped,
 }
 
@@ -115,6 +124,58 @@ fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus
         Ok(_) | Err(Errno::EINTR) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// Runs `exec_prerun`, if there is one. A stop request ends the command and is no failure.
+///
+/// # Errors
+/// The command failed or could not be run: the job must not do I/O.
+pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
+    let Some(command) = &context.spec.life.exec_prerun else { return Ok(()) };
+    let (path, outcome) = save(context, "prerun", |file| {
+        run_unless(command, file.as_fd(), || context.control.stop_requested())
+    });
+    match outcome {
+        Ok(ShellStatus::Exited(0) | ShellStatus::Stopped) => Ok(()),
+        Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(
+            FAILED,
+            format!("exec_prerun {outcome}, the job does no I/O; what the command said is in {path}"),
+        )),
+        Err(e) => {
+            let message = cannot_run("exec_prerun", &path, &e);
+            Err(Failure::from_io(&e, "exec_prerun").job_note(FAILED, message))
+        }
+    }
+}
+
+/// Runs `exec_postrun`, if there is one. The job is over, so a failure is only reported.
+pub(crate) fn postrun(context: &Context<'_>) {
+    let Some(command) = &context.spec.life.exec_postrun else { return };
+    let (path, outcome) = save(context, "postrun", |file| run(command, file.as_fd()));
+    let message = match outcome {
+        Ok(ShellStatus::Exited(0)) => return,
+        Ok(outcome) => format!("exec_postrun {outcome}; what the command said is in {path}"),
+        Err(e) => cannot_run("exec_postrun", &path, &e),
+    };
+    context.note(Diagnostic::note(message).code(FAILED).prefix(Prefix::Job));
+}
+
+/// Runs `what` after a note that says where its output goes.
+fn save(
+    context: &Context<'_>,
+    what: &str,
+    run: impl FnOnce(&File) -> io::Result<ShellStatus>,
+) -> (String, io::Result<ShellStatus>) {
+    let name = &context.spec.name;
+    let path = format!("{name}.{what}.txt");
+    let message = format!("{name} : Saving output of {what} in {path}");
+    context.note(Diagnostic::note(message).code("command-output").prefix(Prefix::None));
+    let outcome = File::create(&path).and_then(|file| run(&file));
+    (path, outcome)
+}
+
+fn cannot_run(option: &str, path: &str, error: &io::Error) -> String {
+    format!("{option} cannot be run with its output in {path}: {}", reason(error))
 }
 
 #[cfg(test)]

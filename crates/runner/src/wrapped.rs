@@ -1,8 +1,10 @@
-//! An engine that tells what is asked of it: `--debug=io` and `--debug=random`.
+//! An engine in its wrappings: `--debug=io` and `--debug=random` report what is asked of it, `serialize_overlap=1` holds back what
+//! overlaps an I/O in flight.
 //!
-//! It wraps any other engine and is chosen when a worker starts, so that the loop of a run without debugging knows nothing of it.
+//! A worker without either runs the engine itself, so that its loop knows nothing of them.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
@@ -10,14 +12,18 @@ use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 use log::{Level, debug, log_enabled};
 
-/// True when some class wants to hear of single I/Os.
-pub(crate) fn is_wanted() -> bool {
+use crate::overlap::{JobRanges, SharedRanges};
+
+/// True when a debug class reports single I/Os.
+pub(crate) fn is_traced() -> bool {
     log_enabled!(target: "io", Level::Debug) || log_enabled!(target: "random", Level::Debug)
 }
 
-/// Engine `E`, telling every call.
-pub(crate) struct Traced<E> {
+/// Engine `E`, reporting every call.
+pub(crate) struct Wrapped<E> {
     engine: E,
+    /// What is in flight of a job with `serialize_overlap`. Dropped after the engine, whose destructor waits for it.
+    overlaps: Option<JobRanges>,
     /// Number of the job.
     job: u32,
     /// Offsets are chosen at random.
@@ -30,12 +36,13 @@ pub(crate) struct Traced<E> {
     units: Vec<Option<Request>>,
 }
 
-impl<E: Engine> Traced<E> {
-    /// The job on `engine`, which is open.
-    pub(crate) fn new(engine: E, spec: &JobSpec) -> Self {
+impl<E: Engine> Wrapped<E> {
+    /// Job number `job` on `engine`, which is open. `shared` has what other jobs have in flight.
+    pub(crate) fn new(engine: E, spec: &JobSpec, shared: Option<Arc<SharedRanges>>, job: usize) -> Self {
         debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.word(), spec.depth.iodepth);
-        Traced {
+        Wrapped {
             engine,
+            overlaps: JobRanges::of(spec, shared, job),
             job: spec.number,
             random: spec.rw.is_random(),
             blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
@@ -47,13 +54,16 @@ impl<E: Engine> Traced<E> {
 
 // A method that is not forwarded would fall back to what the trait does for engines without it.
 #[deny(clippy::missing_trait_methods)]
-impl<E: Engine> Engine for Traced<E> {
+impl<E: Engine> Engine for Wrapped<E> {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
-        Ok(Traced::new(E::open(spec, buffers)?, spec))
+        Ok(Wrapped::new(E::open(spec, buffers)?, spec, None, 0))
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
+        if let Some(overlaps) = &mut self.overlaps {
+            files.files.iter().enumerate().try_for_each(|(index, file)| overlaps.look_at(index, file))?;
+        }
         self.engine.attach(files)
     }
 
@@ -61,19 +71,25 @@ impl<E: Engine> Engine for Traced<E> {
         let what = if file.fd.is_some() { "opened" } else { "closed" };
         let name = self.files.get(index).map_or("", String::as_str);
         debug!(target: "io", job = self.job; "attach: {what} {name}");
+        if let Some(overlaps) = &mut self.overlaps {
+            overlaps.look_at(index, file)?;
+        }
         self.engine.attach_one(index, file)
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
         debug!(target: "io", job = self.job; "queue: {}", self.shown(request));
-        let outcome = self.engine.submit(request);
+        let outcome = match &mut self.overlaps {
+            None => self.engine.submit(request),
+            Some(overlaps) => overlaps.submit(request, || self.engine.submit(request)),
+        };
         match outcome {
             Submit::Done(result) => {
-                self.tell_offset(request);
-                self.tell_end(request, result);
+                self.debug_offset(request);
+                self.debug_end(request, result);
             }
             Submit::Queued => {
-                self.tell_offset(request);
+                self.debug_offset(request);
                 if let Some(unit) = self.units.get_mut(request.unit as usize) {
                     *unit = Some(*request);
                 }
@@ -96,9 +112,8 @@ impl<E: Engine> Engine for Traced<E> {
     fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         let before = done.len();
         let reaped = self.engine.reap(min, max, done);
-        let got = done.len() - before;
-        debug!(target: "io", job = self.job; "reap: got {got}, wanted {min} to {max}");
-        self.tell_ends(&done[before..]);
+        debug!(target: "io", job = self.job; "reap: got {}, wanted {min} to {max}", done.len() - before);
+        self.completed(&done[before..]);
         reaped
     }
 
@@ -108,7 +123,7 @@ impl<E: Engine> Engine for Traced<E> {
         if done.len() > before {
             debug!(target: "io", job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
         }
-        self.tell_ends(&done[before..]);
+        self.completed(&done[before..]);
         reaped
     }
 
@@ -125,22 +140,25 @@ impl<E: Engine> Engine for Traced<E> {
     }
 }
 
-impl<E> Traced<E> {
+impl<E> Wrapped<E> {
+    fn completed(&mut self, done: &[Completion]) {
+        for completion in done {
+            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
+                self.debug_end(&request, completion.result);
+            }
+        }
+        if let Some(overlaps) = &mut self.overlaps {
+            overlaps.completed(done);
+        }
+    }
+
     fn shown(&self, request: &Request) -> String {
         let Request { op, unit, file, len, offset, .. } = *request;
         let name = self.files.get(file as usize).map_or("", String::as_str);
         format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", op.name())
     }
 
-    fn tell_ends(&self, done: &[Completion]) {
-        for completion in done {
-            if let Some(request) = self.units.get(completion.unit as usize).copied().flatten() {
-                self.tell_end(&request, completion.result);
-            }
-        }
-    }
-
-    fn tell_end(&self, request: &Request, result: i64) {
+    fn debug_end(&self, request: &Request, result: i64) {
         match u32::try_from(result) {
             Ok(moved) if moved == request.len || !request.op.moves_data() => {
                 debug!(target: "io", job = self.job; "complete: {}", self.shown(request));
@@ -154,14 +172,14 @@ impl<E> Traced<E> {
         }
     }
 
-    fn tell_offset(&self, request: &Request) {
+    fn debug_offset(&self, request: &Request) {
         let Some(direction) = direction(request.op).filter(|_| self.random) else { return };
         let block = request.offset / self.blocks[direction];
         debug!(target: "random", job = self.job; "offset {:#x} is block {block} of {}", request.offset, request.op.name());
     }
 }
 
-impl<E> Drop for Traced<E> {
+impl<E> Drop for Wrapped<E> {
     fn drop(&mut self) {
         debug!(target: "io", job = self.job; "engine closed");
     }
