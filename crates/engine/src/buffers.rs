@@ -42,15 +42,15 @@ impl Buffers {
         Self::allocate(&Memory::default(), count, size, page_aligned).map_err(|e| e.source)
     }
 
-    /// Memory of a kind. `size` is rounded up to a multiple of what slots are aligned to: the wish of `memory`, whole pages when
+    /// Memory of a kind. `size` is rounded up to a multiple of what slots are aligned to: the alignment of `memory`, whole pages when
     /// `page_aligned`, and 8 in any case.
     ///
     /// # Errors
     /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
     pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
         let too_big = || EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER);
-        let wish = usize::try_from(memory.align).map_err(|_| too_big())?;
-        let unit = wish.max(if page_aligned { PAGE } else { 8 });
+        let align = usize::try_from(memory.align).map_err(|_| too_big())?;
+        let unit = align.max(if page_aligned { PAGE } else { 8 });
         let stride = usize::try_from(size.max(1))
             .ok()
             .and_then(|s| s.checked_next_multiple_of(unit))

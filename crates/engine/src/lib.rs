@@ -214,7 +214,7 @@ pub trait Engine: Sized {
     }
 
     /// Waits until a completion can be reaped, at most for `timeout`, and appends what is there, at most `max`: perhaps nothing.
-    /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to look now and then.
+    /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to poll.
     ///
     /// # Errors
     /// An error of the waiting system call itself.
@@ -223,7 +223,7 @@ pub trait Engine: Sized {
         Ok(false)
     }
 
-    /// What the user should know (fallbacks taken), asked for once after `attach`.
+    /// What the user should know (fallbacks taken); called once after `attach`.
     fn notes(&mut self) -> Vec<Diagnostic> {
         Vec::new()
     }

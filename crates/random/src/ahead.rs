@@ -1,9 +1,9 @@
 //! Random numbers made ahead of their use, a batch at a time.
 //!
 //! A generator costs most for fetching and storing its state and for waiting on itself. Making a batch keeps the state in registers,
-//! and whoever takes a number pays for one load, whatever it is made by.
+//! and taking a number is one load, whatever its generator.
 
-/// Numbers in a batch: four cache lines, made in less than the time of a system call.
+/// Numbers in a batch: four cache lines, made in less time than a system call takes.
 pub const BATCH: usize = 32;
 
 /// The next numbers of one sequence, in order.

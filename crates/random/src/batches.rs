@@ -1,4 +1,4 @@
-//! The draws of a stream a batch at a time, for those who take many: the same numbers as one by one, at a third of the cost.
+//! The draws of a stream a batch at a time: the same numbers as one by one, at a third of the cost.
 //!
 //! Each component of [`T88`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from batches
 //! before it by additions alone, several states at once, where the generator itself has to wait for one state before the next.
@@ -6,11 +6,11 @@
 use crate::ahead::BATCH;
 use crate::stream::{Scale, Stream, T88, T258};
 
-/// States that are looked back at, at most.
+/// States that a recurrence reaches back, at most.
 const HISTORY: usize = 4 * BATCH;
 /// States that are kept of a component; when they are full the last [`HISTORY`] move to the front.
 const KEPT: usize = 3 * HISTORY;
-/// States made at once: no recurrence looks back at less.
+/// States made at once: no recurrence reaches back less far.
 const RUN: usize = 16;
 
 /// A stream that is read in batches.

@@ -1,4 +1,4 @@
-//! The two combined Tausworthe generators behind every random choice, and the conversions from a draw to a number.
+//! The two combined Tausworthe generators of all random choices, and the conversions from a draw to a number.
 //!
 //! T88 is L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), T258 its 64-bit companion (1999). The
 //! conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
@@ -93,7 +93,7 @@ impl T258 {
 /// A count `n` prepared for [`Stream::below`].
 ///
 /// `floor(n * (r / 2^w))` in doubles is the high word of the integer product `n * r`, unless rounding carries the double over
-/// to another integer. That takes a low word close to 0 or 2^w, which is seldom: only then is the formula itself evaluated.
+/// to another integer. That takes a low word close to 0 or 2^w, which is rare: only then is the formula itself evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     n: u64,

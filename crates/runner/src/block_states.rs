@@ -1,8 +1,7 @@
 //! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, of pages that
 //! are taken when first touched.
 //!
-//! Requests count when they are issued, where other features look at them too; a failure takes that back. So a job without this does
-//! nothing for it.
+//! Requests count when they are issued, in the same branch as other features; a failure undoes that. So a job without this pays nothing.
 
 use ferrio_engine::{Op, Request};
 use ferrio_job::{Direction, JobSpec};
@@ -25,7 +24,7 @@ pub(crate) struct BlockStates {
 }
 
 impl BlockStates {
-    /// BlockStates of the smallest trim, for a job that asks for them and trims.
+    /// The blocks of a job that asks for this and trims, as large as its smallest trim.
     ///
     /// # Errors
     /// There is no memory for them.
@@ -36,7 +35,7 @@ impl BlockStates {
         let blocks = file.size / block_bytes;
         if !memory_is_there(blocks.saturating_mul(size_of::<u32>() as u64)) {
             return Err(Failure::new(libc::ENOMEM, "block_error_percentiles").job_note("blocks-not-followed", format!(
-                "no memory to follow {blocks} blocks: take block_error_percentiles out, or use a larger bs or a smaller size"
+                "no memory to follow {blocks} blocks: remove block_error_percentiles, or use a larger bs or a smaller size"
             )));
         }
         let words = vec![0; blocks as usize];

@@ -23,9 +23,9 @@ use nix::unistd::Pid;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Longest time between two looks at a command that may have to be stopped.
+/// Longest time between two checks of a command that may have to be stopped.
 const LOOK: Duration = Duration::from_millis(20);
-/// A command that was asked to stop has this long to do it.
+/// Time that a command has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Code of a command that failed.

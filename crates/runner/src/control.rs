@@ -32,7 +32,7 @@ const FIGURES: u8 = 2;
 pub struct JobControl {
     /// Number of the job, from 1.
     number: u32,
-    /// What main wants of the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O tells that nothing is wanted.
+    /// Requests of main to the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O shows that there are none.
     wanted: AtomicU8,
     state: AtomicU8,
     /// Files the worker has open.

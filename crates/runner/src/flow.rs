@@ -2,7 +2,7 @@
 //!
 //! The members of a group share two counters: the sum of their weights and the number of turns they took. A member may take its
 //! next turn when its own share of the turns is at most its share of the weights; there is always one that may. Only jobs that do
-//! I/O count: a job joins when it is released and leaves when it has ended. Who joins late starts with the turns it would have
+//! I/O count: a job joins when it is released and leaves when it has ended. A job that joins late starts with the turns it would have
 //! taken, so that it does not run alone until it has caught up.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ferrio_job::Plan;
 
 /// A job that ended still counts for this long. Jobs of one run time that were not released at the very same moment then end
-/// with the right proportions: nobody does I/O alone meanwhile.
+/// with the right proportions: no job does I/O alone meanwhile.
 const GRACE: Duration = Duration::from_millis(50);
 
 /// Flow groups of a run, for main.
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_millis(50);
 pub(crate) struct Flows {
     /// Per job.
     members: Vec<Option<Arc<FlowMember>>>,
-    /// Who ended, and when it leaves.
+    /// Jobs that ended, and when they leave.
     leaving: Vec<(Instant, Arc<FlowMember>)>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct FlowMember {
 }
 
 impl Flows {
-    /// The groups of a plan; nobody does I/O yet.
+    /// The groups of a plan, before any job does I/O.
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut groups: Vec<(u32, Arc<FlowGroup>)> = Vec::new();
         let mut member = |flow: ferrio_job::Flow| {
@@ -72,7 +72,7 @@ impl Flows {
         }
     }
 
-    /// Lets those go whose time has come. Returns the time until the next one goes.
+    /// Removes the jobs whose grace is over. Returns the time until the next one leaves.
     pub(crate) fn look(&mut self, now: Instant) -> Duration {
         self.leaving.retain(|(at, member)| {
             let stays = *at > now;
@@ -91,7 +91,7 @@ impl FlowMember {
         FlowMember { group, weight, turns: AtomicU64::new(0), joined: AtomicBool::new(false) }
     }
 
-    /// From now on the job counts. Does nothing the second time.
+    /// From now on the job counts. A second call does nothing.
     pub(crate) fn join(&self) {
         if self.joined.swap(true, Relaxed) {
             return;

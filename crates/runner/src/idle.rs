@@ -17,8 +17,8 @@ use ferrio_machine::allowed_cpus;
 
 use crate::placement::run_on;
 
-/// Steps of a unit: 10 to 20 µs where the compiler optimises, short beside the time slices that it is interrupted for, long beside the
-/// count behind it.
+/// Steps of a unit: 10 to 20 µs where the compiler optimises, short against the time slices that it is interrupted for, long against
+/// the count after it.
 const STEPS: u32 = 8192;
 /// Units that a measurement takes the median of, so that interruptions do not count.
 const MEASURED: usize = 101;

@@ -112,7 +112,7 @@ fn extend(
             return Ok(filled);
         }
         if filled == LaidOut::Stopped {
-            // Behind a link it is the target that is half written. What cannot be removed is only half a file.
+            // The target of a link is half written. If it cannot be removed, half a file is left.
             let _ = fs::canonicalize(&file.path).and_then(fs::remove_file);
             return Ok(filled);
         }
@@ -137,7 +137,7 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
             "file-not-laid-out",
             format!("{} is a directory: name a file or a device", path.display()),
         )),
-        // Following a link keeps it and its target; the file behind it is truncated like any other.
+        // A link is followed: it stays, and its target is truncated like any other file.
         Ok(found) if !found.is_file() => Ok(()),
         Ok(_) => {
             debug!(target: "file", "remove {} before laying it out", path.display());

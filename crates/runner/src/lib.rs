@@ -1,15 +1,17 @@
 //! Runs a plan: lays files out, starts groups one after the other, drives one worker thread per job, watches signals.
 //!
-//! It prints nothing: [`Event`]s report what happens, the [`RunResult`] what was measured.
+//! It prints nothing: [`Event`]s report what happens, [`RunResult`] what was measured.
 //!
-//! - The main thread: `schedule`, with `signals`, `monitor` (progress, samples, steady states), `totals` (bandwidth of all jobs),
-//!   `trigger` and `schedule::interim` (reports of a run that goes on). `control`, `context` and `message` are what it shares with
-//!   workers.
-//! - A worker: `worker` is its life, from `placement` (CPUs, priorities) and `open` (files) to the end; `io_loop` does its I/O, with
-//!   `timing` (ramp, run time) and `waiting`.
+//! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them. `monitor` takes samples, `steady`
+//!   ends jobs with a steady state, `totals` adds up the bandwidth of all jobs, `signals` and `trigger` end the run.
+//!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
+//! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),
+//!   `logs` (the queue to the log writer), `failure`. For the caller: `result` (events and results).
+//! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (CPUs, priorities) and `open` (files) to the end;
+//!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
 //! - Present only in jobs that ask for it: `verification`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
-//!   (`block_error_percentiles`), `logs`, `ramp` (`ramp_size`), `serialized` and `overlap` (`serialize_overlap`), `flow`.
-//! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `exec_commands` (`exec_prerun`, `exec_postrun`) and `shell`.
+//!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`) and `wrapped` (that and `--debug`).
+//! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `commands` (`exec_prerun`, `exec_postrun`, the shell).
 #![forbid(unsafe_code)]
 
 pub mod idle;

@@ -94,7 +94,7 @@ pub enum LogBatch {
     },
 }
 
-/// Time between two looks for room in the queue.
+/// Time between two attempts to send.
 const LOOK: Duration = Duration::from_millis(1);
 /// The same in a long wait. The queue is not empty by then however fast its writer is.
 const LATER_LOOK: Duration = Duration::from_millis(16);

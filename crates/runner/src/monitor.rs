@@ -1,4 +1,4 @@
-//! Main's eye on the running jobs: bandwidth and IOPS samples, steady states, and the figures of the live line.
+//! What main watches of the running jobs: bandwidth and IOPS samples, steady states, and the figures of the live line.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::steady::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
 const KIB: u64 = 1024;
-/// Longest time between two looks.
+/// Longest time between two rounds.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Samplers of all jobs.
@@ -79,7 +79,7 @@ impl<'a> Monitor<'a> {
             };
             job.measured_since(since);
             if since == 0 {
-                // It may begin at any moment: the look after that must not come late for its first sample.
+                // It may begin at any moment: its first sample must not come late.
                 wake = wake.min(job.bw.due_in(0)).min(job.iops.due_in(0));
                 continue;
             }
@@ -96,8 +96,7 @@ impl<'a> Monitor<'a> {
         wake.max(Duration::from_millis(1))
     }
 
-    /// Called again and again once all jobs have ended: true when the logs are written, or not to be waited for because the run `ends`
-    /// early and their disk does not answer.
+    /// Polled once all jobs have ended: true when the logs are written, or when the run `ends` early and their disk does not answer.
     pub(crate) fn logs_are_over(&mut self, ends: bool) -> bool {
         self.logs.as_mut().is_none_or(|logs| logs.is_over(ends))
     }

@@ -22,9 +22,9 @@ const OTHERS: u64 = 64;
 pub(crate) struct JobFiles {
     /// In the order of the job's files.
     pub(crate) set: FileSet,
-    /// JobFiles are opened one by one.
+    /// Files are opened one by one.
     pub(crate) on_demand: bool,
-    /// JobFiles open now, as the workload counts them: those of an engine without files as well.
+    /// Files open now, as the workload counts them: those of an engine without files as well.
     pub(crate) open: u32,
     /// Synced when they were closed in this pass; empty unless closing syncs.
     pub(crate) synced: Vec<bool>,
@@ -91,7 +91,7 @@ pub(crate) fn is_opened(file: &FileSpec) -> bool {
     file.kind != FileKind::Pretend && file.size > 0
 }
 
-/// Lets the program have so many more descriptors if it may decide that itself. If not, an open fails and says so.
+/// Raises the limit of open files as far as the program may, if `files` need it. If it may not, an open fails with advice.
 fn raise_limit(spec: &JobSpec, files: usize) {
     let Some((soft, hard)) = ferrio_machine::open_file_limits() else { return };
     // Some engines duplicate the descriptors they are given, and offloaded ones do for each of their threads.
@@ -154,7 +154,7 @@ fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<Fi
         .open(&file.path)
 }
 
-/// Starts with a cold cache (`invalidate`) and tells the kernel the access pattern. Failures are worth a note, not an error.
+/// Starts with a cold cache (`invalidate`) and advises the kernel of the access pattern. Failures are worth a note, not an error.
 fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn FnMut(Diagnostic)) {
     let range = (i64::try_from(file.offset).unwrap_or(i64::MAX), i64::try_from(file.size).unwrap_or(0));
     let advise = |advice| posix_fadvise(fd.as_fd(), range.0, range.1, advice).map_err(io::Error::from);

@@ -178,7 +178,7 @@ pub(crate) struct JobRanges {
     table: Table,
     /// The number in the table of each of the job's files.
     files: Vec<u32>,
-    /// Files without a descriptor are told apart by their names.
+    /// Files without a descriptor are identified by their names.
     diskless: bool,
     /// The range of each unit.
     units: Vec<Option<Range>>,
@@ -322,7 +322,7 @@ mod tests {
             assert!(!ranges.enter(range(1, start, end)), "{start}..{end}");
         }
         assert!(ranges.enter(range(1, 0, 100)), "up to it");
-        assert!(ranges.enter(range(1, 200, 300)), "right behind it");
+        assert!(ranges.enter(range(1, 200, 300)), "right after it");
         assert!(ranges.enter(range(0, 100, 200)), "another file");
         ranges.leave(range(1, 100, 200));
         assert!(ranges.enter(range(1, 120, 130)));
@@ -373,8 +373,8 @@ mod tests {
         assert!(!table.enter(1, wanted) && !table.enter(2, wanted) && !table.enter(0, range(0, 5, 6)));
         table.leave([wanted].into_iter());
         assert!(!table.enter(2, wanted) && !table.enter(0, range(0, 5, 6)), "job 1 came before");
-        assert!(table.enter(2, range(0, 10, 20)), "nobody wants that");
-        assert!(!table.enter(2, wanted), "now behind the others");
+        assert!(table.enter(2, range(0, 10, 20)), "no job waits for that");
+        assert!(!table.enter(2, wanted), "now after the others");
         assert!(table.enter(1, wanted));
         table.leave([wanted].into_iter());
         assert!(!table.enter(2, wanted));

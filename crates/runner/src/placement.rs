@@ -32,8 +32,8 @@ pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
 
 /// Applies the job's placement to the calling thread.
 pub(crate) fn apply(spec: &JobSpec) -> Result<(), Failure> {
-    // With a table of its own the kernel looks descriptors up without taking shared references. Where that is forbidden the worker
-    // only runs a little slower.
+    // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
+    // runs a little slower.
     let _ = unshare(CloneFlags::CLONE_FILES);
     if !spec.cpus_allowed.is_empty() {
         let cpus = spec.cpus_allowed.iter().map(|&cpu| cpu as usize);
@@ -65,7 +65,7 @@ pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Opti
             "the real-time I/O priority class needs CAP_SYS_ADMIN or CAP_SYS_NICE (root has them): use class 2 (best effort)",
         ),
         Some(libc::EINVAL) if priority.hint() > 0 => {
-            Some("I/O priority hints need Linux 6.5: take `priohint` and `cmdprio_hint` out")
+            Some("I/O priority hints need Linux 6.5: remove `priohint` and `cmdprio_hint`")
         }
         _ => None,
     }
@@ -74,7 +74,7 @@ pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Opti
 /// Random seeds of the operating system for jobs with `randrepeat=0`.
 pub(crate) fn entropy() -> [u64; SEEDS] {
     let mut bytes = [[0u8; 8]; SEEDS];
-    // Without /dev/urandom the seeds stay zero: such a job is repeatable, which harms nobody.
+    // Without /dev/urandom the seeds stay zero: such a job repeats its choices, which does no harm.
     if let Ok(mut source) = File::open("/dev/urandom") {
         let _ = source.read_exact(bytes.as_flattened_mut());
     }

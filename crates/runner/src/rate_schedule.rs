@@ -166,7 +166,7 @@ mod tests {
         let (mut paced, _, timing) = job();
         paced.wait_for(Direction::Read, &timing, at(0));
         paced.issued(0, &io(Direction::Read));
-        // It began before measuring did, 50 ms of it are behind.
+        // It began 50 ms before measuring did.
         paced.paused(&timing, at(0) - 50_000_000, at(20_000_000));
         assert_eq!(paced.wait_for(Direction::Read, &timing, at(20_500_000)), None);
         paced.issued(1, &io(Direction::Read));

@@ -45,7 +45,7 @@ pub enum Event<'a> {
         /// Signal number.
         signal: i32,
     },
-    /// A look at the running jobs, at least every 250 ms.
+    /// The state of the running jobs, at least every 250 ms.
     Progress(&'a Progress),
     /// A report of the run so far is wanted now. Jobs that ended have their final figures, running ones those up to now, and all others
     /// the defaults. A job whose `start_ms` changed since an earlier report has started again: its ramp is over.
@@ -54,7 +54,7 @@ pub enum Event<'a> {
     Interval(&'a RunResult),
 }
 
-/// State of a job for the live line.
+/// State of a job, for the live line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
     /// Waiting for its turn.
@@ -98,7 +98,7 @@ impl JobState {
     }
 }
 
-/// A look at all jobs of the run.
+/// The state of all jobs of a run.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Since the run began.
@@ -107,7 +107,7 @@ pub struct Progress {
     pub jobs: Vec<JobProgress>,
 }
 
-/// A look at one job.
+/// The state of one job.
 #[derive(Clone, Copy, Debug)]
 pub struct JobProgress {
     /// Its state.
@@ -176,7 +176,7 @@ pub struct JobResult {
     pub measured: Duration,
     /// The figures are those of its ramp, which lasts or in which the job ended.
     pub in_ramp: bool,
-    /// It runs and did not answer: I/Os, bytes and times are what can be seen from outside, all else is what it reported last.
+    /// It runs and did not answer: I/Os, bytes and times are those that main can see, all else is what it reported last.
     pub stale: bool,
     /// I/Os issued and not completed when a running job reported its figures; none where each I/O is one call that waits.
     pub in_flight: Option<u64>,
@@ -186,7 +186,7 @@ pub struct JobResult {
     pub steadystate: Option<SteadyResult>,
 }
 
-/// What came out of the checks of a steady state.
+/// The result of the checks of a steady state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyResult {
     /// The state was steady, and the job ended for that.

@@ -44,11 +44,11 @@ use state::{Run, ScheduledJob};
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
 
-/// Messages that may wait for main; workers with more to tell wait for it. Most tell something at their beginning and end only.
+/// Messages that may wait for main; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
 
-/// Time between two looks whether the logs are written, at the end.
-const LOG_LOOK: Duration = Duration::from_millis(1);
+/// Time between two checks, at the end, whether the logs are written.
+const LOG_CHECK: Duration = Duration::from_millis(1);
 
 /// What the caller wants beside the result.
 #[derive(Debug, Default)]
@@ -137,21 +137,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     if let Some(failed) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Diagnostic(failed));
     }
-    let Run { jobs, signal, monitor, disks, started, .. } = run;
-    let mut jobs: Vec<JobResult> = jobs.into_iter().map(|job| job.result.unwrap_or_default()).collect();
-    for (index, steady) in monitor.steady_states() {
-        jobs[index].steadystate = Some(steady);
-    }
-    RunResult {
-        jobs,
-        disks: disks.usage(elapsed.as_millis() as u64),
-        started,
-        elapsed,
-        signal,
-        clock: clock.source(),
-        idleness,
-        progress: None,
-    }
+    let jobs = std::mem::take(&mut run.jobs).into_iter().map(|job| job.result.unwrap_or_default());
+    RunResult { idleness, ..run.result(jobs.collect(), elapsed) }
 }
 
 /// The threads that measure the CPUs' idleness. `observer` gets a note when there are none.
@@ -181,7 +168,7 @@ impl<'a> Run<'a, '_> {
     fn set_up(&mut self) {
         for index in 0..self.jobs.len() {
             let planned = &self.plan.jobs[index];
-            tell_files(&planned.spec);
+            debug_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
                 (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
@@ -218,6 +205,22 @@ impl<'a> Run<'a, '_> {
                 notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
                 self.fail_before_start(index, error);
             }
+        }
+    }
+
+    /// What the run has come to after `elapsed`.
+    fn result(&self, mut jobs: Vec<JobResult>, elapsed: Duration) -> RunResult {
+        for (index, steady) in self.monitor.steady_states() {
+            jobs[index].steadystate = Some(steady);
+        }
+        RunResult {
+            jobs,
+            disks: self.disks.usage(elapsed.as_millis() as u64),
+            started: self.started,
+            elapsed,
+            signal: self.signal,
+            clock: self.clock.source(),
+            ..RunResult::default()
         }
     }
 
@@ -259,14 +262,14 @@ impl<'a> Run<'a, '_> {
         let elapsed = self.began.elapsed();
         // A signal still counts: the disk of the logs may never answer. No event follows: the report of the whole run follows.
         while !self.monitor.logs_are_over(self.signal.is_some()) {
-            if let Ok(message) = messages.recv_timeout(LOG_LOOK) {
+            if let Ok(message) = messages.recv_timeout(LOG_CHECK) {
                 self.handle(message);
             }
         }
         elapsed
     }
 
-    /// Looks after running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
+    /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn handle_messages(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
             wake.min(self.monitor.look()).min(self.watch_trigger()).min(self.flows.look(Instant::now()));
@@ -275,12 +278,12 @@ impl<'a> Run<'a, '_> {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
         }
-        let wake = wake.min(self.see_to_reports());
+        let wake = wake.min(self.collect_reports());
         // Main holds a sender itself, so the only error is that time is up.
         if let Ok(message) = messages.recv_timeout(wake) {
             self.handle(message);
         }
-        // Workers may tell of errors faster than they can be shown: everything else has its turn too.
+        // Workers may report errors faster than they can be shown: everything else has its turn too.
         messages.try_iter().take(QUEUE).for_each(|message| self.handle(message));
         // The last job may have ended, and this be the last look.
         self.report_if_complete();
@@ -318,7 +321,7 @@ impl<'a> Run<'a, '_> {
             let spec = &self.plan.jobs[index].spec;
             if !job.started {
                 if spec.stonewall && (earlier_running || !wave.is_empty()) {
-                    // Later jobs wait behind the wall too.
+                    // Later jobs wait for the wall too.
                     break;
                 }
                 let awaited = &self.jobs[spec.life.wait_for.clone()];
@@ -473,7 +476,7 @@ fn kind(kind: FileKind) -> &'static str {
 }
 
 /// `--debug=file`: what the job will work on.
-fn tell_files(spec: &JobSpec) {
+fn debug_files(spec: &JobSpec) {
     let job = spec.number;
     debug!(target: "file", job; "job {job}: {} files", spec.files.len());
     for file in &spec.files {

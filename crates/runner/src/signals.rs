@@ -31,7 +31,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout looks at. A report is asked for once until main clears `report_wanted`.
+    /// ends the run sets `stop`, which file layout checks. Further requests for a report are ignored until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -58,7 +58,7 @@ impl Watch {
             while let Ok(signal) = signals.wait() {
                 // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
                 let ends_run = signal != Signal::SIGUSR1;
-                // While main has something else to do they would fill its queue, and a signal that ends the run would wait behind them.
+                // While main is busy they would fill its queue, and a signal that ends the run would wait.
                 if !ends_run && !ends.load(Acquire) && report_wanted.swap(true, AcqRel) {
                     continue;
                 }
@@ -79,7 +79,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.over.store(true, Release);
-        // Only this thread gets the signal; it knows that it means the end. Without it the thread stays, as harmless as it was.
+        // Only this thread gets the signal, which now means the end. If it cannot be sent, the thread stays, which does no harm.
         if pthread_kill(thread.as_pthread_t(), Signal::SIGTERM).is_ok() {
             let _ = thread.join();
         }
@@ -102,7 +102,7 @@ mod tests {
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
         drop(watch);
         assert!(stop.load(Acquire));
-        assert!(messages.recv().is_err(), "nobody is left to send, and the end is no signal of the run");
+        assert!(messages.recv().is_err(), "no sender is left, and the end is no signal of the run");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Ends jobs whose figures have settled (`steadystate`).
 //!
-//! Main looks at the live counters once per check interval, all jobs at the same time; workers take no part. Each job, or each
+//! Main reads the live counters once per check interval, all jobs at the same time; workers take no part. Each job, or each
 //! group that reports as one, has a window of the last checks. Once the window is full and steady, its jobs are asked to end.
-//! Rates are of the time really passed, also in the first and in a late check; fio scales those wrongly.
+//! Rates are per elapsed time, also in the first and in a late check; fio scales those wrongly.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::result::{JobState, SteadyCheck, SteadyResult};
 /// Watches all jobs of a run that have a steady state.
 pub(crate) struct SteadyWatch {
     interval: Duration,
-    /// Ticks of the last look, 0 before the first.
+    /// Ticks of the last check, 0 before the first.
     last: u64,
-    /// When the next look is due, ticks.
+    /// When the next check is due, ticks.
     due: u64,
     groups: Vec<SteadyGroup>,
-    /// Counters of all jobs at the last look.
+    /// Counters of all jobs at the last check.
     counters: Vec<Counters>,
 }
 
@@ -105,7 +105,7 @@ impl SteadyWatch {
         Duration::from_nanos(clock.between(now, self.due))
     }
 
-    /// What came out so far for each of the jobs; for a group with its last one.
+    /// The results so far, by job; that of a group is with its last job.
     pub(crate) fn results(&self) -> impl Iterator<Item = (usize, SteadyResult)> {
         self.groups.iter().filter_map(|group| {
             let checks = group.window.iter().copied().collect();
@@ -165,7 +165,7 @@ impl SteadyGroup {
             false => (deviation(&values), mean),
         };
         let relative = if percent { 100.0 * absolute / whole } else { absolute };
-        // Where nothing is done nothing can be said in percent.
+        // Without any I/O there is no percentage.
         let criterion = if relative.is_finite() { relative } else { 0.0 };
         let attained = relative.is_finite() && criterion.abs() < limit;
         let (max_deviation, slope) = if judges_slope { (0.0, absolute) } else { (absolute, 0.0) };

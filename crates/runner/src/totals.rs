@@ -1,5 +1,5 @@
 //! The bandwidth of all jobs together (`--bandwidth-log`): a sample at each tick of 250 ms once the smallest `bwavgtime` has passed,
-//! also when nothing moved; none while all that goes on is a ramp.
+//! also when nothing moved; none while all active jobs are in their ramps.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const TICK_MS: u64 = 250;
 /// What is known since the last sample.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    /// Who wants samples.
+    /// Where samples go.
     logs: Option<LogSender>,
     /// Least time between two samples, ms.
     interval_ms: u64,
@@ -24,12 +24,12 @@ pub(crate) struct Totals {
     since_ms: u64,
     /// What was moved before.
     bytes: [u64; 3],
-    /// At the last look all that went on was a ramp.
+    /// At the last look all active jobs were in their ramps.
     ramp: bool,
 }
 
 impl Totals {
-    /// Samples for `logs`, if anybody wants them.
+    /// Samples for `logs`, if there is one.
     pub(crate) fn new(plan: &Plan, logs: Option<LogSender>) -> Self {
         let intervals = plan.jobs.iter().map(|job| u64::from(job.spec.measure.bwavgtime_ms));
         Totals { logs, interval_ms: intervals.min().unwrap_or(0), since_ms: 0, bytes: [0; 3], ramp: false }
@@ -64,7 +64,7 @@ impl Totals {
             return None;
         }
         if std::mem::take(&mut self.ramp) {
-            // Somebody's ramp ended since the last look.
+            // A ramp ended since the last look.
             let ends = measured_ms().into_iter().map(|ago| elapsed_ms.saturating_sub(ago));
             self.since_ms = ends.filter(|&end| end >= self.since_ms).min().unwrap_or(self.since_ms);
         }

@@ -22,7 +22,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Looks whether the time has come, `elapsed` after the run began. What the user should know, if it has.
+    /// Checks whether the run must end, `elapsed` after it began. Returns what the user should know, if it must.
     pub(crate) fn look(&self, elapsed: Duration) -> Option<Diagnostic> {
         self.reason(elapsed).map(|message| Diagnostic::note(message).code("trigger"))
     }
@@ -33,7 +33,7 @@ impl Trigger {
             return Some(format!("trigger timeout of {}s is over: all jobs end", timeout.as_secs_f64()));
         }
         let path = self.file.as_ref()?;
-        // Also a link that leads nowhere is a file that appeared.
+        // A link that leads nowhere counts as well.
         fs::symlink_metadata(path).ok()?;
         let name = path.display();
         Some(match fs::remove_file(path) {
@@ -49,7 +49,7 @@ impl Trigger {
         self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(elapsed))
     }
 
-    /// Runs the command. What the user should know, if it fails.
+    /// Runs the command. Returns what the user should know, if it fails.
     pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
         let message = match commands::run(command, io::stderr().as_fd()) {

@@ -26,9 +26,9 @@ pub(crate) struct Verification {
     pass: (BlockSeeds, u64),
     phase: Option<(SeedReplay, BlockSeeds)>,
     checks_reads: bool,
-    /// False for engines that pretend: blocks are read back but not compared.
+    /// False for engines that store no data: blocks are read back but not compared.
     holds_data: bool,
-    /// What the block that a unit is reading has to say; of one that it is writing, the number.
+    /// What the header of the block that a unit reads must contain; for a block that it writes, the number.
     expected: Vec<Expected>,
 }
 

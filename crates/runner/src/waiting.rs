@@ -1,7 +1,7 @@
 //! Waiting for a point in time: asleep, busy, or asleep while it is far and busy for the last stretch that a sleep would overshoot.
 //! Each way returns early when main wants something of the job: that it stops, or its figures.
 //!
-//! What a busy stretch costs is bounded: how late sleeps end is learnt while the job runs, and the stretch is that long, 5 to 200 us,
+//! The cost of a busy stretch is bounded: the job learns while it runs how late sleeps end, and the stretch is that long, 5 to 200 us,
 //! plus at most 10 us. A job whose I/Os are due at smaller distances keeps its CPU busy all the time.
 
 use std::thread::sleep;
@@ -152,6 +152,6 @@ mod tests {
         interrupted.slept(Duration::from_millis(1), 999_999);
         assert_eq!(interrupted.late_ns, FIRST_GUESS_NS);
         let mostly = guess(|i| if i % 100 == 99 { 9_000_000 } else { 30_000 }, 2099);
-        assert!(mostly < 60_000, "a late one now and then does not make all others spin: {mostly}");
+        assert!(mostly < 60_000, "an occasional late one does not make all others spin: {mostly}");
     }
 }

@@ -1,4 +1,4 @@
-//! The life of one worker thread: set up, wait for release, do the passes, clean up, hand the figures back.
+//! The life of one worker thread: set up, wait for release, do the passes, clean up, return the figures.
 //!
 //! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::io_loop`].
 

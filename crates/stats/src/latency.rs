@@ -164,7 +164,7 @@ pub fn fio_bucket(ns: u64) -> usize {
     (((shift as usize + 1) << FIO_BUCKET_BITS) + ((ns >> shift) & 63) as usize).min(FIO_BUCKETS - 1)
 }
 
-/// The value in ns that stands for a bucket of fio's histogram: its middle, or the one value it holds.
+/// The value in ns that represents a bucket of fio's histogram: its middle, or its only value.
 #[must_use]
 pub const fn fio_bucket_value(index: u64) -> u64 {
     if index < 128 {
@@ -236,7 +236,7 @@ mod tests {
             prop_assert_eq!(difference.mean(), alone.mean());
             prop_assert_eq!(difference.stddev(), alone.stddev());
             prop_assert_eq!(difference.fio_bins(), alone.fio_bins());
-            // The middle of a bucket stands for it; at the ends the edge may, so one bucket is the most that can lie between.
+            // The middle of a bucket represents it; at the ends the edge may, so the two differ by one bucket at most.
             for percent in [0.1, 1.0, 50.0, 90.0, 99.0, 99.99] {
                 let (got, wanted) = (difference.percentile(percent), alone.percentile(percent));
                 prop_assert!(got.abs_diff(wanted) * 128 <= wanted, "{}: {} for {}", percent, got, wanted);

@@ -114,7 +114,7 @@ pub(crate) fn rank(percent: f64, count: u64) -> u64 {
     u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, count)
 }
 
-/// The rank that fio looks for: `percent` of `count` as an extended-precision product, in which the percentage is the nearest
+/// The rank by fio's rounding: `percent` of `count` as an extended-precision product, in which the percentage is the nearest
 /// double. 99.9 % of 1000 are 1000.
 fn fio_rank(percent: f64, count: u64) -> u64 {
     const MANTISSA_BITS: u32 = 52;

@@ -1,6 +1,6 @@
 //! The recording side of latencies: what a worker touches for every I/O, folded into [`Latency`] once at the end.
 //!
-//! Counts stand in an array with the layout of the HDR histogram (bucket widths double every 128 buckets), so recording is one
+//! Counts are in an array with the layout of the HDR histogram (bucket widths double every 128 buckets), so recording is one
 //! bit scan, one shift and one increment, and folding loses nothing.
 
 use crate::latency::{HIGHEST_NS, Latency};

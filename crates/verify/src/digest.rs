@@ -114,7 +114,7 @@ pub(crate) fn crc32c_raw(data: &[u8]) -> u32 {
     !crc32c::crc32c(data)
 }
 
-/// The five state words in the machine's order instead of the standard's.
+/// The five state words in little-endian order instead of the standard's.
 fn sha1_field(data: &[u8]) -> Digest {
     let mut field = [0; 20];
     field.copy_from_slice(&Sha1::digest(data));
@@ -122,7 +122,7 @@ fn sha1_field(data: &[u8]) -> Digest {
     Digest::of(&field)
 }
 
-/// The message length is padded in in the machine's order; of the state only the low byte of each word is stored, followed by the
+/// The message length in the padding is little-endian; of the state only the low byte of each word is stored, followed by the
 /// last 56 bytes of the padded message.
 fn sha256_field(data: &[u8]) -> Digest {
     const INITIAL: [u32; 8] = [
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// The deviating SHA-256 with the standard's byte order put back in: must be the standard's low bytes.
+    /// The deviating SHA-256 with the standard's byte order restored: must be the standard's low bytes.
     fn low_bytes_with_standard_length(data: &[u8]) -> Vec<u8> {
         Sha256::digest(data).iter().skip(3).step_by(4).copied().collect()
     }

@@ -1,8 +1,7 @@
 //! The 48 bytes at the start of every interval, little-endian, and the length of the interval: the piece of a block that carries one
 //! header.
 //!
-//! Two bytes of padding belong to no field: they keep what the body had there and are covered by the checksum, so they are
-//! carried along here.
+//! Two bytes of padding belong to no field: they keep what the body had there and are covered by the checksum, so they are kept here.
 
 use crate::HEADER_BYTES;
 use crate::digest::crc32c_raw;

@@ -37,32 +37,13 @@ pub enum Problem {
     Magic(u16),
     /// A header of another layout.
     Version(u8),
-    /// The writer's interval has another length.
-    Length {
-        /// In the header.
-        found: u32,
-        /// The reader's.
-        wanted: u32,
-    },
-    /// The block comes from another write.
-    Seed {
+    /// A header of another block or write, or of an interval of another length.
+    Field {
+        /// fio's name of the field: `length`, `rand_seed`, `offset` or `numberio`.
+        name: &'static str,
         /// In the header.
         found: u64,
-        /// Of the write that should be here.
-        wanted: u64,
-    },
-    /// The block belongs elsewhere.
-    Offset {
-        /// In the header.
-        found: u64,
-        /// Where it was read.
-        wanted: u64,
-    },
-    /// The block comes from another write.
-    Number {
-        /// In the header.
-        found: u64,
-        /// Of the write that should be here.
+        /// Of the block that should be here.
         wanted: u64,
     },
     /// The header itself is damaged.
@@ -106,7 +87,7 @@ impl Mismatch {
     #[must_use]
     pub fn diagnostics(&self, file: &str, flags: u32) -> Vec<Diagnostic> {
         let mut lines = Vec::new();
-        let mut tell = |prefix, message| {
+        let mut add = |prefix, message| {
             let line = Diagnostic::error(message, Origin::Builtin).code("verify-mismatch");
             lines.push(line.prefix(prefix));
         };
@@ -122,29 +103,29 @@ impl Mismatch {
                     let BadDigest { method, stored, computed, media } = &**bad;
                     let name = &method.word()[..method.word().len().min(8)];
                     let place = place(format_args!(", flags={flags:x}"));
-                    tell(Prefix::None, format!("{name}: verify failed {place}"));
-                    tell(Prefix::None, format!("       Expected CRC: {stored}"));
-                    tell(Prefix::None, format!("       Received CRC: {computed}"));
+                    add(Prefix::None, format!("{name}: verify failed {place}"));
+                    add(Prefix::None, format!("       Expected CRC: {stored}"));
+                    add(Prefix::None, format!("       Received CRC: {computed}"));
                     media.map(|media| (media, method.code()))
                 }
                 Problem::Pattern { found, wanted, at, media } => {
                     let bits = (found ^ wanted).count_ones();
                     let place = place(format_args!(", flags={flags:x}"));
-                    tell(
+                    add(
                         Prefix::Program,
                         format!("got pattern '{found:02x}', wanted '{wanted:02x}'. Bad bits {bits}"),
                     );
-                    tell(Prefix::Program, format!("bad pattern block offset {at}"));
-                    tell(Prefix::None, format!("pattern: verify failed {place}"));
+                    add(Prefix::Program, format!("bad pattern block offset {at}"));
+                    add(Prefix::None, format!("pattern: verify failed {place}"));
                     *media
                 }
                 _ => {
-                    tell(Prefix::None, format!("verify: {problem} {}", place(format_args!(""))));
+                    add(Prefix::None, format!("verify: {problem} {}", place(format_args!(""))));
                     None
                 }
             };
             if let Some((media, given)) = media {
-                tell(Prefix::Program, format!("verify type mismatch ({media} media, {given} given)"));
+                add(Prefix::Program, format!("verify type mismatch ({media} media, {given} given)"));
             }
         }
         lines
@@ -161,10 +142,9 @@ impl fmt::Display for Problem {
                 f,
                 "unsupported header version {found:x}, wanted {VERSION:x}. Are you trying to verify across versions of fio?"
             ),
-            Problem::Length { found, wanted } => write!(f, "bad header length {found}, wanted {wanted}"),
-            Problem::Seed { found, wanted } => write!(f, "bad header rand_seed {found}, wanted {wanted}"),
-            Problem::Offset { found, wanted } => write!(f, "bad header offset {found}, wanted {wanted}"),
-            Problem::Number { found, wanted } => write!(f, "bad header numberio {found}, wanted {wanted}"),
+            Problem::Field { name, found, wanted } => {
+                write!(f, "bad header {name} {found}, wanted {wanted}")
+            }
             Problem::HeaderChecksum { found, computed } => {
                 write!(f, "bad header crc {found:x}, calculated {computed:x}")
             }
@@ -193,10 +173,16 @@ mod tests {
                 Problem::Version(0x80),
                 "unsupported header version 80, wanted 81. Are you trying to verify across versions of fio?",
             ),
-            (Problem::Length { found: 16_781_312, wanted: 4096 }, "bad header length 16781312, wanted 4096"),
-            (Problem::Seed { found: 1, wanted: 2 }, "bad header rand_seed 1, wanted 2"),
-            (Problem::Offset { found: 65535, wanted: 4096 }, "bad header offset 65535, wanted 4096"),
-            (Problem::Number { found: 9, wanted: 1 }, "bad header numberio 9, wanted 1"),
+            (
+                Problem::Field { name: "length", found: 16_781_312, wanted: 4096 },
+                "bad header length 16781312, wanted 4096",
+            ),
+            (Problem::Field { name: "rand_seed", found: 1, wanted: 2 }, "bad header rand_seed 1, wanted 2"),
+            (
+                Problem::Field { name: "offset", found: 65535, wanted: 4096 },
+                "bad header offset 65535, wanted 4096",
+            ),
+            (Problem::Field { name: "numberio", found: 9, wanted: 1 }, "bad header numberio 9, wanted 1"),
             (
                 Problem::HeaderChecksum { found: 0x6ac0_3200, computed: 0x6ac0_323d },
                 "bad header crc 6ac03200, calculated 6ac0323d",

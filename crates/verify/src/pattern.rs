@@ -1,4 +1,4 @@
-//! `verify_pattern`: bytes repeated over a block, in which `%o` stands for the block's offset.
+//! `verify_pattern`: bytes repeated over a block, in which `%o` is the block's offset.
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ const STRIDE: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPattern {
     bytes: Vec<u8>,
-    /// Where in `bytes` the eight bytes of an offset stand.
+    /// Where in `bytes` the eight bytes of an offset are.
     offsets: Vec<usize>,
     /// The pattern restarts at every multiple of this; `None` lets it run through the block.
     interval: Option<usize>,

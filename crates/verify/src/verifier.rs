@@ -30,7 +30,7 @@ pub struct VerifySpec {
     pub header_seed: bool,
     /// `verify_write_sequence` is in effect: compare the number of the write where one is expected.
     pub write_sequence: bool,
-    /// `verify_fatal`: look no further into a block after its first bad interval.
+    /// `verify_fatal`: stop checking a block after its first bad interval.
     pub fatal: bool,
     /// `verify_pattern` replaces the random body.
     pub pattern: Option<BlockPattern>,
@@ -66,7 +66,7 @@ pub enum SpecError {
     /// The pattern cannot be used.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// The method is nothing without a pattern.
+    /// The method needs a pattern.
     #[error("verify={} needs verify_pattern", .0.word())]
     PatternMissing(VerifyMethod),
     /// The header would be exchanged with part of itself.
@@ -98,7 +98,7 @@ pub enum SpecError {
 #[error("Blocksize too small")]
 pub struct BlockTooSmall;
 
-/// What the header of a write says besides the constants of the job.
+/// What the header of a write contains besides the constants of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Where the block goes in the file, bytes.
@@ -111,7 +111,7 @@ pub struct Stamp {
     pub time: Duration,
 }
 
-/// What a block that is read back must say. `None` accepts anything, which is right for jobs that read what others wrote.
+/// What the header of a block that is read back must contain. `None` accepts anything, for jobs that read what others wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Seed that was drawn for the write.
@@ -240,7 +240,7 @@ impl Verifier {
         Err(Box::new(Mismatch { offset, len: block.len() as u32, failures }))
     }
 
-    /// Bytes of an interval in a block of `len` bytes; `None` when header and digest do not fit with data behind them.
+    /// Bytes of an interval in a block of `len` bytes; `None` when there is no room for header, digest and data.
     fn step(&self, len: usize) -> Option<usize> {
         if !self.spec.method.has_header() {
             // Nothing repeats inside the block, so it is compared in one go.
@@ -341,24 +341,17 @@ impl Verifier {
         if header.version != VERSION {
             return Err(Problem::Version(header.version));
         }
-        if header.len as usize != len {
-            return Err(Problem::Length { found: header.len, wanted: len as u32 });
+        let field = |name, found, wanted| match found == wanted {
+            true => Ok(()),
+            false => Err(Problem::Field { name, found, wanted }),
+        };
+        field("length", header.len.into(), len as u64)?;
+        if let Some(wanted) = expected.seed.filter(|_| self.expects_seeds()) {
+            field("rand_seed", header.seed, wanted)?;
         }
-        if let Some(wanted) = expected.seed
-            && self.spec.header_seed
-            && self.spec.pattern.is_none()
-            && header.seed != wanted
-        {
-            return Err(Problem::Seed { found: header.seed, wanted });
-        }
-        if header.offset != offset {
-            return Err(Problem::Offset { found: header.offset, wanted: offset });
-        }
-        if let Some(wanted) = expected.number
-            && self.spec.write_sequence
-            && header.number != wanted
-        {
-            return Err(Problem::Number { found: header.number, wanted });
+        field("offset", header.offset, offset)?;
+        if let Some(wanted) = expected.number.filter(|_| self.spec.write_sequence) {
+            field("numberio", header.number, wanted)?;
         }
         let computed = header.computed_checksum();
         if header.checksum != computed {

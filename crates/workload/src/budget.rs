@@ -1,7 +1,7 @@
 //! How much a job does: when a pass ends and whether another one follows.
 //!
 //! `size`, `io_size`, `loops` and `number_ios` make one budget over all passes, counted when I/O is issued. Time is not known
-//! here: the worker ends a job whose `runtime` is over, and asks nothing more.
+//! here: the worker ends a job whose `runtime` is over.
 
 use ferrio_job::{Direction, JobSpec};
 
@@ -36,8 +36,8 @@ impl Budget {
     ///   writes; else reads; else trims. So the trims of `trimwrite` are free.
     /// * `number_ios` times `loops` limits the I/Os, syncs not counted. `trimwrite` kinds may do twice that, as each write
     ///   comes with a trim.
-    /// * An asynchronous engine (threads or not) ends a pass also when this pass alone has issued `size` bytes: `io_size`, if larger, for writers
-    ///   that are sequential or have no random map; and the whole byte limit more for `trimwrite`.
+    /// * A pass of an asynchronous engine also ends when the pass alone has issued `size` bytes: `io_size`, if larger, for writers that are
+    ///   sequential or have no random map; and the whole byte limit more for `trimwrite`.
     /// * `time_based` lifts all of these.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Self {
@@ -184,7 +184,7 @@ mod tests {
         let mut spec = sized(ReadWrite::Mixed, 32 << 10, 2);
         assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1");
         spec.offload = true;
-        assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1", "whoever does the I/O");
+        assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 3 r5 w4 r6 w5 r7 0 1", "whichever engine does the I/O");
         spec.offload = false;
         spec.engine = EngineKind::Libaio;
         assert_eq!(run(&spec), "r0 1 2 w0 r3 4 w1 2 r0 1 2 w0 r3 4 w1 2");

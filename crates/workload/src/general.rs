@@ -224,7 +224,7 @@ impl General {
                         };
                         let (relative, first) =
                             file.random(&mut choices.stream, d, sizes, self.time_based)?;
-                        // A walk that jumps at the end of the file looks at the map but leaves no mark.
+                        // A walk that jumps at the end of the file reads the map but leaves no mark.
                         marked = (random && !unmarked).then_some((first, sizes));
                         relative
                     }

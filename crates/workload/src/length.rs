@@ -26,7 +26,7 @@ pub(crate) struct Length {
 #[derive(Clone, Debug)]
 struct Drawn {
     at: usize,
-    /// What the draws mean while there is room for the largest length.
+    /// The lengths that the draws select while there is room for the largest.
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
     stream: Batches,
@@ -34,14 +34,15 @@ struct Drawn {
     bounds: Bounds,
 }
 
-/// How a draw becomes a length before it is rounded.
+/// How a draw becomes a length before rounding.
 #[derive(Clone, Debug)]
 enum LengthChoice {
     Range(Scale),
     Split(Vec<LengthShare>, Few),
 }
 
-/// The entries of a split of up to four, for draws with room for all: up to each limit the entry at the same place, then the last.
+/// Up to four entries of a split, for draws with room for all: a draw up to a limit selects the entry at the same place, a larger one the
+/// last.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     limits: [u64; 3],
@@ -101,7 +102,7 @@ impl Lengths {
 
     /// The next length when `room` bytes are left to the end of the region, `None` when not even the smallest fits.
     ///
-    /// A fixed size is not held to the region: only the end of the file bounds it, as with fio.
+    /// A fixed size may leave the region: only the end of the file bounds it, as with fio.
     #[inline]
     pub(crate) fn next(&mut self, room: u64) -> Option<u32> {
         self.next_in(room).map(|length| length.bytes)
@@ -171,7 +172,7 @@ impl Drawn {
                     *length = bounds.settle(u64::from(bounds.min) + draw);
                 }
             }
-            // The limits ascend: counting them takes no branch that would be guessed wrong.
+            // The limits ascend: counting those below a draw needs no branch, which would be mispredicted.
             LengthChoice::Split(entries, few) if entries.len() <= few.lengths.len() => {
                 self.stream.fill(&mut self.draws);
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
@@ -231,7 +232,7 @@ fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<LengthSha
     shares.iter().map(entry).collect()
 }
 
-/// The size that a draw stands for; the last one when no other is left.
+/// The size that a draw selects; the last one when no other fits.
 #[inline]
 fn pick(entries: &[LengthShare], drawn: u64, room: u64) -> Length {
     let taken = entries.iter().find(|entry| drawn <= entry.last && entry.bytes <= room);

@@ -1,4 +1,4 @@
-//! `random_generator=lfsr`: a linear feedback shift register that visits each block of a file once, with no memory of where it was.
+//! `random_generator=lfsr`: a linear feedback shift register that visits each block of a file once and keeps no record of the blocks.
 //!
 //! A register of `n` bits runs through all of its states but one, all bits set, which it never leaves. States that are no block
 //! are skipped. Sequences are fio's.
@@ -7,7 +7,7 @@ mod taps;
 
 use taps::taps;
 
-/// Blocks that are looked for at once. A state is a block or not as if by chance: taken one at a time that costs more than the
+/// Blocks that are searched for at once. Whether a state is a block is unpredictable: searching for one at a time costs more than the
 /// register itself.
 const BATCH: usize = 16;
 
@@ -27,7 +27,7 @@ pub(crate) struct Lfsr {
     found: [u64; BATCH],
     at: usize,
     end: usize,
-    /// No block was asked for yet: the first one takes two steps, as with fio.
+    /// Before the first block, which takes two steps, as with fio.
     fresh: bool,
 }
 
@@ -51,7 +51,7 @@ impl Lfsr {
         })
     }
 
-    /// The next block, `None` when there was each of them.
+    /// The next block, `None` after the last one.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.at == self.end {
@@ -62,8 +62,8 @@ impl Lfsr {
         Some(block)
     }
 
-    /// The next blocks, as many as `blocks` has room for or are left; says how many. Without a branch that depends on the register,
-    /// as states that are no block come without a pattern.
+    /// Fills `blocks` with the next blocks, as far as there are any, and returns their number. No branch depends on the register, because
+    /// which states are no block is unpredictable.
     pub(crate) fn fill(&mut self, blocks: &mut [u64]) -> usize {
         let count = self.left.min(blocks.len() as u64) as usize;
         if count > 0 && self.fresh {
@@ -87,7 +87,7 @@ impl Lfsr {
         self.at = self.end;
     }
 
-    /// Finds as many more blocks as there is room for.
+    /// Refills `found`.
     #[inline(never)]
     fn find(&mut self) {
         let wanted = self.left.min(BATCH as u64);

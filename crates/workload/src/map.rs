@@ -99,7 +99,7 @@ impl RandomMap {
         self.search(bit)
     }
 
-    /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; says how many.
+    /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; returns how many.
     #[inline]
     pub(crate) fn claim(&mut self, first: u64, count: u64) -> u64 {
         let (index, shift) = ((first / 64) as usize, first % 64);
@@ -185,7 +185,7 @@ impl RandomMap {
         }
     }
 
-    /// Word `index` of level 0 became full: says so above, as far up as that fills words.
+    /// Word `index` of level 0 became full: sets its bit above, and so on as long as that fills words.
     #[cold]
     #[inline(never)]
     fn summarise(&mut self, mut index: u64) {

@@ -8,7 +8,7 @@ use ferrio_job::{Direction, JobSpec};
 /// A job gets this long to reach its speed.
 const GRACE_NS: u64 = 2_000_000_000;
 
-/// The minimum rates of a job, and what it had done when they were last looked at.
+/// The minimum rates of a job, and what it had done at the last check.
 #[derive(Clone, Debug)]
 pub struct MinRate {
     /// Bytes per second, 0 for no minimum.
@@ -16,7 +16,7 @@ pub struct MinRate {
     /// I/Os per second, 0 for no minimum.
     ios: [u64; 3],
     cycle_ns: u64,
-    /// Time of the next look.
+    /// Time of the next check.
     due_ns: u64,
     last: Option<RateCheck>,
 }
@@ -59,18 +59,18 @@ impl MinRate {
         any.then_some(MinRate { bytes, ios, cycle_ns, due_ns: GRACE_NS, last: None })
     }
 
-    /// True when [`MinRate::check`] wants to look.
+    /// True when [`MinRate::check`] is due.
     #[inline]
     #[must_use]
     pub fn due(&self, now_ns: u64) -> bool {
         now_ns >= self.due_ns
     }
 
-    /// Looks at what each direction has done so far. The first look only remembers it.
+    /// Compares what each direction has done so far with the last check. The first check only records it.
     pub fn check(&mut self, now_ns: u64, bytes: [u64; 3], ios: [u64; 3]) -> Option<TooSlow> {
-        let look = RateCheck { at_ns: now_ns, bytes, ios };
+        let check = RateCheck { at_ns: now_ns, bytes, ios };
         self.due_ns = now_ns.saturating_add(self.cycle_ns);
-        let last = self.last.replace(look)?;
+        let last = self.last.replace(check)?;
         let ms = (now_ns - last.at_ns) / 1_000_000;
         if ms == 0 {
             return None;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_look_after_two_seconds_remembers_and_the_next_one_judges_the_cycle() {
+    fn the_first_check_after_two_seconds_only_records_and_the_next_one_judges_the_cycle() {
         let mut min_rate = min_rate(92_160, 0).unwrap();
         assert!(!min_rate.due(2 * SECOND - 1));
         assert!(min_rate.due(2 * SECOND));

@@ -30,7 +30,7 @@ pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
     spec.zones.map_or(region.size.min(region.real_size), |zones| zones.range)
 }
 
-/// Bytes that one bit of the random map stands for: the smallest I/O of the directions the job issues, so that blocks of
+/// Bytes that one bit of the random map represents: the smallest I/O of the directions the job issues, so that blocks of
 /// different sizes never share a meaning.
 pub(crate) fn map_unit(spec: &JobSpec) -> u64 {
     let sizes = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| spec.block[d].min);

@@ -106,7 +106,7 @@ impl Pacer {
 
     /// Direction of the next I/O when `direction` was chosen at `now_ns`.
     ///
-    /// In a mix a direction that is not due gives way to the other: at once if that one is due, else to whichever is due first.
+    /// In a mix a direction that is not due gives way to the other: at once if that one is due, else to the one that is due first.
     #[inline]
     #[must_use]
     pub fn choose(&self, direction: Direction, now_ns: u64) -> Direction {

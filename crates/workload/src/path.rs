@@ -21,7 +21,7 @@ use crate::step::{Region, Step, WorkloadError};
 use crate::sync::Syncs;
 use crate::zoned_distribution::Zoned;
 
-/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to look at than a niche.
+/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to test than a niche.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 #[expect(
@@ -33,11 +33,11 @@ pub(crate) enum Path {
     Sequential(SequentialPath),
     /// One length in one direction, at random.
     Random(RandomPath),
-    /// All that is called.
+    /// A path that is called.
     Called(Called),
 }
 
-/// The paths that are called. Apart from the others, so that these are told apart by two compares and no table of jumps.
+/// The paths that are called. An enum of its own, so that two compares find an inlined path, without a jump table.
 #[derive(Clone, Debug)]
 pub(crate) enum Called {
     /// Random with several lengths or directions.
@@ -46,8 +46,8 @@ pub(crate) enum Called {
     General(Box<Placed>),
 }
 
-/// The general path, with a place for what it chose. A step returned by a call would lie in memory, and so would the steps of the
-/// inlined paths, to be copied and waited for: read from here it is in registers like theirs.
+/// The general path, with a place for its step. If the call returned the step, it would be in memory, and so would the steps of the inlined
+/// paths, which would be copied: read from here, it is in registers like theirs.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     general: General,
@@ -156,7 +156,7 @@ impl Path {
     }
 }
 
-/// True when over one file a direction, a position or a draw, and a length decide everything, for all directions alike.
+/// True when a direction, a position or a draw, and a length decide everything about an I/O, in the same way for all directions.
 fn is_simple(spec: &JobSpec) -> bool {
     let every = matches!(spec.rw_postfix, RwPostfix::Every(n) if n > 1);
     let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
@@ -174,7 +174,7 @@ fn is_simple(spec: &JobSpec) -> bool {
         && (!spec.rw.is_random() || !every && Direction::ALL.into_iter().all(alike))
 }
 
-/// Where the blocks of a random job come from, `None` when they depend on more than what was chosen before.
+/// The source of the blocks of a random job, `None` when a short path cannot use it.
 fn source(
     spec: &JobSpec,
     region: &Region,

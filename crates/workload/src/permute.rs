@@ -1,9 +1,9 @@
-//! `random_generator=permute`: all blocks of a file in a pseudo-random order, each once, with no memory of where it was.
+//! `random_generator=permute`: all blocks of a file in a pseudo-random order, each once, without a record of the blocks visited.
 //!
-//! Blocks are laid out in a rectangle that is nearly square. A counter walks through it, and each of its places is carried to
-//! another one by a Feistel network: rounds that move a place along its row by a hash of the column, then along its column by a
-//! hash of the row. Each round can be undone, so no two places meet; places beyond the last block are skipped. What the order is
-//! worth is measured by the tests and told in `docs/permute.md`.
+//! Blocks are laid out in a rectangle that is nearly square. A counter walks through it, and a Feistel network maps each of its
+//! places to another one: rounds that move a place along its row by a hash of the column, then along its column by a
+//! hash of the row. Each round can be undone, so no two places meet; places beyond the last block are skipped. The tests
+//! measure the quality of the order, and `docs/permute.md` reports it.
 
 #[cfg(test)]
 mod tests;
@@ -50,11 +50,11 @@ impl Permute {
         permute
     }
 
-    /// The next block, `None` when there was each of them.
+    /// The next block, `None` after the last one.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         while self.y < self.height {
-            let (x, y) = self.carry(self.x, self.y);
+            let (x, y) = self.map(self.x, self.y);
             self.x += 1;
             if self.x == self.width {
                 self.x = 0;
@@ -85,9 +85,9 @@ impl Permute {
         self.key = scramble(self.seed.wrapping_add(self.orders));
     }
 
-    /// Where the network carries a place.
+    /// The place that the network maps a place to.
     #[inline]
-    fn carry(&self, mut x: u32, mut y: u32) -> (u32, u32) {
+    fn map(&self, mut x: u32, mut y: u32) -> (u32, u32) {
         let mut key = self.key;
         for _ in 0..self.pairs {
             x = moved(x, hash(y, key), self.width);
@@ -98,8 +98,8 @@ impl Permute {
     }
 }
 
-/// Pairs of rounds for a rectangle of this width. Two pairs of good hashes make what looks like a random permutation, one more
-/// is for safety; in a rectangle of few places a round does little, so that it takes many.
+/// Pairs of rounds for a rectangle of this width. Two pairs of good hashes give a permutation that looks random, and one more is for
+/// safety. In a rectangle of few places a round changes little, so that it takes more of them.
 fn pairs(width: u64) -> u32 {
     match width {
         0..16 => 12,
@@ -108,7 +108,7 @@ fn pairs(width: u64) -> u32 {
     }
 }
 
-/// `place` moved on by a part of `span` that `hash` stands for, around the end.
+/// `place` moved by the fraction `hash / 2^32` of `span`, wrapping at its end.
 #[inline]
 fn moved(place: u32, hash: u32, span: u32) -> u32 {
     let by = (u64::from(hash) * u64::from(span)) >> 32;

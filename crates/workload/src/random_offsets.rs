@@ -1,6 +1,6 @@
-//! Random offsets in one file, found by a draw made ahead and, with a map, one look at it.
+//! Random offsets in one file, from draws made ahead and, with a map, one word of it.
 //!
-//! Shared by the short paths of random jobs, which take a block and do not know where it comes from.
+//! The short paths of random jobs share them, whatever the source of the blocks.
 
 use ferrio_job::Direction;
 
@@ -10,7 +10,7 @@ use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
 use crate::skewed::Skewed;
 use crate::zoned_distribution::Zoned;
 
-/// Stands in a batch for a block that there is not.
+/// In a batch: no more blocks.
 const NONE: u64 = u64::MAX;
 
 /// State of random choices in one file.
@@ -47,7 +47,7 @@ pub(crate) enum BlockSource {
     VisitOrder(Box<VisitOrder>),
     /// zipf, pareto, normal
     Skewed(Box<Skewed>),
-    /// zoned, zoned_abs: the zones of a direction, among so many blocks, and the draws within a zone
+    /// zoned, zoned_abs: the zones of a direction, its number of blocks, and the draws within a zone
     Zoned(Box<Zoned>, Direction, u64, Stream),
 }
 
@@ -105,8 +105,8 @@ impl RandomOffsets {
         Some((block, block * self.grid.align))
     }
 
-    /// Marks up to `count` blocks from `block` on, which is free, and says how many there are before one that is taken. All of
-    /// them without a map, and where the map has ended.
+    /// Marks up to `count` blocks from `block` on, which is free, and returns how many there are before one that is taken: all of
+    /// them without a map, and beyond the end of the map.
     #[inline(always)]
     pub(crate) fn claim(&mut self, block: u64, count: u64) -> u64 {
         let Some(map) = &mut self.map else {
@@ -199,7 +199,7 @@ impl BlockSource {
         }
     }
 
-    /// Says whether what was made ahead is void.
+    /// Returns whether what was made ahead is void.
     fn begin_pass(&mut self, restart: Option<Restart>) -> bool {
         match (self, restart) {
             (BlockSource::VisitOrder(walk), restart) => {

@@ -6,7 +6,7 @@ use crate::random::{Ahead, Batches, Scale, Stream};
 
 /// The direction of a mix and when it is next drawn.
 ///
-/// A direction is kept until its own count reaches a threshold, so the drawing happens only now and then; the share still
+/// A direction is kept until its own count reaches a threshold, so draws are rare; the share still
 /// comes out within half a percent.
 #[derive(Clone, Debug)]
 pub(crate) struct Mix {
@@ -16,7 +16,7 @@ pub(crate) struct Mix {
     draws: Box<MixDraws>,
 }
 
-/// MixDraws below a hundred, made ahead.
+/// Draws below a hundred, made ahead.
 #[derive(Clone, Debug)]
 struct MixDraws {
     ahead: Ahead,

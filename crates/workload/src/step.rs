@@ -1,4 +1,4 @@
-//! The words the worker and the workload share: regions in, steps out, and what can be wrong with a job.
+//! What the worker and the workload exchange: regions in, steps out, and what can be wrong with a job.
 
 use ferrio_job::Direction;
 
@@ -66,7 +66,7 @@ pub enum Step {
         /// Index of the file.
         file: u32,
     },
-    /// All files are finished. Further calls say the same until the next pass begins.
+    /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,
 }
 

@@ -1,6 +1,6 @@
 //! `random_distribution=zoned` and `zoned_abs`: parts of a file with their shares of accesses.
 //!
-//! One draw finds the zone, another the block within. The zones are prepared so that the first is one look into a table.
+//! One draw finds the zone by a table, another the block within it.
 
 use ferrio_job::{AccessZone, BlockSizes, Direction, Distribution, PerDirection};
 
@@ -25,14 +25,14 @@ struct ZoneTable {
 /// Where a zone lies.
 #[derive(Clone, Copy, Debug)]
 enum ZoneSpan {
-    /// Percent of the candidate blocks.
+    /// Percent of the file's blocks.
     Percent { start: u64, size: u64 },
-    /// Candidate blocks.
+    /// Blocks of the file.
     Blocks { start: u64, end: u64 },
 }
 
 impl Zoned {
-    /// The zones of a distribution that has them. ZoneTable in bytes are cut into blocks as `block` is aligned.
+    /// The zones of a distribution that has them. Zones in bytes are cut into blocks as `block` is aligned.
     pub(crate) fn new(
         distribution: &Distribution,
         block: &PerDirection<BlockSizes>,
@@ -80,7 +80,7 @@ impl ZoneTable {
             ZoneTable { by_percent: Vec::with_capacity(100), spans: Vec::with_capacity(list.len()) };
         for (number, zone) in (0..=u8::MAX).zip(list) {
             zones.by_percent.extend(std::iter::repeat_n(number, zone.accesses as usize));
-            // ZoneTable in bytes may add up to more than any file has.
+            // Zones in bytes may add up to more than any file has.
             let after = before.saturating_add(zone.size);
             zones.spans.push(match unit {
                 None => ZoneSpan::Percent { start: before, size: zone.size },

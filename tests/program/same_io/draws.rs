@@ -110,61 +110,61 @@ pub fn name_hash(name: &str) -> u32 {
 /// zipf, pareto and normal choices among `n` things.
 #[derive(Clone)]
 pub struct Skewed {
-    law: Law,
+    shape: SkewShape,
     n: u64,
-    scatter: bool,
+    hashed: bool,
     off: u64,
     draw: Draw,
 }
 
 #[derive(Clone)]
-enum Law {
+enum SkewShape {
     Zipf { zetan: f64, zeta2: f64, alpha: f64, eta: f64 },
     Pareto { power: f64 },
     Normal { deviation: u64 },
 }
 
 impl Skewed {
-    /// `text` is like `zipf:1.2:0.5`; `scatter` spreads what is often chosen over all things.
-    pub fn new(text: &str, n: u64, seed: u64, scatter: bool) -> Self {
+    /// `text` is like `zipf:1.2:0.5`; `hashed` spreads popular choices over all things.
+    pub fn new(text: &str, n: u64, seed: u64, hashed: bool) -> Self {
         let mut parts = text.split(':');
         let kind = parts.next().unwrap_or_default();
         let mut number = || parts.next().map(|part| part.parse::<f64>().unwrap());
         let (value, center) = (number(), number());
         let mut draw = Draw::new(seed, 32);
         let count = n as f64;
-        let law = match kind {
+        let shape = match kind {
             "zipf" => {
                 let theta = value.unwrap_or(1.1);
                 let zetan: f64 = (1..=n.min(10_000_000)).map(|i| (1.0 / i as f64).powf(theta)).sum();
                 let zeta2 = 1.0 + 0.5_f64.powf(theta);
                 let eta = (1.0 - (2.0 / count).powf(1.0 - theta)) / (1.0 - zeta2 / zetan);
-                Law::Zipf { zetan, zeta2, alpha: 1.0 / (1.0 - theta), eta }
+                SkewShape::Zipf { zetan, zeta2, alpha: 1.0 / (1.0 - theta), eta }
             }
             "pareto" => {
                 let h = value.unwrap_or(0.2);
-                Law::Pareto { power: h.ln() / (1.0 - h).ln() }
+                SkewShape::Pareto { power: h.ln() / (1.0 - h).ln() }
             }
             _ => {
                 let deviation = (count * value.unwrap_or(0.0) / 100.0).ceil() as u64;
-                Law::Normal { deviation: deviation.min(n / 2) }
+                SkewShape::Normal { deviation: deviation.min(n / 2) }
             }
         };
-        let off = match (&law, center) {
-            (Law::Normal { .. }, center) => center.map_or(0, |center| (count * (center - 0.5)) as u64),
+        let off = match (&shape, center) {
+            (SkewShape::Normal { .. }, center) => center.map_or(0, |center| (count * (center - 0.5)) as u64),
             (_, center) => {
                 let drawn = draw.next();
                 center.map_or(drawn, |center| (count * center) as u64)
             }
         };
-        Skewed { law, n, scatter, off, draw }
+        Skewed { shape, n, hashed, off, draw }
     }
 
     pub fn next(&mut self) -> u64 {
         let n = self.n;
         let unit = |draw: &mut Draw| draw.next() as f64 / 4_294_967_295.0;
-        let value = match &self.law {
-            Law::Zipf { zetan, zeta2, alpha, eta } => {
+        let value = match &self.shape {
+            SkewShape::Zipf { zetan, zeta2, alpha, eta } => {
                 let u = unit(&mut self.draw);
                 let z = u * zetan;
                 match z {
@@ -173,8 +173,8 @@ impl Skewed {
                     _ => (n as f64 * (eta * u - eta + 1.0).powf(*alpha)) as u64,
                 }
             }
-            Law::Pareto { power } => ((n - 1) as f64 * unit(&mut self.draw).powf(*power)) as u64,
-            Law::Normal { deviation } => {
+            SkewShape::Pareto { power } => ((n - 1) as f64 * unit(&mut self.draw).powf(*power)) as u64,
+            SkewShape::Normal { deviation } => {
                 let sum: u64 = (0..12).map(|_| self.draw.next() % (n + 1)).sum();
                 let mut value = sum.div_ceil(12) as i64;
                 if *deviation > 0 {
@@ -187,7 +187,7 @@ impl Skewed {
                 value as u64
             }
         };
-        let spread = if self.scatter { value.wrapping_mul(0x61C8_8646_80B5_83EB) } else { value };
+        let spread = if self.hashed { value.wrapping_mul(0x61C8_8646_80B5_83EB) } else { value };
         spread.wrapping_add(self.off) % n
     }
 }

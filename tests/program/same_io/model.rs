@@ -38,7 +38,7 @@ impl File {
         File {
             start: set.region,
             size,
-            skewed: set.skews_blocks.as_ref().map(|law| Skewed::new(law, blocks, u64::from(seed), true)),
+            skewed: set.skews_blocks.as_ref().map(|shape| Skewed::new(shape, blocks, u64::from(seed), true)),
             shift: set.shifts.then(|| Shift::new(size / set.smallest(), set.seeds.of(6))),
             ..File::default()
         }
@@ -88,9 +88,9 @@ impl Model {
     pub fn new(job: &JobOptions, thread: u64, rules: Rules) -> Self {
         let set = Settings::new(job, thread, rules);
         let files: Vec<_> = (0..set.sizes.len()).map(|index| File::new(&set, job, index)).collect();
-        let picker = set.skews_files.as_ref().map(|law| {
+        let picker = set.skews_files.as_ref().map(|shape| {
             let seed = u64::from(set.seeds.of(5) as u32);
-            Skewed::new(law, files.len() as u64 * 1024, seed, false)
+            Skewed::new(shape, files.len() as u64 * 1024, seed, false)
         });
         Model {
             streams: set.seeds.streams(),

@@ -86,7 +86,7 @@ impl Settings {
         };
         let seeds = Seeds::new(job, thread, rules, kind == "trimwrite");
         let sizes = sizes(job, &seeds, *min.iter().min().unwrap());
-        let law = job.get("random_distribution").unwrap_or("random");
+        let distribution = job.get("random_distribution").unwrap_or("random");
         let shifts = job.get("random_generator") == Some("lfsr");
         let service = job.get("file_service_type").unwrap_or("roundrobin");
         let (service_kind, keep) = split_off(service);
@@ -105,10 +105,14 @@ impl Settings {
             },
             unaligned: job.switch("bs_unaligned"),
             by_choice: job.switch("bs_is_seq_rand"),
-            mapped: random && !job.switch("norandommap") && law == "random" && !shifts && align == min,
+            mapped: random
+                && !job.switch("norandommap")
+                && distribution == "random"
+                && !shifts
+                && align == min,
             shifts,
-            skews_blocks: skews(law),
-            zones: law.starts_with("zoned").then(|| zones(law)),
+            skews_blocks: skews(distribution),
+            zones: distribution.starts_with("zoned").then(|| zones(distribution)),
             random_share: numbers(job.get("percentage_random").unwrap_or("100"), size).map(Option::unwrap),
             strided: (job.get("zonemode") == Some("strided")).then(|| {
                 let bytes = number("zonesize", 0);

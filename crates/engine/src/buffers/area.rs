@@ -34,7 +34,7 @@ pub(super) struct MappedMemory {
     length: usize,
 }
 
-/// An attached segment that nobody else can find.
+/// An attached segment that no other process can find.
 #[derive(Debug)]
 pub(super) struct Segment {
     start: NonNull<u8>,

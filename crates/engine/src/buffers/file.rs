@@ -79,7 +79,7 @@ impl BackingFile {
 impl Drop for BackingFile {
     fn drop(&mut self) {
         if let Some(path) = &self.made {
-            // Somebody else may have removed it; there is nobody to report an error to.
+            // It may be gone already; an error cannot be reported here.
             let _ = fs::remove_file(path);
         }
     }

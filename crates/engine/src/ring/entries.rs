@@ -30,7 +30,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Entries of one style for units below `iodepth`; reads and writes carry `rw_flags` (RWF_*).
+    /// Entries of one style for units below `iodepth`; reads and writes have `rw_flags` (RWF_*).
     #[must_use]
     pub fn new(style: Style, rw_flags: i32, iodepth: u32) -> Self {
         let count = if style == Style::Vectored { iodepth.max(1) } else { 0 };
@@ -61,7 +61,7 @@ impl Entries {
         self.targets = (0..count).map(|index| Fd(index as i32)).collect();
     }
 
-    /// The entry of a request; `None` for a trim, which needs another road. It points to the request's buffer, and for
+    /// The entry of a request; `None` for a trim, which io_uring does not do. It points to the request's buffer, and for
     /// vectored requests into this value.
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
@@ -107,7 +107,7 @@ impl Entries {
 mod tests {
     use super::*;
 
-    /// Where the kernel finds the priority in an entry (`ioprio`, behind opcode and flags).
+    /// Where the kernel finds the priority in an entry (`ioprio`, after opcode and flags).
     fn priority(entry: Entry) -> u16 {
         // SAFETY: an entry is a plain struct of 64 bytes, `#[repr(C)]` and without padding.
         let bytes: [u8; 64] = unsafe { std::mem::transmute(entry) };

@@ -72,7 +72,7 @@ impl<E> Offload<E> {
     }
 }
 
-/// A thread is not there any more: only a bug does that.
+/// A thread has ended: only a bug does that.
 fn gone() -> io::Error {
     io::Error::from_raw_os_error(libc::ESRCH)
 }

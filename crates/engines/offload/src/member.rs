@@ -44,13 +44,13 @@ pub(crate) struct Task(pub(crate) Request);
 // outlives the engine, which joins its threads when it is dropped.
 unsafe impl Send for Task {}
 
-/// The job as one thread sees it: depth 1, nothing to hand on.
+/// The job as one thread sees it: depth 1, not offloaded.
 pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
     let depth = Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 };
     JobSpec { depth, offload: false, ..spec.clone() }
 }
 
-/// Body of a thread: ends when nobody can ask any more.
+/// Body of a thread: ends when the engine drops its end of the channels.
 pub(crate) fn serve<E: Engine>(
     spec: &JobSpec,
     commands: &Receiver<MemberCommand>,

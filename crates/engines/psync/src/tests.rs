@@ -61,7 +61,7 @@ fn sync_seeks_only_when_the_offset_is_not_the_position() {
     let files = open(&file, libc::O_RDWR).unwrap();
     let fd = files.files[0].raw_fd();
     let mut rig = Rig::<Sync>::new(&default_job("seek"), files).unwrap();
-    // Moving the descriptor behind the engine's back shows whether it seeks.
+    // Moving the position without the engine's knowledge shows whether it seeks.
     // SAFETY: plain numbers.
     unsafe { libc::lseek(fd, 8192, libc::SEEK_SET) };
     assert_eq!(rig.read(0, 4096), content(16384)[8192..12288], "believed to be at 0 already");

@@ -3,8 +3,8 @@
 //!
 //! Cost model: every I/O is a task of its own, as in such a service, which is an allocation, two polls and two wake-ups; the tasks
 //! that become ready together share one io_uring_enter(2) and one epoll_wait(2). `flush` spawns the tasks, so slat is the time to
-//! spawn. The runtime hands requests to the kernel when it has no task left to poll and goes to sleep, that is in `reap`: clat
-//! contains its scheduling. What a service does not pay is entering the runtime, once per `flush` and once per `reap` (with an
+//! spawn. The runtime submits requests when it has no task left to poll and goes to sleep, that is in `reap`: clat contains
+//! its scheduling. What a service does not pay is entering the runtime, once per `flush` and once per `reap` (with an
 //! epoll_wait(2) that does not sleep): about a microsecond together, which the I/Os of a batch share, so figures of batches are
 //! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), long
 //! enough for `iodepth`.

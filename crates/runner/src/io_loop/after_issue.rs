@@ -11,7 +11,7 @@ use super::hooks::AfterIssue;
 use crate::failure::Failure;
 use crate::waiting;
 
-/// Turns of the empty loop between two looks at the stop request and the clock.
+/// Turns of the empty loop between two checks of the stop request and the clock.
 const CYCLES: u32 = 1 << 20;
 
 impl<E: Engine> IoLoop<'_, E> {

@@ -68,8 +68,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Shows a data I/O that completed now to those who see each of them: its response time under a rate, the logs, the limits of
-    /// its latency.
+    /// What the features of the job ask for at each completion: its response time under a rate, the logs, the limits of its latency.
     #[cold]
     #[inline(never)]
     fn at_completion(&mut self, unit: InFlight, slat_ns: Option<u64>, clat_ns: u64) {

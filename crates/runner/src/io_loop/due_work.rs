@@ -11,8 +11,8 @@ use ferrio_engine::Engine;
 use super::{IoLoop, Next};
 use crate::waiting;
 
-/// Looks at the turn of a flow group between two system calls.
-const LOOKS: u32 = 200;
+/// Checks of the turn of a flow group between two system calls.
+const CHECKS: u32 = 200;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Does what is due.
@@ -72,7 +72,7 @@ impl<E: Engine> IoLoop<'_, E> {
         } else if self.slots.submitted() > 0 {
             self.reap(0, self.slots.submitted());
         } else if let Some(flow) = &self.context.flow {
-            let waited = (0..LOOKS).all(|_| {
+            let waited = (0..CHECKS).all(|_| {
                 spin_loop();
                 !flow.is_next()
             });

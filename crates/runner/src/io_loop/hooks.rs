@@ -76,10 +76,10 @@ impl<'a> Hooks<'a> {
         }
     }
 
-    /// Shows a data I/O to those who see each of them. Returns its priority.
+    /// Does what the features of the job ask for before a data I/O. Returns its priority.
     ///
     /// # Errors
-    /// One of them ends the job.
+    /// A block cannot be prepared, or the I/O log cannot be written.
     #[cold]
     #[inline(never)]
     pub(super) fn before_issue(
@@ -168,7 +168,7 @@ pub(super) struct AfterIssue {
     pub(super) time: Duration,
     pub(super) spin: Duration,
     pub(super) cycles: u32,
-    /// Pauses are taken out of the schedule of rates.
+    /// Pauses do not count in the schedule of rates.
     pub(super) shifts_rates: bool,
     /// Ends pauses as exactly as the rate schedule starts I/Os.
     pub(super) waiter: Waiter,

@@ -108,7 +108,7 @@ impl<'a> Meter<'a> {
         self.stamps == Stamps::All
     }
 
-    /// Reads the clock before or after a submission; now and then only when latencies are not measured.
+    /// Reads the clock before or after a submission; once in a while only when latencies are not measured.
     #[inline(always)]
     pub(super) fn stamp(&mut self) {
         match self.stamps {
@@ -146,7 +146,7 @@ impl<'a> Meter<'a> {
         self.live.store(direction, stats.ios, stats.bytes);
     }
 
-    /// Shows main the counters of a direction.
+    /// Publishes the counters of a direction.
     pub(super) fn publish(&self, direction: usize) {
         let stats = &self.directions[direction];
         self.live.store(direction, stats.ios, stats.bytes);
@@ -209,7 +209,7 @@ impl<'a> Meter<'a> {
         log.record(IoSample { time_ns, slat_ns, clat_ns, lat_ns, offset, len, priority, direction });
     }
 
-    /// Shows main the completion latencies so far.
+    /// Publishes the completion latencies so far.
     #[cold]
     pub(super) fn publish_latency(&self) {
         let (sum_ns, count) = self

@@ -69,7 +69,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
     pub(super) fn flush(&mut self) {
-        // Each of the engine's own threads has one I/O, and tells later when it took it.
+        // Each of the engine's own threads has one I/O, and reports later when it began it.
         let offload = self.spec.offload;
         let depth = if offload { 1 } else { self.slots.submitted() };
         let slat = self.spec.measure.slat && !offload;
@@ -79,7 +79,7 @@ impl<E: Engine> IoLoop<'_, E> {
                 Err(e) => return self.fail(Failure::from_io(&e, "io commit")),
             };
             if taken == 0 {
-                // The kernel is short of resources: whoever called reaps, then the rest is tried again.
+                // The kernel is short of resources: the caller reaps, then submits the rest again.
                 return;
             }
             self.meter.stamp_batch();

@@ -1,7 +1,7 @@
 //! Waiting under `rate` and `rate_iops`: each I/O is issued once it is due by the job's [`RateSchedule`](crate::rate_schedule).
 //!
-//! While a job waits, what is in flight goes on and is reaped when it completes: a slow I/O holds nothing back but what needs its
-//! place in the queue.
+//! While a job waits, what is in flight goes on and is reaped when it completes: a slow I/O delays only what needs its place in
+//! the queue.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::IoLoop;
 use crate::control::JobControl;
 use crate::failure::Failure;
 
-/// Time between two looks for completions of an engine that cannot wait for them with a limit.
+/// Time between two polls of an engine that cannot wait for completions with a limit.
 const LOOK: Duration = Duration::from_micros(20);
 
 impl<E: Engine> IoLoop<'_, E> {

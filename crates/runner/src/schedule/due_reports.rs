@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
 const PATIENCE: Duration = Duration::from_millis(100);
-/// but at least this long: a job that sleeps looks every 20 ms, and on a busy machine it needs some time to get a CPU.
+/// but at least this long: a job that sleeps checks every 20 ms, and on a busy machine it needs some time to get a CPU.
 const LEAST_PATIENCE: Duration = Duration::from_millis(50);
-/// Time between two looks for the status file.
-const FILE_LOOK: Duration = Duration::from_millis(250);
+/// Time between two checks for the status file.
+const FILE_CHECK: Duration = Duration::from_millis(250);
 
 /// What kinds of reports are due.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,8 +39,8 @@ pub(super) struct DueReports {
     status: Option<Beat>,
     interval: Option<Beat>,
     file: Option<PathBuf>,
-    /// When the next look for the file is due, since the start of the run.
-    next_look: Duration,
+    /// When the next check for the file is due, since the start of the run.
+    next_check: Duration,
     pub(super) patience: Duration,
     /// Reports that no round was begun for.
     pub(super) due: Due,
@@ -71,10 +71,10 @@ impl DueReports {
         self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
         self.due.interval |= self.interval.as_mut().is_some_and(|beat| beat.passed(elapsed));
         if let Some(file) = &self.file
-            && elapsed >= self.next_look
+            && elapsed >= self.next_check
         {
-            self.next_look = elapsed + FILE_LOOK;
-            // One call tells whether it was there. A file that cannot be removed would ask for a report again and again.
+            self.next_check = elapsed + FILE_CHECK;
+            // Removing is also the check: a file that cannot be removed would ask for a report at every check.
             self.due.status |= std::fs::remove_file(file).is_ok();
         }
     }
@@ -88,7 +88,7 @@ impl DueReports {
             return Duration::ZERO;
         }
         let beats = [&self.status, &self.interval].into_iter().flatten().map(|beat| beat.next);
-        let file = self.file.is_some().then_some(self.next_look);
+        let file = self.file.is_some().then_some(self.next_check);
         let next = beats.chain(file).min();
         next.map_or(Duration::MAX, |next| next.saturating_sub(elapsed))
     }
@@ -107,7 +107,7 @@ impl Beat {
         Beat { every, next: every }
     }
 
-    /// True when it is time. What was missed does not come later.
+    /// True when it is time. Missed multiples are skipped.
     fn passed(&mut self, elapsed: Duration) -> bool {
         if elapsed < self.next {
             return false;

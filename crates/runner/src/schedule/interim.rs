@@ -17,7 +17,7 @@ use crate::result::{Event, JobResult, JobState, RunResult};
 
 impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.
-    pub(super) fn see_to_reports(&mut self) -> Duration {
+    pub(super) fn collect_reports(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         self.due_reports.look(elapsed);
         if self.due_reports.round.is_none() && self.due_reports.due.any() {
@@ -45,8 +45,8 @@ impl Run<'_, '_> {
     /// A job answered with its figures.
     pub(super) fn take_figures(&mut self, index: usize, snapshot: Box<Snapshot>) {
         let job = &mut self.jobs[index];
-        // Taken for an earlier report, which could not wait for it and has shown the counters of a later moment: no figure may go back
-        // in time. The answer that is waited for follows.
+        // Taken for an earlier report, which could not wait for it and has shown later counters: no figure may go back in time. The
+        // answer to this request follows.
         if job.latest.as_ref().is_some_and(|shown| snapshot.is_older_than(shown)) {
             return;
         }
@@ -66,7 +66,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Tells the reports whose figures are there, or were waited for long enough.
+    /// Sends the reports whose figures are complete, or were waited for long enough.
     pub(super) fn report_if_complete(&mut self) {
         let complete = |round: &mut Round| round.missing == 0 || Instant::now() >= round.until;
         if let Some(round) = self.due_reports.round.take_if(complete) {
@@ -80,25 +80,14 @@ impl Run<'_, '_> {
         let now = self.clock.now();
         let mut ended = Vec::with_capacity(self.jobs.len());
         let mut jobs = Vec::with_capacity(self.jobs.len());
-        // Figures are large: they are lent to the report, not copied.
+        // Figures are large: they are moved into the report and back, not copied.
         for index in 0..self.jobs.len() {
             let result = self.jobs[index].result.take();
             ended.push(result.is_some());
             jobs.push(result.unwrap_or_else(|| self.so_far(index, now)));
         }
-        for (index, steady) in self.monitor.steady_states() {
-            jobs[index].steadystate = Some(steady);
-        }
-        let result = RunResult {
-            jobs,
-            disks: self.disks.usage(elapsed.as_millis() as u64),
-            started: self.started,
-            elapsed,
-            signal: self.signal,
-            clock: self.clock.source(),
-            idleness: None,
-            progress: Some(self.monitor.progress(elapsed)),
-        };
+        let progress = Some(self.monitor.progress(elapsed));
+        let result = RunResult { progress, ..self.result(jobs, elapsed) };
         if due.interval {
             (self.observer)(Event::Interval(&result));
         }
@@ -154,11 +143,11 @@ const fn is_measured(state: JobState) -> bool {
     )
 }
 
-/// Adds what can be seen from outside of a job that did not answer, `ms` after it did.
+/// Adds what main can see of a job that did not answer, `ms` after its last answer.
 fn bring_up_to_date(result: &mut JobResult, control: &JobControl, ms: u64) {
     result.pid = control.pid.load(Relaxed);
     result.start_ms = control.start_ms.load(Relaxed);
-    // When its I/O is over, its time is not counted any more.
+    // After its I/O no more time counts.
     let ms = if control.state() == JobState::Finishing { 0 } else { ms };
     let JobStats { directions, job_runtime_ms, .. } = &mut result.stats;
     *job_runtime_ms += ms;

@@ -30,7 +30,7 @@ impl Bench {
         self.watch.look(now, &Clock::monotonic(), &self.controls)
     }
 
-    /// A second passes; the jobs have done so many I/Os of 4 KiB in it, in so many ns each.
+    /// A second passes, in which each job has done `ios` I/Os of 4 KiB, each in `ns`.
     fn second(&mut self, done: &[(u64, u64)]) {
         for (control, &(ios, ns)) in self.controls.iter().zip(done) {
             let all = control.live.ios()[0] + ios;

@@ -96,7 +96,7 @@ fn exact_ranks_are_found_without_rounding_errors() {
 
 #[test]
 fn fios_ranks_take_the_percentage_for_the_nearest_double() {
-    // What fio 3.33 printed for so many I/Os.
+    // What fio 3.33 printed for this number of I/Os.
     let of = |count| [30.0, 50.5, 99.9, 99.95, 99.99].map(|percent| fio_rank(percent, count));
     assert_eq!(of(100), [30, 51, 100, 100, 100]);
     assert_eq!(of(1000), [300, 505, 1000, 1000, 1000]);

@@ -165,17 +165,20 @@ fn header_fields_are_checked_in_fios_order() {
     assert_eq!(damaged(&[(4098, &[0x80]), (4100, &[1])]), [Problem::Version(0x80)]);
     assert_eq!(
         damaged(&[(4100, &[0, 0x10, 0, 1]), (4104, &[0])]),
-        [Problem::Length { found: 16_781_312, wanted: 4096 }]
+        [Problem::Field { name: "length", found: 16_781_312, wanted: 4096 }]
     );
     assert_eq!(
         damaged(&[(4104, &[0xff, 0xff, 0xff, 0xff]), (4112, &[1])]),
-        [Problem::Seed { found: 9_852_480_210_509_758_463, wanted: SEEDS[1] }]
+        [Problem::Field { name: "rand_seed", found: 9_852_480_210_509_758_463, wanted: SEEDS[1] }]
     );
     assert_eq!(
         damaged(&[(4112, &[0xff, 0xff]), (4128, &[9])]),
-        [Problem::Offset { found: 65535, wanted: 4096 }]
+        [Problem::Field { name: "offset", found: 65535, wanted: 4096 }]
     );
-    assert_eq!(damaged(&[(4128, &[9]), (4140, &[0])]), [Problem::Number { found: 9, wanted: 1 }]);
+    assert_eq!(
+        damaged(&[(4128, &[9]), (4140, &[0])]),
+        [Problem::Field { name: "numberio", found: 9, wanted: 1 }]
+    );
     for (at, bytes) in [(4120, &[0xff][..]), (4136, &[2]), (4138, &[1, 2]), (4140, &[0xee])] {
         assert!(matches!(damaged(&[(at, bytes)])[..], [Problem::HeaderChecksum { .. }]), "{at}");
     }
@@ -218,7 +221,7 @@ fn a_reader_with_another_interval_sees_the_wrong_length() {
     let file = image(&verifier(VerifyMethod::Crc32c));
     let reader = Verifier::new(VerifySpec { interval: 8192, ..spec(VerifyMethod::Crc32c) }).expect("sound");
     let mismatch = reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()).expect_err("differs");
-    assert_eq!(mismatch.failures[0].problem, Problem::Length { found: 4096, wanted: 8192 });
+    assert_eq!(mismatch.failures[0].problem, Problem::Field { name: "length", found: 4096, wanted: 8192 });
     let reader = Verifier::new(VerifySpec { interval: 4096, ..spec(VerifyMethod::Crc32c) }).expect("sound");
     assert_eq!(reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()), Ok(()));
 }

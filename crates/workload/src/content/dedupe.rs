@@ -1,4 +1,4 @@
-//! Which buffers equal others, and which others.
+//! Which buffers are duplicates, and of which others.
 //!
 //! A duplicate costs one draw and a copy of a generator's state (12 or 40 bytes). The working set keeps such a state for each of
 //! its blocks, made once at the start.

@@ -74,8 +74,8 @@ impl Content {
         }
     }
 
-    /// What [`fill_initial`](Self::fill_initial) does for units that are never used: the random stream moves on just so. What
-    /// is in the buffer afterwards is of no use.
+    /// Skips what [`fill_initial`](Self::fill_initial) draws for units that are never used, so that the random stream moves on. The
+    /// content of the buffer afterwards is unspecified.
     pub fn skip_initial(&mut self, unit_buffer: &mut [u8], units: u32) {
         if self.writes {
             (0..units).for_each(|_| self.source.skip(unit_buffer));

@@ -45,7 +45,7 @@ impl ByteSource {
         Ok(ByteSource { kind, stream, restart })
     }
 
-    /// Pieces have `chunk` bytes, at most `unit`; 0 stands for `unit`.
+    /// Pieces have `chunk` bytes, at most `unit`; 0 means `unit`.
     pub(super) fn cut(&mut self, chunk: u64, unit: u64) {
         if let ByteKind::Pieces(pieces) = &mut self.kind {
             pieces.cut(chunk, unit);
@@ -105,7 +105,7 @@ impl Pieces {
         Pieces { chunk: 1, compress: content.compress, padding: content.pattern.clone(), dedupe }
     }
 
-    /// Pieces have `chunk` bytes, at most `unit`; 0 stands for `unit`.
+    /// Pieces have `chunk` bytes, at most `unit`; 0 means `unit`.
     fn cut(&mut self, chunk: u64, unit: u64) {
         let bytes = if chunk == 0 { unit } else { chunk.min(unit) };
         self.chunk = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);

@@ -21,7 +21,7 @@ pub(super) struct FileState {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u32,
-    /// Candidate offsets of each direction, `None` when it has not even one; shared by files of one size.
+    /// Number of offsets of each direction, `None` for none; shared by files of one size.
     pub(super) blocks: Arc<[Option<Scale>; 3]>,
     pub(super) map: Option<Box<RandomMap>>,
     /// An order that needs no map.
@@ -33,7 +33,7 @@ pub(super) struct FileState {
 pub(super) struct Sizes {
     pub(super) min: u32,
     pub(super) align: u64,
-    /// Bytes that one bit of the map stands for.
+    /// Bytes that one bit of the map represents.
     pub(super) unit: u64,
 }
 
@@ -157,7 +157,7 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
 
 /// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. Bytes beyond the last bit
 /// (a zone ends within its file, a file within a block) are not tracked and shorten nothing.
-#[inline]
+#[inline(always)]
 pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
     let Sizes { min, unit, .. } = sizes;
     let mapped = map.bits() - first;

@@ -14,7 +14,7 @@ use crate::zoned_distribution::Zoned;
 #[derive(Clone, Debug)]
 pub(super) struct RandomChoice {
     pub(super) stream: Stream,
-    /// Bytes that a bit of the map stands for.
+    /// Bytes that a bit of the map represents.
     pub(super) unit: u64,
     pub(super) every: Every,
     /// `None` when every I/O that `every` lets through is random.

@@ -95,7 +95,7 @@ fn a_share_may_be_late() {
         (verdict, search.depth(), search.is_unmet())
     };
     assert_eq!(judged(1), (Some(Verdict::GoOn), 2, false));
-    assert_eq!(judged(2), (Some(Verdict::GoOn), 1, true), "depth 1 is judged anew");
+    assert_eq!(judged(2), (Some(Verdict::GoOn), 1, true), "depth 1 is judged again");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn mixed(read: u64, write: u64) -> JobSpec {
     spec
 }
 
-/// Reads of 4 KiB, so many a second.
+/// Reads of 4 KiB at this rate.
 fn reads(iops: u64) -> JobSpec {
     let mut spec = job();
     spec.rates.iops = PerDirection([iops, 0, 0]);

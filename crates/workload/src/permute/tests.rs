@@ -163,7 +163,7 @@ fn steps_from_block_to_block_have_the_lengths_of_a_random_order() {
         }
         let far = chi_square(&counts, (blocks - 1) as f64 / parts as f64, (parts - 1) as f64);
         assert!(far.abs() < FAR, "{blocks} blocks: {far}");
-        // Two in the whole order on average, by Poisson's law.
+        // Two in the whole order on average, by the Poisson distribution.
         assert!(adjacent <= 11, "{blocks} blocks: {adjacent} steps to a neighbour");
         let expected = (blocks - 1) as f64 * (width - 1) as f64 / (blocks - 1) as f64;
         let far = (f64::from(same_row) - expected) / expected.sqrt();

@@ -13,7 +13,7 @@ use crate::seeds::{self, thread_seeds};
 use crate::skewed::Skewed;
 use crate::{Io, Region, Step};
 
-/// The job and where it stands.
+/// The job and its position.
 pub(super) struct Reference {
     spec: JobSpec,
     files: Vec<RefFile>,

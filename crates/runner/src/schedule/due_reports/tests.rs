@@ -49,9 +49,9 @@ fn the_status_file_is_removed_and_asks_for_one_report() {
     std::fs::write(&file, "").unwrap();
     reports.look(MS(100));
     assert!(!reports.due.any() && file.exists(), "it is not looked for all the time");
-    reports.look(FILE_LOOK);
+    reports.look(FILE_CHECK);
     assert!(reports.due.status && !file.exists());
     reports.due = Due::default();
-    reports.look(FILE_LOOK * 2);
+    reports.look(FILE_CHECK * 2);
     assert!(!reports.due.any());
 }
