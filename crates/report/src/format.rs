@@ -4,52 +4,51 @@ use crate::model::RunReport;
 use crate::openmetrics::to_openmetrics;
 use crate::terse::{TerseVersion, to_terse};
 
-/// A format of the report (`--output-format`), in the order in which a stream has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Format {
-    /// Lines of fields between semicolons.
-    Terse,
-    /// The JSON document.
-    Json,
-    /// The JSON document with histogram buckets.
-    JsonPlus,
-    /// The text for people.
-    Normal,
-    /// One OpenMetrics text.
-    OpenMetrics,
-}
-
 /// A format and its properties.
 struct FormatRow {
     format: Format,
     word: &'static str,
+    write: fn(&RunReport, TerseVersion) -> String,
     /// fio's other words for it.
     aliases: &'static [&'static str],
     /// It has everything of this one, which is therefore not written beside it.
     includes: Option<Format>,
     /// Nothing may follow it in a stream, neither another format nor another report.
     stands_alone: bool,
-    write: fn(&RunReport, TerseVersion) -> String,
 }
 
-/// All formats, in the order in which they are listed.
-const FORMATS: [FormatRow; 5] = [
-    FormatRow::new(Format::Normal, "normal", |report, _| report.to_text()),
-    FormatRow::new(Format::Json, "json", |report, _| report.to_json()),
-    FormatRow {
-        includes: Some(Format::Json),
-        ..FormatRow::new(Format::JsonPlus, "json+", |report, _| report.to_json())
-    },
-    FormatRow { aliases: &["minimal", "csv"], ..FormatRow::new(Format::Terse, "terse", to_terse) },
-    FormatRow {
-        stands_alone: true,
-        ..FormatRow::new(Format::OpenMetrics, "openmetrics", |report, _| to_openmetrics(report))
-    },
-];
+/// Makes the enum of formats and the table of their properties. A line has the variant, its word, the function that writes it, and the
+/// other properties that it has.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident: $word:literal, $write:expr $(, $property:ident: $value:expr)*;)+) => {
+        /// A format of the report (`--output-format`), in the order in which they are listed; a stream has them in reverse order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Format {
+            $($(#[$doc])* $format,)+
+        }
+
+        const FORMATS: &[FormatRow] = &[
+            $(FormatRow { $($property: $value,)* ..FormatRow::new(Format::$format, $word, $write) },)+
+        ];
+    };
+}
+
+formats! {
+    /// The text for people.
+    Normal: "normal", |report, _| report.to_text();
+    /// The JSON document.
+    Json: "json", |report, _| report.to_json();
+    /// The JSON document with histogram buckets.
+    JsonPlus: "json+", |report, _| report.to_json(), includes: Some(Format::Json);
+    /// Lines of fields between semicolons.
+    Terse: "terse", to_terse, aliases: &["minimal", "csv"];
+    /// One OpenMetrics text.
+    OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: true;
+}
 
 impl FormatRow {
     const fn new(format: Format, word: &'static str, write: fn(&RunReport, TerseVersion) -> String) -> Self {
-        FormatRow { format, word, aliases: &[], includes: None, stands_alone: false, write }
+        FormatRow { format, word, write, aliases: &[], includes: None, stands_alone: false }
     }
 }
 
@@ -115,7 +114,7 @@ impl Formats {
         self.may_repeat() || self.chosen().count() == 1
     }
 
-    fn chosen(&self) -> impl Iterator<Item = &'static FormatRow> {
+    fn chosen(&self) -> impl DoubleEndedIterator<Item = &'static FormatRow> {
         FORMATS.iter().filter(|row| self.0[row.format as usize])
     }
 }
@@ -131,9 +130,8 @@ impl RunReport {
     #[must_use]
     pub fn in_formats(&self, formats: Formats, terse_version: TerseVersion) -> String {
         let is_included = |row: &FormatRow| formats.chosen().any(|other| other.includes == Some(row.format));
-        let mut rows: Vec<&FormatRow> = formats.chosen().filter(|row| !is_included(row)).collect();
-        rows.sort_by_key(|row| row.format);
-        rows.into_iter().map(|row| (row.write)(self, terse_version)).collect()
+        let rows = formats.chosen().filter(|row| !is_included(row));
+        rows.rev().map(|row| (row.write)(self, terse_version)).collect()
     }
 }
 
@@ -142,12 +140,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_has_a_row_and_a_word_of_its_own() {
-        for format in [Format::Terse, Format::Json, Format::JsonPlus, Format::Normal, Format::OpenMetrics] {
-            let words: Vec<&str> =
-                Format::WORDS.into_iter().filter(|word| Format::of_word(word) == Some(format)).collect();
-            assert_eq!(words.len(), 1, "{format:?}");
-            assert!(Format::HELP.contains(words[0]), "{format:?}");
+    fn every_format_has_a_word_of_its_own_which_help_lists() {
+        let listed: Vec<&str> = Format::HELP.split([' ', ',', ';']).collect();
+        for row in FORMATS {
+            assert_eq!(Format::of_word(row.word), Some(row.format), "{}", row.word);
+            assert!(listed.contains(&row.word), "{}", row.word);
         }
         assert_eq!(["minimal", "csv"].map(Format::of_word), [Some(Format::Terse); 2]);
         assert_eq!(Format::of_word("xml"), None);
