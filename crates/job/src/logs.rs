@@ -60,47 +60,19 @@ choices! {
     }
 }
 
-/// A kind of log file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LogKind {
-    /// Bandwidth.
-    Bandwidth,
-    /// Total latencies.
-    Latency,
-    /// Submission latencies.
-    SubmissionLatency,
-    /// Completion latencies.
-    CompletionLatency,
-    /// I/Os per second.
-    Iops,
-    /// Histograms of completion latencies.
-    Histogram,
+choices! {
+    /// A kind of log file, in the order in which the files of a job are listed; the word is part of their names.
+    pub enum LogKind {
+        Bandwidth: "bw", "Bandwidth";
+        Latency: "lat", "Total latencies";
+        SubmissionLatency: "slat", "Submission latencies";
+        CompletionLatency: "clat", "Completion latencies";
+        Iops: "iops", "I/Os per second";
+        Histogram: "clat_hist", "Histograms of completion latencies";
+    }
 }
 
 impl LogKind {
-    /// All kinds, in the order in which the files of a job are listed.
-    pub const ALL: [LogKind; 6] = [
-        LogKind::Bandwidth,
-        LogKind::Latency,
-        LogKind::SubmissionLatency,
-        LogKind::CompletionLatency,
-        LogKind::Iops,
-        LogKind::Histogram,
-    ];
-
-    /// The word in the name of its files.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            LogKind::Bandwidth => "bw",
-            LogKind::Latency => "lat",
-            LogKind::SubmissionLatency => "slat",
-            LogKind::CompletionLatency => "clat",
-            LogKind::Iops => "iops",
-            LogKind::Histogram => "clat_hist",
-        }
-    }
-
     /// Prefix of the name of its file, and ms between two rows: 0 when there are no rows, `None` for a row for every I/O. `None` if
     /// the job writes no such log, as for latencies that are not measured.
     fn of(self, spec: &JobSpec) -> Option<(&str, Option<u32>)> {
@@ -147,7 +119,7 @@ pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
         let path = format!("{prefix}_{}{number}.{suffix}", kind.word());
         Some(PlannedLog { kind, path, shared, stored, window_ms })
     };
-    LogKind::ALL.into_iter().filter_map(log).collect()
+    LogKind::ALL.iter().copied().filter_map(log).collect()
 }
 
 impl Logs {
