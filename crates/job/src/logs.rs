@@ -18,9 +18,9 @@ pub struct Logs {
     pub hist: Option<String>,
     /// `log_avg_msec`: length of the windows of the latency logs, ms; 0 logs every I/O.
     pub avg_msec: u32,
-    /// That of the bandwidth log, which is no longer than a `bwavgtime` that was given.
+    /// The same for the bandwidth log; at most a `bwavgtime` that was given.
     pub bw_avg_msec: u32,
-    /// That of the IOPS log, which is no longer than an `iopsavgtime` that was given.
+    /// The same for the IOPS log; at most an `iopsavgtime` that was given.
     pub iops_avg_msec: u32,
     /// `log_compression`, `log_store_compressed`: rates are those of single I/Os even in windows, not those of intervals.
     pub single_rates: bool,
@@ -30,11 +30,11 @@ pub struct Logs {
     pub stored: Option<u32>,
     /// `log_compression_cpus`: where the thread that writes the logs may run; empty for anywhere.
     pub writer_cpus: Vec<u32>,
-    /// `log_window_value`: what a row says of its window.
+    /// `log_window_value`: the value of a window.
     pub window_value: WindowValue,
     /// `log_hist_msec`, time between two histograms; 0 writes none.
     pub hist_msec: u32,
-    /// `log_hist_coarseness`, 0..=6: neighbouring buckets of histograms are summed up 2^this at a time.
+    /// `log_hist_coarseness`, 0..=6: 2^this neighbouring buckets of histograms share a count.
     pub hist_coarseness: u32,
     /// `per_job_logs=0`: file names carry no job number, and jobs add to the end of files.
     pub shared: bool,
@@ -73,36 +73,54 @@ choices! {
 }
 
 impl LogKind {
-    /// Prefix of the name of its file, and ms between two rows: 0 when there are no rows, `None` for a row for every I/O. `None` if
-    /// the job writes no such log, as for latencies that are not measured.
-    fn of(self, spec: &JobSpec) -> Option<(&str, Option<u32>)> {
+    /// Prefix of the names of its files; `None` if the job has no such log.
+    fn prefix(self, logs: &Logs) -> Option<&str> {
+        match self {
+            LogKind::Bandwidth => logs.bw.as_deref(),
+            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => logs.lat.as_deref(),
+            LogKind::Iops => logs.iops.as_deref(),
+            LogKind::Histogram => logs.hist.as_deref(),
+        }
+    }
+
+    /// True if its rows are made from single I/Os.
+    fn has_every_io(self, logs: &Logs) -> bool {
+        match self {
+            LogKind::Bandwidth => logs.rates_are_single() && !logs.bw_disabled,
+            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => true,
+            LogKind::Iops => logs.rates_are_single(),
+            LogKind::Histogram => logs.hist_msec > 0,
+        }
+    }
+
+    /// ms between two rows: 0 without rows, `None` for a row for every I/O. The outer `None` is for what the job does not measure.
+    fn window_ms(self, spec: &JobSpec) -> Option<Option<u32>> {
         let (logs, measure) = (&spec.logs, &spec.measure);
         let windows = |ms: u32| Some(ms).filter(|&ms| ms > 0);
-        let (prefix, measured, window_ms) = match self {
-            LogKind::Bandwidth if logs.bw_disabled => (&logs.bw, true, Some(0)),
-            LogKind::Bandwidth => (&logs.bw, true, windows(logs.bw_avg_msec)),
-            LogKind::Latency => (&logs.lat, measure.lat, windows(logs.avg_msec)),
-            LogKind::SubmissionLatency => (&logs.lat, measure.slat, windows(logs.avg_msec)),
-            LogKind::CompletionLatency => (&logs.lat, measure.clat, windows(logs.avg_msec)),
-            LogKind::Iops => (&logs.iops, true, windows(logs.iops_avg_msec)),
-            LogKind::Histogram => (&logs.hist, true, Some(if measure.clat { logs.hist_msec } else { 0 })),
-        };
-        Some((prefix.as_deref().filter(|_| measured)?, window_ms))
+        match self {
+            LogKind::Bandwidth if logs.bw_disabled => Some(Some(0)),
+            LogKind::Bandwidth => Some(windows(logs.bw_avg_msec)),
+            LogKind::Latency => measure.lat.then(|| windows(logs.avg_msec)),
+            LogKind::SubmissionLatency => measure.slat.then(|| windows(logs.avg_msec)),
+            LogKind::CompletionLatency => measure.clat.then(|| windows(logs.avg_msec)),
+            LogKind::Iops => Some(windows(logs.iops_avg_msec)),
+            LogKind::Histogram => Some(Some(if measure.clat { logs.hist_msec } else { 0 })),
+        }
     }
 }
 
 /// One log file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedLog {
-    /// What is in it.
+    /// Its contents.
     pub kind: LogKind,
     /// Its name.
     pub path: String,
-    /// Rows are added to what is there, by several jobs.
+    /// Several jobs add rows to it.
     pub shared: bool,
     /// It holds compressed records instead of text, in pieces of this many bytes.
     pub stored: Option<u32>,
-    /// ms between two rows, 0 when there are none; `None` for a row for every I/O.
+    /// ms between two rows, 0 without rows; `None` for a row for every I/O.
     pub window_ms: Option<u32>,
 }
 
@@ -110,7 +128,7 @@ pub struct PlannedLog {
 #[must_use]
 pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
     let log = |kind: LogKind| {
-        let (prefix, window_ms) = kind.of(spec)?;
+        let (prefix, window_ms) = (kind.prefix(&spec.logs)?, kind.window_ms(spec)?);
         let Logs { shared, stored, .. } = spec.logs;
         // Compressed records have no room for histograms: those stay text.
         let stored = stored.filter(|_| kind != LogKind::Histogram);
@@ -123,29 +141,26 @@ pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
 }
 
 impl Logs {
-    /// True when the job writes any log.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.bw.is_some() || self.lat.is_some() || self.iops.is_some() || self.hist.is_some()
+    fn kinds(&self) -> impl Iterator<Item = LogKind> {
+        LogKind::ALL.iter().copied().filter(|kind| kind.prefix(self).is_some())
     }
 
-    /// True when logged rates are those of single I/Os.
+    /// True if the job writes any log.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.kinds().next().is_some()
+    }
+
+    /// True if logged rates are those of single I/Os.
     #[must_use]
     pub fn rates_are_single(&self) -> bool {
         self.avg_msec == 0 || self.single_rates
     }
 
-    /// True when the bandwidth log has the rates of single I/Os, if it has any.
-    #[must_use]
-    fn single_bw(&self) -> bool {
-        self.rates_are_single() && self.bw.is_some() && !self.bw_disabled
-    }
-
-    /// True when rows are made from single I/Os, so that each must be handed to the writer.
+    /// True if rows are made from single I/Os, so that each must be handed to the writer.
     #[must_use]
     pub fn every_io(&self) -> bool {
-        let single_rates = self.rates_are_single() && (self.single_bw() || self.iops.is_some());
-        self.lat.is_some() || single_rates || (self.hist.is_some() && self.hist_msec > 0)
+        self.kinds().any(|kind| kind.has_every_io(self))
     }
 }
 

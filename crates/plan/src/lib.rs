@@ -51,6 +51,8 @@ use ferrio_job::Plan;
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
+pub use logs::LOG_OPTIONS;
+
 use findings::Findings;
 use group_rules::GroupRules;
 use groups::Groups;

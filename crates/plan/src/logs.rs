@@ -33,6 +33,9 @@ inert! {
         |job| lacks(job, Opt::WriteIolog); "nothing is recorded without `write_iolog`";
 }
 
+/// The options that switch logs on.
+pub const LOG_OPTIONS: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog];
+
 /// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
 const STORED_PIECE: u32 = 64 << 10;
 
@@ -158,9 +161,7 @@ fn note_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings)
 }
 
 fn writes_logs(job: &Job) -> bool {
-    [Opt::WriteBwLog, Opt::WriteLatLog, Opt::WriteIopsLog, Opt::WriteHistLog]
-        .iter()
-        .any(|&opt| job.options.is_given(opt))
+    LOG_OPTIONS.iter().any(|&opt| job.options.is_given(opt))
 }
 
 /// Standard input is read once: by a job file, or by one job that replays it.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ferrio_jobfile::Opt;
+use ferrio_plan::LOG_OPTIONS;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
 use crate::facts::Obstacle;
@@ -25,7 +26,6 @@ const BUSY: u64 = 100_000;
 /// Logs with fewer rows than this are not reported.
 const FEW: u64 = 100_000;
 const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
-const ALL: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog, Opt::WriteHistLog];
 
 /// A log cannot be created: the jobs run without it.
 fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
@@ -43,7 +43,7 @@ fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         Obstacle::IsDirectory => ("it is a directory".to_owned(), "use another prefix"),
     };
     let message = format!("the jobs run without the log {path}{more}: {why}");
-    Some(Observation::new(message, advice).blame(ALL))
+    Some(Observation::new(message, advice).blame(LOG_OPTIONS))
 }
 
 /// Logs with a row for each I/O are on a disk that jobs measure.
@@ -81,7 +81,7 @@ fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
             "move it away to keep it",
         ),
     };
-    Some(found.blame(ALL))
+    Some(found.blame(LOG_OPTIONS))
 }
 
 /// Number of logs with a row for each I/O, and how large they become; `None` if they stay small.
