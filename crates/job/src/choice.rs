@@ -81,7 +81,7 @@ macro_rules! choices {
                 $($crate::choice::other_spelling($other, $name::$of.word(), concat!("" $(, $other_help)?)),)?
                 $($crate::Word { word: $absent, same_as: None, help: $absent_help },)?
             )+];
-            const DEFAULT: &'static str = $crate::choice::first(&[$($name::$default.word())?]);
+            const DEFAULT: &'static str = [$($name::$default.word(),)? ""][0];
 
             fn from_word(word: &str) -> Option<Self> {
                 match word {
@@ -109,10 +109,6 @@ pub(crate) use choices;
 /// A word that means the same as `main`; with help of its own it is a main spelling, too.
 pub(crate) const fn other_spelling(word: &'static str, main: &'static str, help: &'static str) -> Word {
     Word { word, same_as: if help.is_empty() { Some(main) } else { None }, help }
-}
-
-pub(crate) const fn first(words: &[&'static str]) -> &'static str {
-    if words.is_empty() { "" } else { words[0] }
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ fn shares(
         if let Some(bytes) = smallest.filter(|&bytes| bytes < block[direction].min) {
             let min = block[direction].min;
             let message =
-                format!("bssplit asks for {bytes} byte {}s, bsrange for at least {min}", direction.name());
+                format!("bssplit requests {bytes}-byte {}s, bsrange at least {min}", direction.name());
             let code = "bssplit-below-bsrange";
             refuse(findings, job, &[Opt::Bsrange], code, message, "set only one of the two");
         }
@@ -123,7 +123,7 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
     if largest > u64::from(u32::MAX) {
-        let message = format!("block size {largest} is too large, the most is {}", u32::MAX);
+        let message = format!("block size {largest} is too large; the maximum is {}", u32::MAX);
         let help = "one request moves less than 4 GiB";
         refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(bounds("bssplit=4k/50:16k/50\nbsrange=2k-12k"), [(2, 12); 3]);
         let refused = refusals("[a]\nioengine=null\nsize=1m\nbssplit=4k/50:16k/50\nbsrange=,8k-12k\n");
         let want = ["write", "trim"]
-            .map(|name| format!("bssplit asks for 4096 byte {name}s, bsrange for at least 8192"));
+            .map(|name| format!("bssplit requests 4096-byte {name}s, bsrange at least 8192"));
         assert_eq!(refused, want);
     }
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_block_beyond_a_request_is_refused() {
-        let want = "block size 8589934592 is too large, the most is 4294967295";
+        let want = "block size 8589934592 is too large; the maximum is 4294967295";
         assert_eq!(refusals("[a]\nioengine=null\nsize=16g\nbs=8g\n"), [want]);
         for bounds in ["bssplit=4k/50:8g/50\nbs=4k\n", "bsrange=4k-8g\nbs=4k\n"] {
             let problem = &problems_of(&format!("[a]\nioengine=null\nsize=16g\n{bounds}"))[0];

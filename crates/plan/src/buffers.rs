@@ -23,7 +23,7 @@ inert! {
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
         |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
     DedupeGlobal DedupeWorkingSetPercentage:
-        |job| !chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet); "it belongs to dedupe_mode=working_set";
+        |job| !chooses(job, Opt::DedupeMode, DedupeMode::WorkingSet); "it applies only to dedupe_mode=working_set";
     DedupePercentage DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
         |job| verifies(job) && job.options.chosen(Opt::Verify) != Some(VerifyMethod::Null)
             && !rw(job).does(Direction::Read) && !asks(job, Opt::Overwrite);

@@ -9,7 +9,7 @@ use crate::findings::Findings;
 inert! {
     RwSequencer:
         |job| job.options.value::<RwPostfix>(Opt::Rw) == RwPostfix::None || !rw(job).is_random();
-        "it belongs to a random kind with a count, like `rw=randread:8`";
+        "it applies only to a random kind with a count, like `rw=randread:8`";
     NumRange:
         |job| !rw(job).does(Direction::Trim); "the job does not trim";
 }

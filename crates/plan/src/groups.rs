@@ -59,7 +59,7 @@ impl Groups {
             ));
         }
         if listing.count > MAX_FILES {
-            let message = format!("too many files, the most is {MAX_FILES}");
+            let message = format!("too many files; the maximum is {MAX_FILES}");
             let opts = [Opt::Nrfiles, Opt::Filename, Opt::Opendir];
             refuse(findings, job, &opts, "too-many-files", message, "spread them over several jobs");
             return;
@@ -160,7 +160,7 @@ impl Groups {
         spec.limits.io_size = regions.io_size;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
-            let text = "file_append makes one pass: after it, `loops` finds nothing beyond the end";
+            let text = "file_append makes one pass: further `loops` find nothing beyond the end of the files";
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);

@@ -8,7 +8,7 @@ use crate::as_written::{chooses, inert, lacks};
 
 inert! {
     CgroupNodelete CgroupWeight:
-        |job| lacks(job, Opt::Cgroup); "the job joins no `cgroup`";
+        |job| lacks(job, Opt::Cgroup); "the job is in no `cgroup`";
     ErrorDump:
         |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";

@@ -81,7 +81,7 @@ pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findin
         refuse(findings, job, &[Opt::FillDevice, Opt::Ioengine], "engine-cannot-fill", message, help);
     }
     if only_a_full_device_limits(spec, job) && spec.rw.is_random() {
-        let message = "fill_device of a random writer needs a size to draw offsets from";
+        let message = "a random writer with fill_device needs a size to draw offsets from";
         refuse(findings, job, &[Opt::FillDevice], "fill-at-random-without-size", message, "add `size`");
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn what_cannot_fill_a_device_is_refused() {
         let refused = refusals("[a]\nioengine=null\nfill_device=1\nrw=randwrite\n");
-        assert_eq!(refused, ["fill_device of a random writer needs a size to draw offsets from"]);
+        assert_eq!(refused, ["a random writer with fill_device needs a size to draw offsets from"]);
         assert!(wrong("rw=randwrite\nfill_device=1\n").is_empty());
         let refused = refusals("[a]\nioengine=mmap\nfill_device=1\nrw=write\nsize=8k\n");
         assert_eq!(refused, ["fill_device needs files that can grow, and those of mmap cannot"]);

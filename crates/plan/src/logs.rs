@@ -15,10 +15,10 @@ inert! {
     LogWindowValue:
         |job| !asks(job, Opt::LogAvgMsec); "single I/Os are logged, not windows, without `log_avg_msec`";
     LogAlternateEpochClockId:
-        |job| !asks(job, Opt::LogAlternateEpoch); "it belongs to `log_alternate_epoch`";
+        |job| !asks(job, Opt::LogAlternateEpoch); "it applies only to `log_alternate_epoch`";
     LogCompressionCpus:
         |job| !asks(job, Opt::LogCompression) && !asks(job, Opt::LogStoreCompressed);
-        "it belongs to `log_compression` and `log_store_compressed`";
+        "it applies only to `log_compression` and `log_store_compressed`";
     WriteHistLog:
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:

@@ -91,7 +91,7 @@ fn join(directory: Option<&str>, name: &str) -> PathBuf {
     }
 }
 
-/// A job named after something that exists and is no regular file means that thing.
+/// A job named after something that exists and is not a regular file means that thing.
 fn is_special(name: &str) -> bool {
     !name.is_empty() && fs::symlink_metadata(name).is_ok_and(|found| !found.is_file())
 }

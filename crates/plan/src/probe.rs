@@ -33,7 +33,7 @@ pub(crate) fn probe(path: &Path) -> Result<Found, SetupError> {
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            let message = format!("cannot look at {}: {}", path.display(), strerror(errno));
+            let message = format!("cannot examine {}: {}", path.display(), strerror(errno));
             return Err(SetupError::new(errno, "fstat", message));
         }
     };

@@ -14,7 +14,7 @@ inert! {
         "writes of this job never overlap one still in flight";
     IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
         |job| chooses(job, Opt::IoSubmitMode, SubmitMode::Offload);
-        "threads take one I/O each, as soon as there is one";
+        "each thread takes one I/O as soon as there is one";
 }
 
 /// Queue depth, batches, and whether threads do the I/O.

@@ -12,7 +12,7 @@ use crate::findings::Findings;
 
 inert! {
     SprNumRegions SprOp SprCs:
-        |job| !asks(job, Opt::Sprandom); "it belongs to `sprandom`";
+        |job| !asks(job, Opt::Sprandom); "it applies only to `sprandom`";
     Softrandommap:
         |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
             || !chooses(job, Opt::RandomDistribution, DistributionType::Random);
@@ -23,7 +23,7 @@ inert! {
         |job| !rw(job).is_random() && orders_blocks(job); "the job is sequential";
     RandomSequenceStride:
         |job| !chooses(job, Opt::RandomDistribution, DistributionType::Sequence);
-        "it belongs to random_distribution=sequence";
+        "it applies only to random_distribution=sequence";
 }
 
 /// Rules about the job as written.

@@ -15,7 +15,7 @@ use crate::measure;
 inert! {
     RateCycle:
         |job| !asks(job, Opt::RateMin) && !asks(job, Opt::RateIopsMin);
-        "there is no minimum rate (`rate_min`, `rate_iops_min`) to look at";
+        "there is no minimum rate (`rate_min`, `rate_iops_min`) to check";
     RateProcess RateIgnoreThinktime:
         |job| !asks(job, Opt::Rate) && !asks(job, Opt::RateIops);
         "the job has no rate limit (`rate`, `rate_iops`)";

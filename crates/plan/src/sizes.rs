@@ -137,7 +137,7 @@ pub(crate) fn regions(
             let opts = &[Opt::Offset, Opt::OffsetIncrement];
             regions.notes.push(Note { opts, code: "offset-with-append", message });
         } else if sizing.file_append && region.kind != FileKind::Regular {
-            let message = format!("file_append has no effect on {path}: it is no regular file");
+            let message = format!("file_append has no effect on {path}: it is not a regular file");
             regions.notes.push(Note { opts: &[Opt::FileAppend], code: "append-without-effect", message });
         }
         if region.size == 0 {

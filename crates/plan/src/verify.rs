@@ -17,11 +17,11 @@ inert! {
     VerifyAsyncCpus:
         |job| !asks(job, Opt::VerifyAsync); "blocks are checked by the job itself without `verify_async`";
     VerifyBacklogBatch:
-        |job| !asks(job, Opt::VerifyBacklog); "it belongs to `verify_backlog`";
+        |job| !asks(job, Opt::VerifyBacklog); "it applies only to `verify_backlog`";
     TrimVerifyZero TrimBacklog TrimBacklogBatch:
         |job| !asks(job, Opt::TrimPercentage); "no written block is trimmed without `trim_percentage`";
     TrimBacklogBatch:
-        |job| !asks(job, Opt::TrimBacklog); "it belongs to `trim_backlog`";
+        |job| !asks(job, Opt::TrimBacklog); "it applies only to `trim_backlog`";
 }
 
 /// Whether the job verifies data; `verify_pattern` alone implies it.

@@ -13,7 +13,7 @@ inert! {
         |job| chooses(job, Opt::Zonemode, ZoneMode::None); "there are no zones without `zonemode`";
     Zonecapacity ReadBeyondWp MaxOpenZones JobMaxOpenZones IgnoreZoneLimits ZoneResetThreshold ZoneResetFrequency
         RecoverZbdWriteError WriteZoneRemainder:
-        |job| chooses(job, Opt::Zonemode, ZoneMode::Strided); "it belongs to zonemode=zbd";
+        |job| chooses(job, Opt::Zonemode, ZoneMode::Strided); "it applies only to zonemode=zbd";
     Plids PlidSelect DpScheme:
         |job| !asks(job, Opt::Fdp) && matches!(job.options.word(Opt::Dataplacement), None | Some("none"));
         "writes carry placement ids only with `fdp` or `dataplacement`";

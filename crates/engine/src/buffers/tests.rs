@@ -5,7 +5,7 @@ use ferrio_job::MemoryKind;
 use super::*;
 
 fn memory(kind: MemoryKind) -> Memory {
-    Memory { kind, align: 0, huge_page: 2 << 20 }
+    Memory { kind, huge_page: 2 << 20, ..Memory::default() }
 }
 
 /// Writes every byte of every slot and finds it there.

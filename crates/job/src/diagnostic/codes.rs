@@ -102,7 +102,7 @@ subjects! {
         "opendir-files": "note: how many files `opendir` found";
         "file-ignored": "note: nothing is left of a file to work on";
         "offset-with-append": "note: `offset` of a job that appends to its files";
-        "append-without-effect": "note: `file_append` on what is no regular file";
+        "append-without-effect": "note: `file_append` on something other than a regular file";
         "append-makes-one-pass": "note: `loops` of a job that appends to its files";
         "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices take";
         "block-errors-of-several-files": "a job with `block_error_percentiles` has several files";

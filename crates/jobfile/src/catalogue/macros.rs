@@ -30,7 +30,6 @@ macro_rules! rows {
         #[allow(unused_imports)]
         use $crate::catalogue::row::{
             ValueKind, Multi, OptionScope::{Core, Engines, Profile}, OptionStatus::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, ValueUnit,
-            choices, first, limit, main,
         };
         &[$($(OptionRow {
             opt: Opt::$opt,
@@ -40,19 +39,20 @@ macro_rules! rows {
             category: $category,
             group: $group,
             kind: ValueKind::$kind,
-            multi: Multi::given(&[$(Multi::$multi)?]),
-            default: first(&[$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT)?]),
-            min: limit(&[$($min)?]),
-            max: limit(&[$($max)?]),
-            choices: choices(&[
+            multi: [$(Multi::$multi,)? Multi::No][0],
+            default: [$($default,)? $(<ferrio_job::$choice as ferrio_job::Choice>::DEFAULT,)? ""][0],
+            min: [$(Some($min),)? None][0],
+            max: [$(Some($max),)? None][0],
+            choices: [
                 $($list,)?
-                $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS)?
+                $(<ferrio_job::$choice as ferrio_job::Choice>::WORDS,)?
                 $(&[$(ferrio_job::Word {
                     word: $word,
-                    same_as: main(&[$($main)?]),
+                    same_as: [$(Some($main),)? None][0],
                     help: concat!("" $(, $meaning)?),
-                }),+])?
-            ]),
+                }),+] as &[ferrio_job::Word],)?
+                &[],
+            ][0],
             unit: ValueUnit::$unit,
             parent: concat!("" $(, $parent)?),
             help: $help,

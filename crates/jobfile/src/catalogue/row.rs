@@ -142,11 +142,6 @@ pub enum Multi {
 }
 
 impl Multi {
-    /// The one written in the row, else [`Multi::No`].
-    pub(super) const fn given(written: &[Multi]) -> Multi {
-        if written.is_empty() { Multi::No } else { written[0] }
-    }
-
     /// How many directions can have a value of their own, 1 if none.
     pub fn directions(self) -> usize {
         match self {
@@ -218,20 +213,4 @@ impl OptionRow {
 pub fn canonical_engine(name: &str) -> &str {
     let word = name.split(':').next().unwrap_or(name);
     if word.starts_with("aio") || word.starts_with("linuxaio") { "libaio" } else { word }
-}
-
-pub(super) const fn first(texts: &[&'static str]) -> &'static str {
-    if texts.is_empty() { "" } else { texts[0] }
-}
-
-pub(super) const fn choices(lists: &[&'static [Word]]) -> &'static [Word] {
-    if lists.is_empty() { &[] } else { lists[0] }
-}
-
-pub(super) const fn main(spelling: &[&'static str]) -> Option<&'static str> {
-    if spelling.is_empty() { None } else { Some(spelling[0]) }
-}
-
-pub(super) const fn limit(written: &[i128]) -> Option<i128> {
-    if written.is_empty() { None } else { Some(written[0]) }
 }

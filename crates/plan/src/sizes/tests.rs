@@ -266,5 +266,5 @@ fn appending_is_for_regular_files_and_leaves_offsets_aside() {
     assert_eq!(messages(&regular), ["offset has no effect on f0: file_append begins at its end"]);
     let block = found(FileKind::Block);
     assert_eq!(block.files[0].offset, 4 * K);
-    assert_eq!(messages(&block), ["file_append has no effect on f0: it is no regular file"]);
+    assert_eq!(messages(&block), ["file_append has no effect on f0: it is not a regular file"]);
 }
