@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use ferrio_job::ArgOrigin;
+use ferrio_job::{ArgOrigin, Diagnostic};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, pool};
 
 use crate::options::{ProgramOption, Takes};
@@ -42,77 +42,11 @@ impl Item {
     }
 }
 
-/// Why an argument cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ArgumentError {
-    /// No option has that name.
-    #[error("unrecognized option '{text}'")]
-    Unknown {
-        /// As typed.
-        text: String,
-        /// The known option that is most similar.
-        near: Option<String>,
-    },
-    /// An option of other engines than the current one.
-    #[error("unrecognized option '{text}'")]
-    OtherEngine {
-        /// As typed.
-        text: String,
-        /// The current engine.
-        engine: String,
-        /// Those that have the option.
-        owners: Vec<&'static str>,
-    },
-    /// An abbreviation of several options.
-    #[error("option '{text}' is ambiguous")]
-    Ambiguous {
-        /// As typed.
-        text: String,
-        /// The names that begin with it.
-        possible: Vec<String>,
-    },
-    /// A value is missing.
-    #[error("option '{text}' requires an argument")]
-    Missing {
-        /// As typed.
-        text: String,
-    },
-    /// A value for an option that takes none.
-    #[error("option '{text}' doesn't allow an argument")]
-    Unwanted {
-        /// As typed.
-        text: String,
-    },
-    /// Nothing follows the `=`.
-    #[error("option {name} requires an argument")]
-    Empty {
-        /// Name of the option.
-        name: String,
-    },
-    /// The argument is not UTF-8.
-    #[error("argument {index} is not valid UTF-8: {text}")]
-    NotUtf8 {
-        /// Its number.
-        index: u32,
-        /// The argument, lossily converted.
-        text: String,
-    },
-}
-
-/// An argument that cannot be used, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Why.
-    pub error: ArgumentError,
-    /// Where.
-    pub origin: ArgOrigin,
-}
-
 /// A command line with mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidCommandLine {
     /// All of them, from left to right.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<Diagnostic>,
     /// The options and job files that could be read.
     pub items: Vec<Item>,
 }
@@ -131,8 +65,9 @@ pub fn read(
     let text = |(index, argument): (u32, &OsString)| {
         let text = argument.to_string_lossy().into_owned();
         if argument.to_str().is_none() {
-            let error = ArgumentError::NotUtf8 { index, text: text.clone() };
-            not_utf8.push(Mistake { error, origin: ArgOrigin { index, text: text.clone() } });
+            let message = format!("argument {index} is not valid UTF-8: {text}");
+            let origin = ArgOrigin { index, text: text.clone() };
+            not_utf8.push(Diagnostic::error(message, origin.origin()).code("not-utf-8"));
         }
         text
     };
@@ -154,8 +89,8 @@ pub fn scan(
     first: u32,
     program: &[ProgramOption],
 ) -> Result<Vec<Item>, InvalidCommandLine> {
-    let mut scanner =
-        Scanner { arguments, first, program, at: 0, items: Vec::new(), engines: Engines::default() };
+    let engines = Engines::default();
+    let mut scanner = Scanner { arguments, first, program, current: 0, at: 0, items: Vec::new(), engines };
     let mut mistakes = Vec::new();
     while let Some(argument) = scanner.next() {
         if argument == "--" {
@@ -163,7 +98,7 @@ pub fn scan(
             scanner.items.extend(files);
             break;
         }
-        let index = scanner.index();
+        scanner.current = scanner.at - 1;
         let outcome = if let Some(body) = argument.strip_prefix("--") {
             scanner.long(argument, body)
         } else if let Some(body) = argument.strip_prefix('-').filter(|body| !body.is_empty()) {
@@ -175,10 +110,7 @@ pub fn scan(
         match outcome {
             Ok(true) => break,
             Ok(false) => {}
-            Err(error) => {
-                let origin = ArgOrigin { index, text: argument.to_owned() };
-                mistakes.push(Mistake { error, origin });
-            }
+            Err(mistake) => mistakes.push(*mistake),
         }
     }
     if mistakes.is_empty() {
@@ -193,6 +125,8 @@ struct Scanner<'a> {
     /// Number of the first of them.
     first: u32,
     program: &'a [ProgramOption],
+    /// The option that is being read.
+    current: usize,
     /// The next argument.
     at: usize,
     items: Vec<Item>,
@@ -252,24 +186,34 @@ impl<'a> Scanner<'a> {
         Some(argument)
     }
 
-    /// Number of the current argument.
-    fn index(&self) -> u32 {
-        u32::try_from(self.at.saturating_sub(1)).unwrap_or(u32::MAX).saturating_add(self.first)
+    /// The place of the current option; `text` includes its value.
+    fn origin(&self, text: String) -> ArgOrigin {
+        let index = u32::try_from(self.current).unwrap_or(u32::MAX).saturating_add(self.first);
+        ArgOrigin { index, text }
+    }
+
+    /// An error at the name of the current option.
+    fn mistake(&self, message: String, code: &'static str, label: impl Into<String>) -> Diagnostic {
+        let origin = self.origin(self.arguments[self.current].clone());
+        Diagnostic::error(message, origin.name_origin()).code(code).label(label)
     }
 
     /// `--opt`, `--opt=value`. True if the rest of the line is ignored.
-    fn long(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
+    fn long(&mut self, argument: &str, body: &str) -> Result<bool, Box<Diagnostic>> {
         match self.look_up(body) {
             Lookup::Found(meaning) => self.option(argument, body, &meaning),
             Lookup::Ambiguous(possible) => {
-                Err(ArgumentError::Ambiguous { text: argument.to_owned(), possible })
+                let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
+                let message = format!("option '{argument}' is ambiguous");
+                let mistake = self.mistake(message, "ambiguous-option", "begins several options");
+                Err(mistake.help(format!("possibilities are {}", names.join(", "))).into())
             }
-            Lookup::Unknown => Err(self.unknown(argument, body)),
+            Lookup::Unknown => Err(self.unknown(argument, body).into()),
         }
     }
 
     /// `-opt` is a long option with one dash or else several letters; a single known letter is always a letter.
-    fn dashed(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
+    fn dashed(&mut self, argument: &str, body: &str) -> Result<bool, Box<Diagnostic>> {
         let is_letter = |letter: char| self.program.iter().any(|option| option.letter == Some(letter));
         let first = body.chars().next().unwrap_or('-');
         if body.chars().count() == 1 && is_letter(first) {
@@ -282,12 +226,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// `-Px name` is `-P -x name`; a value may follow its letter directly.
-    fn letters(&mut self, argument: &str, body: &str) -> Result<bool, ArgumentError> {
+    fn letters(&mut self, argument: &str, body: &str) -> Result<bool, Box<Diagnostic>> {
         for (at, letter) in body.char_indices() {
             let Some(option) = self.program.iter().find(|option| option.letter == Some(letter)) else {
-                return Err(ArgumentError::Unknown { text: argument.to_owned(), near: None });
+                let message = format!("unrecognized option '{argument}'");
+                return Err(self.mistake(message, "unknown-option", "no such option").into());
             };
-            let index = self.index();
             let attached = Some(&body[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
             let value = match option.takes {
                 Takes::Nothing => None,
@@ -301,7 +245,7 @@ impl<'a> Scanner<'a> {
                 Some(following) if attached.is_none() => format!("{argument} {following}"),
                 _ => argument.to_owned(),
             };
-            let origin = ArgOrigin { index, text };
+            let origin = self.origin(text);
             self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
             if option.ends_scan() {
                 return Ok(true);
@@ -313,8 +257,7 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    fn option(&mut self, argument: &str, body: &str, meaning: &Meaning<'_>) -> Result<bool, ArgumentError> {
-        let index = self.index();
+    fn option(&mut self, argument: &str, body: &str, meaning: &Meaning<'_>) -> Result<bool, Box<Diagnostic>> {
         let takes = match meaning {
             Meaning::Program(option) => option.takes,
             Meaning::Job(_, opt) if opt.row().kind == ValueKind::Flag => Takes::Optional,
@@ -323,9 +266,11 @@ impl<'a> Scanner<'a> {
         let written = body.split_once('=').map(|(_, value)| value.to_owned());
         let mut text = argument.to_owned();
         let value = match (written, takes) {
-            (Some(_), Takes::Nothing) => {
+            (Some(value), Takes::Nothing) => {
                 let name = argument.split_once('=').map_or(argument, |(name, _)| name);
-                return Err(ArgumentError::Unwanted { text: name.to_owned() });
+                let place = self.origin(text).value_origin(&value);
+                let mistake = Diagnostic::error(format!("option '{name}' doesn't allow an argument"), place);
+                return Err(mistake.code("unwanted-value").label("takes no value").suggest(name).into());
             }
             (None, Takes::Value) => {
                 let value = self.next_value(argument)?;
@@ -334,7 +279,7 @@ impl<'a> Scanner<'a> {
             }
             (written, _) => written,
         };
-        let origin = ArgOrigin { index, text };
+        let origin = self.origin(text);
         match meaning {
             Meaning::Program(option) => {
                 self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
@@ -342,7 +287,8 @@ impl<'a> Scanner<'a> {
             }
             Meaning::Job(name, _) => {
                 if takes == Takes::Value && value.as_deref() == Some("") {
-                    return Err(ArgumentError::Empty { name: (*name).to_owned() });
+                    let message = format!("option {name} requires an argument");
+                    return Err(self.mistake(message, "empty-value", "a value must follow the `=`").into());
                 }
                 self.engines.update(name, value.as_deref());
                 self.items.push(Item::Job { name: (*name).to_owned(), value, origin });
@@ -352,9 +298,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next argument, as the value of `text`.
-    fn next_value(&mut self, text: &str) -> Result<String, ArgumentError> {
-        let missing = || ArgumentError::Missing { text: text.to_owned() };
-        self.next().map(str::to_owned).ok_or_else(missing)
+    fn next_value(&mut self, text: &str) -> Result<String, Box<Diagnostic>> {
+        let value = self.next().map(str::to_owned);
+        let message = || format!("option '{text}' requires an argument");
+        value.ok_or_else(|| self.mistake(message(), "missing-value", "a value must follow").into())
     }
 
     /// The option with that full name, or else the only one whose name begins so.
@@ -392,21 +339,24 @@ impl<'a> Scanner<'a> {
     }
 
     /// The error for an unknown option, with the most likely reason.
-    fn unknown(&mut self, argument: &str, body: &str) -> ArgumentError {
+    fn unknown(&mut self, argument: &str, body: &str) -> Diagnostic {
         let (name, value) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
-        let text = argument.to_owned();
+        let message = format!("unrecognized option '{argument}'");
         let owners = engines_with_option(name);
-        if !owners.is_empty() {
-            return ArgumentError::OtherEngine { text, engine: self.engines.current().to_owned(), owners };
+        if let Some(owner) = owners.first() {
+            let engine = self.engines.current();
+            let label = format!("an option of {}; the engine here is {engine}", owners.join(", "));
+            let mistake = self.mistake(message, "option-of-other-engine", label);
+            return mistake.help(format!("write it after --ioengine={owner}"));
         }
         let known = self.program.iter().map(|option| option.name);
         let near = nearest(name, known.chain(pool(self.engines.current()).map(|name| -> &str { name })));
-        let near = near.map(str::to_owned);
+        let Some(near) = near.map(|name| format!("--{name}")) else {
+            return self.mistake(message, "unknown-option", "no such option");
+        };
         // Later options may depend on the engine that this one was meant to choose.
-        if let Some(near) = &near {
-            self.engines.update(near, value);
-        }
-        ArgumentError::Unknown { text, near }
+        self.engines.update(&near[2..], value);
+        self.mistake(message, "unknown-option", format!("did you mean `{near}`?")).suggest(near)
     }
 }
 

@@ -6,14 +6,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::{Problems, Sources};
 
-use crate::arguments::{ArgumentError, InvalidCommandLine, Item, Mistake};
+use crate::arguments::{InvalidCommandLine, Item};
 use crate::error::Error;
 use crate::settings::{ProgramSettings, SettingsError};
 
 /// The mistakes of a command line that cannot be read.
 #[must_use]
-pub fn command_line(invalid: &InvalidCommandLine) -> Error {
-    problems(invalid.mistakes.iter().map(argument).collect())
+pub fn command_line(invalid: InvalidCommandLine) -> Error {
+    problems(invalid.mistakes)
 }
 
 /// All mistakes in the program options among `items`; `error` is the first.
@@ -54,40 +54,6 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
 /// An error without a job file.
 fn problems(diagnostics: Vec<Diagnostic>) -> Error {
     Error::Problems(Problems { diagnostics, sources: Sources::default() })
-}
-
-fn argument(mistake: &Mistake) -> Diagnostic {
-    let Mistake { error, origin } = mistake;
-    let message = error.to_string();
-    let name = || Diagnostic::error(message.clone(), origin.name_origin());
-    match error {
-        ArgumentError::Unknown { near: None, .. } => name().code("unknown-option").label("no such option"),
-        ArgumentError::Unknown { near: Some(near), .. } => name()
-            .code("unknown-option")
-            .label(format!("did you mean `--{near}`?"))
-            .suggest(format!("--{near}")),
-        ArgumentError::OtherEngine { engine, owners, .. } => name()
-            .code("option-of-other-engine")
-            .label(format!("an option of {}; the engine here is {engine}", owners.join(", ")))
-            .help(format!("write it after --ioengine={}", owners.first().unwrap_or(&""))),
-        ArgumentError::Ambiguous { possible, .. } => {
-            let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
-            name()
-                .code("ambiguous-option")
-                .label("begins several options")
-                .help(format!("possibilities are {}", names.join(", ")))
-        }
-        ArgumentError::Missing { .. } => name().code("missing-value").label("a value must follow"),
-        ArgumentError::Empty { .. } => name().code("empty-value").label("a value must follow the `=`"),
-        ArgumentError::Unwanted { text } => {
-            let value = origin.text.split_once('=').map_or("", |(_, value)| value);
-            Diagnostic::error(message, origin.value_origin(value))
-                .code("unwanted-value")
-                .label("takes no value")
-                .suggest(text.clone())
-        }
-        ArgumentError::NotUtf8 { .. } => Diagnostic::error(message, origin.origin()).code("not-utf-8"),
-    }
 }
 
 /// The mistake in the program option `name` or in its value, at `place`.

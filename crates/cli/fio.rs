@@ -23,7 +23,7 @@ pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> 
     let scanned = arguments::read(words, 1, OPTIONS);
     *messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *messages;
-    let items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
+    let items = scanned.map_err(diagnose::command_line)?;
     let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, called_as, messages);
@@ -62,8 +62,7 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// # Errors
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
-    let items: Vec<Item> =
-        arguments::read(words, 1, OPTIONS).map_err(|invalid| diagnose::command_line(&invalid))?;
+    let items: Vec<Item> = arguments::read(words, 1, OPTIONS).map_err(diagnose::command_line)?;
     let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
     job_files::read(&items, &settings, environment)
 }

@@ -1,5 +1,6 @@
 //! Tests of the scanner.
 
+use ferrio_job::Origin;
 use proptest::prelude::*;
 
 use super::*;
@@ -23,7 +24,10 @@ fn items(words: &[&str]) -> Vec<String> {
 
 fn refusal(words: &[&str]) -> String {
     let mistakes = try_scan(words).unwrap_err().mistakes;
-    let reported = mistakes.iter().map(|mistake| format!("{}: {}", mistake.origin.index, mistake.error));
+    let reported = mistakes.iter().map(|mistake| match &mistake.origin {
+        Origin::Argument { index, .. } => format!("{index}: {}", mistake.message),
+        other => panic!("{other:?}"),
+    });
     reported.collect::<Vec<_>>().join("\n")
 }
 
@@ -146,7 +150,7 @@ fn arguments_that_are_not_utf_8_are_reported_by_number() {
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
     let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
     let invalid = read(&words, 1, options::OPTIONS).unwrap_err();
-    let reported: Vec<_> = invalid.mistakes.iter().map(|mistake| mistake.error.to_string()).collect();
+    let reported: Vec<_> = invalid.mistakes.iter().map(|mistake| mistake.message.as_str()).collect();
     let want =
         ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];
     assert_eq!(reported, want);

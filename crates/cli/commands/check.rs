@@ -47,7 +47,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let scanned = arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options());
     *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
     let messages = *invocation.messages;
-    let mut items = scanned.map_err(|invalid| diagnose::command_line(&invalid))?;
+    let mut items = scanned.map_err(diagnose::command_line)?;
     if items.iter().any(|item| item.is_program_option("help")) {
         return print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
     }

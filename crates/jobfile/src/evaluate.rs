@@ -58,13 +58,9 @@ pub(crate) fn section(
     found.sort_by_key(|(_, opt)| opt.row().turn());
     let mut all = Vec::with_capacity(found.len());
     for (at, opt) in found {
-        match assignment(opt, &lines[at], setting, environment) {
-            Ok((given, notice)) => {
-                all.push(given);
-                complaints.extend(notice.map(|notice| (at, notice)));
-            }
-            Err(diagnostic) => complaints.push((at, *diagnostic)),
-        }
+        let mut findings = Vec::new();
+        all.extend(assignment(opt, &lines[at], setting, environment, &mut findings));
+        complaints.extend(findings.into_iter().map(|diagnostic| (at, diagnostic)));
     }
     complaints.sort_by_key(|(at, _)| *at);
     wrong.extend(complaints.into_iter().map(|(_, diagnostic)| diagnostic));
@@ -74,18 +70,21 @@ pub(crate) fn section(
 /// Most diagnostics with suggestions.
 const SUGGESTIONS: usize = 200;
 
-/// Evaluates one assignment, which may change `setting`. Returns a warning if the option is deprecated.
+/// Evaluates one assignment, which may change `setting`. Errors, and a warning if the option is deprecated, go to `findings`.
 pub(crate) fn assignment(
     opt: Opt,
     line: &Assignment,
     setting: &mut ValueContext,
     environment: &Environment,
-) -> Result<(Given, Option<Diagnostic>), Box<Diagnostic>> {
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Given> {
     let row = opt.row();
-    let text = effective(row, line, setting.reading)
-        .map_err(|fault| Box::new(refusal(line, line.value.as_deref().unwrap_or(""), fault)))?;
-    let value = read(setting.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file)
-        .map_err(|fault| Box::new(refusal(line, text.as_deref().unwrap_or(""), fault)))?;
+    let mut refuse =
+        |text: Option<&str>, fault| findings.push(refusal(line, text.unwrap_or_default(), fault));
+    let text = effective(row, line, setting.reading);
+    let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
+    let value = read(setting.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file);
+    let value = value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?;
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => {
             setting.kb_base = KbBase::from_word(word).unwrap_or_default().bytes().into();
@@ -94,13 +93,13 @@ pub(crate) fn assignment(
         _ => {}
     }
     debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
-    let notice = (row.kind == ValueKind::Ignored).then(|| {
+    if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
-        Diagnostic::warning(message, line.origin.clone()).code("deprecated-option")
-    });
+        findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));
+    }
     let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
-    Ok((Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() }, notice))
+    Some(Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() })
 }
 
 /// The text of a value after arithmetic; in fio's reading, with the blanks before it.

@@ -84,7 +84,7 @@ impl Library {
                 }
                 LineEntry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
-                        // Its lines are not errors as well.
+                        // Otherwise its lines would be errors as well.
                         sections.push(Section::new(name, diagnostic.origin.clone()));
                         skipping = false;
                     }
@@ -180,7 +180,7 @@ impl Splice<'_> {
         for entry in entries.iter().cloned() {
             match entry {
                 LineEntry::Assignment(line) => lines.push(line),
-                // with too many lines in one, there is nothing to be learnt from the next
+                // One error about too many lines is enough.
                 LineEntry::Include(..) if self.library.spliced > SPLICED => {}
                 LineEntry::Include(name, origin) => self.include(&name, origin, lines),
                 LineEntry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),

@@ -111,13 +111,7 @@ impl Builder {
             self.diagnostics.push(unknown(&line, &setting.engine, true));
             return;
         };
-        match evaluate::assignment(opt, &line, setting, &self.environment) {
-            Ok((given, notice)) => {
-                list.push(given);
-                self.diagnostics.extend(notice);
-            }
-            Err(diagnostic) => self.diagnostics.push(*diagnostic),
-        }
+        list.extend(evaluate::assignment(opt, &line, setting, &self.environment, &mut self.diagnostics));
     }
 
     /// `--name=`: begins a job, or returns to the globals if the name begins with `global`.

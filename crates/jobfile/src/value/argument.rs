@@ -150,7 +150,7 @@ fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<Access
         if given > 100 {
             return Err(list.fault(format!("the sizes add up to {given} percent")));
         }
-        // zones without a size, or one of 0, take equal whole parts of what the others leave
+        // Zones without a size, or with a size of 0, divide what the others leave into equal whole parts.
         let blank = zones.iter().filter(|zone| zone.size == 0).count() as u64;
         let rest = (100 - given).checked_div(blank).unwrap_or(0);
         zones.iter_mut().filter(|zone| zone.size == 0).for_each(|zone| zone.size = rest);
@@ -211,7 +211,7 @@ fn limit(
     }
     let digits = leading_digits(argument.text).len();
     let suffix = argument.text[digits..].trim().to_ascii_lowercase();
-    // bytes, or µs, which are nanoseconds in the end
+    // A limit of a latency is in ns.
     let (unit, scale) = match SteadyTest::from_word(word).map(SteadyTest::figure) {
         Some(SteadyFigure::Bandwidth) => (size_factor(&suffix, kb_base), 1.0),
         Some(SteadyFigure::Latency) => (time_factor(&suffix), 1e3),
