@@ -59,7 +59,7 @@ fn shares(
     block: &PerDirection<BlockSizes>,
     findings: &mut Findings,
 ) -> PerDirection<Vec<BlockShare>> {
-    let splits = job.options.splits(Opt::Bssplit);
+    let splits: [Option<Vec<Split>>; 3] = job.options.value(Opt::Bssplit);
     for (direction, split) in Direction::ALL.into_iter().zip(&splits) {
         let smallest = split.iter().flatten().map(|entry| entry.bytes).min();
         if let Some(bytes) = smallest.filter(|&bytes| bytes < block[direction].min) {

@@ -26,7 +26,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 /// Limits of time and of I/Os. Those of size are filled in when the files are known.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
-    let (low, high) = options.range(Opt::Startdelay).unwrap_or((0, 0));
+    let (low, high) = options.value(Opt::Startdelay);
     spec.limits = Limits {
         size: 0,
         io_size: None,

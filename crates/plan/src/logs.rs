@@ -74,7 +74,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         iops_avg_msec: 0,
         single_rates: compression.is_some() || stored.is_some(),
         stored,
-        writer_cpus: options.cpus(Opt::LogCompressionCpus).unwrap_or_default(),
+        writer_cpus: options.value(Opt::LogCompressionCpus),
         window_value: options.choice(Opt::LogWindowValue),
         hist_msec: options.value(Opt::LogHistMsec),
         hist_coarseness: options.value(Opt::LogHistCoarseness),

@@ -25,7 +25,7 @@ inert! {
 
 /// The CPUs and the nice value of the worker, and all priorities; without those of single I/Os if [`check_priorities`] rejects them.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.cpus_allowed = job.options.cpus(Opt::CpusAllowed).unwrap_or_default();
+    spec.cpus_allowed = job.options.value(Opt::CpusAllowed);
     spec.nice = i32::try_from(job.options.value::<i64>(Opt::Nice)).unwrap_or(0);
     let shares = names(spec.engine).and_then(|names| shares(job, &names).ok()).unwrap_or_default();
     spec.priorities = Priorities { own: own_priority(&job.options), shares };

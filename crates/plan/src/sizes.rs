@@ -74,7 +74,7 @@ impl Sizing {
         Sizing {
             size,
             io_size,
-            filesize: options.range(Opt::Filesize),
+            filesize: options.if_given(Opt::Filesize),
             offset,
             offset_increment,
             offset_align: options.value(Opt::OffsetAlign),

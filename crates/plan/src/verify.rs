@@ -55,7 +55,7 @@ fn settings(options: &Options, method: VerifyMethod) -> Verify {
         method,
         interval: options.value(Opt::VerifyInterval),
         offset: options.value(Opt::VerifyOffset),
-        pattern: options.pattern(Opt::VerifyPattern).cloned(),
+        pattern: options.if_given(Opt::VerifyPattern),
         pattern_interval: options.value(Opt::VerifyPatternInterval),
         fatal: options.value(Opt::VerifyFatal),
         read_back: options.value(Opt::DoVerify),

@@ -249,8 +249,8 @@ fn variables_work_in_names_and_values() {
 fn arithmetic_that_makes_no_sense_is_refused() {
     assert!(problems("[a]\nsize=$ncpus*+\n").contains("invalid value `2*+` for option `size`"));
     let set = jobs("[a]\ncpus_allowed=0-$ncpus\n[b]\ncpus_allowed=$ncpus-1\n");
-    assert_eq!(set.jobs[0].options.cpus(Opt::CpusAllowed), Some(vec![0, 1, 2]));
-    assert_eq!(set.jobs[1].options.cpus(Opt::CpusAllowed), Some(vec![1]));
+    assert_eq!(set.jobs[0].options.if_given(Opt::CpusAllowed), Some(vec![0, 1, 2]));
+    assert_eq!(set.jobs[1].options.if_given(Opt::CpusAllowed), Some(vec![1]));
 }
 
 #[test]

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
-use crate::value::{Split, Value};
-use ferrio_job::{Choice, EngineKind, Origin, Pattern};
+use crate::value::Value;
+use ferrio_job::{Choice, EngineKind, Origin};
 
 pub use typed::{Decimals, OptionValue};
 
@@ -167,19 +167,6 @@ impl Options {
         }
     }
 
-    /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
-    pub fn range(&self, opt: Opt) -> Option<(u64, u64)> {
-        debug_assert!(
-            matches!(opt.row().kind, ValueKind::SizeRange | ValueKind::TimeRange),
-            "{}",
-            opt.row().name
-        );
-        match self.given(opt)?.value {
-            Value::Range(low, high) => Some((low, high)),
-            _ => None,
-        }
-    }
-
     /// A chosen word in its main spelling.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
         debug_assert!(
@@ -227,33 +214,6 @@ impl Options {
             Some(Value::List(names)) => names,
             Some(Value::Text(name)) => vec![name],
             _ => Vec::new(),
-        }
-    }
-
-    /// CPU numbers or placement ids, ascending.
-    pub fn cpus(&self, opt: Opt) -> Option<Vec<u32>> {
-        debug_assert!(matches!(opt.row().kind, ValueKind::CpuList | ValueKind::IdList), "{}", opt.row().name);
-        match &self.given(opt)?.value {
-            Value::Numbers(numbers) => Some(numbers.clone()),
-            _ => None,
-        }
-    }
-
-    /// A pattern with its places for offsets.
-    pub fn pattern(&self, opt: Opt) -> Option<&Pattern> {
-        debug_assert!(matches!(opt.row().kind, ValueKind::Pattern), "{}", opt.row().name);
-        match &self.given(opt)?.value {
-            Value::Pattern(pattern) => Some(pattern),
-            _ => None,
-        }
-    }
-
-    /// Block sizes with shares per direction (read, write, trim).
-    pub fn splits(&self, opt: Opt) -> [Option<Vec<Split>>; 3] {
-        debug_assert!(matches!(opt.row().kind, ValueKind::Bssplit), "{}", opt.row().name);
-        match self.merged(opt) {
-            Some(Value::Splits(splits)) => splits,
-            _ => [None, None, None],
         }
     }
 

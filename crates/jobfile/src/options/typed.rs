@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Choice as _, Distribution, FileService, MemoryKind, MemoryType, PerDirection, RwPostfix};
+use ferrio_job::{
+    Choice as _, Distribution, FileService, MemoryKind, MemoryType, Pattern, PerDirection, RwPostfix,
+};
 
 use crate::catalogue::{Opt, OptionRow, ValueKind};
-use crate::value::{Amount, Argument, NodeList, PrioritySplit, SteadyLimit, Value};
+use crate::value::{Amount, Argument, NodeList, PrioritySplit, Split, SteadyLimit, Value};
 
 /// A type that the values of some options have.
 pub trait OptionValue: Sized + Default {
@@ -51,6 +53,18 @@ typed! {
     /// Sizes that may depend on the file.
     Amount: |row| row.kind == ValueKind::SizeZone;
         Value::Amount(amount) => *amount;
+    /// Bounds in bytes (`filesize`) or µs (`startdelay`), low first; one value gives equal bounds.
+    (u64, u64): |row| matches!(row.kind, ValueKind::SizeRange | ValueKind::TimeRange);
+        Value::Range(low, high) => (*low, *high);
+    /// Block sizes with shares per direction (read, write, trim).
+    [Option<Vec<Split>>; 3]: |row| row.kind == ValueKind::Bssplit;
+        Value::Splits(splits) => splits.clone();
+    /// CPU numbers or placement ids, ascending.
+    Vec<u32>: |row| matches!(row.kind, ValueKind::CpuList | ValueKind::IdList);
+        Value::Numbers(numbers) => numbers.clone();
+    /// Bytes with places for offsets.
+    Pattern: |row| row.kind == ValueKind::Pattern;
+        Value::Pattern(pattern) => pattern.clone();
     /// Text; empty for `write_bw_log` without a value and the like.
     String: |row| matches!(row.kind, ValueKind::Str | ValueKind::OptStr);
         Value::Text(text) => text.clone();
