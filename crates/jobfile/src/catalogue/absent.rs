@@ -1,4 +1,4 @@
-//! What ferrio does not have and why: engines of fio, and the reasons that rows of the option table share.
+//! What ferrio does not have, and why: engines of fio, and reasons that rows of the option table share.
 
 use ferrio_job::{Choice as _, EngineKind, Word};
 
@@ -11,7 +11,7 @@ pub struct AbsentEngine {
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// Why it cannot be here; `None` if it is only not implemented yet.
+    /// Why it is not available; `None` if it is only not implemented yet.
     pub reason: Option<&'static str>,
     /// What to use for the same or a similar purpose.
     pub instead: &'static str,
@@ -29,7 +29,7 @@ pub fn absent_engines() -> &'static [AbsentEngine] {
     ABSENT
 }
 
-/// Why a word among an option's choices cannot be used here, if that is so; what is only not implemented yet has no reason.
+/// Why a word of an option is not available. Words that are only not implemented yet have no reason.
 #[must_use]
 pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
     match (opt, word) {
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::catalogue::{OptionScope, OptionStatus, rows};
 
-    /// A clause that says something: words enough, one of them a verb, no full stop since it follows a colon.
+    /// A clause with some words, one of them a verb, and no full stop, since it follows a colon.
     fn is_a_sentence(text: &str) -> bool {
         let verbs = [
             "needs", "need", "is", "was", "are", "exists", "puts", "drives", "does", "reads", "acts",

@@ -41,8 +41,7 @@ impl Opt {
         INDEX.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The option a job using `engine` means by `name`: a core option, a profile's, or a private one of that
-    /// engine.
+    /// The option that `name` means in a job that uses `engine`: a core option, one of a profile, or a private one of that engine.
     pub fn from_name(name: &str, engine: &str) -> Option<Opt> {
         Opt::named(name).iter().copied().find(|opt| opt.row().belongs_to(engine))
     }

@@ -1,9 +1,9 @@
-//! The options, in the order that `--cmdhelp` lists them: that of fio.
+//! The options, in the order in which `--cmdhelp` lists them, which is fio's.
 
 /// Makes the enum and counts its variants.
 macro_rules! options {
     ($($opt:ident,)+) => {
-        /// One option of one option table. A name that several engines have for themselves is one variant per engine table.
+        /// One option of one option table. A name that several engines use for options of their own is one variant per engine.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         #[allow(missing_docs)]

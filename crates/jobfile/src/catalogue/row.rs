@@ -1,4 +1,4 @@
-//! What a row of the option table says: the grammar of a value, its unit, whose option it is and what ferrio makes of it.
+//! A row of the option table: the grammar and unit of the value, which jobs have the option, and whether ferrio supports it.
 
 use ferrio_job::Word;
 
@@ -13,7 +13,7 @@ pub struct OptionRow {
     pub name: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// Whose option it is.
+    /// Which jobs have it.
     pub scope: OptionScope,
     /// fio's category: general, io, file, stat, log, profile, engine.
     pub category: &'static str,
@@ -23,11 +23,11 @@ pub struct OptionRow {
     pub kind: ValueKind,
     /// Whether directions can have values of their own.
     pub multi: Multi,
-    /// Declared default as one would write it, empty if there is none.
+    /// Declared default as written in a job file, empty if there is none.
     pub default: &'static str,
     /// Smallest number accepted, suffixes applied, in the row's unit.
     pub min: Option<i128>,
-    /// Largest number accepted; a whole-number row without one is held in 63 bits.
+    /// Largest number accepted; without one, whole numbers have 63 bits.
     pub max: Option<i128>,
     /// Accepted words, other spellings included.
     pub choices: &'static [Word],
@@ -41,7 +41,7 @@ pub struct OptionRow {
     pub status: OptionStatus,
 }
 
-/// Whose option a row is.
+/// Which jobs have an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionScope {
     /// Every job has it.
@@ -57,9 +57,9 @@ pub enum OptionScope {
 pub enum OptionStatus {
     /// Implemented.
     Works,
-    /// Not implemented; to be refused when given.
+    /// Not implemented: refused when given.
     NotYet,
-    /// Cannot work here, with the reason; to be refused when given.
+    /// Cannot work here, with the reason: refused when given.
     Unavailable(&'static str),
     /// Accepted without effect, with the reason.
     NoEffect(&'static str),
@@ -196,8 +196,7 @@ impl OptionRow {
         }
     }
 
-    /// Whether an assignment is evaluated before all others (-1), after them (1), or in the order written
-    /// (0) when a section of a job file is evaluated.
+    /// When an assignment is evaluated in a section of a job file: smaller numbers first, equal ones in the order written.
     pub(crate) fn turn(&self) -> i8 {
         match self.opt {
             Opt::KbBase | Opt::UnitBase | Opt::Lockfile | Opt::CpusAllowedPolicy => -1,
@@ -208,8 +207,7 @@ impl OptionRow {
     }
 }
 
-/// The name an engine is known by: names beginning with `aio` or `linuxaio` mean libaio, others mean
-/// themselves.
+/// The name of an engine without what follows a colon. Names that begin with `aio` or `linuxaio` mean libaio.
 pub fn canonical_engine(name: &str) -> &str {
     let word = name.split(':').next().unwrap_or(name);
     if word.starts_with("aio") || word.starts_with("linuxaio") { "libaio" } else { word }

@@ -1,9 +1,8 @@
-//! Everything in force for one job: what it inherited and what it says itself.
+//! All options of one job: those it inherited and its own.
 //!
-//! A job shares the list of global assignments with all other jobs and only remembers how many of them it
-//! inherited, so that making a job costs nothing but its own lines. What inherited assignments amount to is
-//! worked out once per distinct set of globals; what a job's own lines amount to is looked up in them, unless
-//! there are very many.
+//! A job shares the list of global assignments with all other jobs and only remembers how many of them it inherited, so a job costs
+//! no more than its own lines. The effect of inherited assignments is computed once per distinct set of globals. A job's own lines
+//! are searched each time, or indexed if there are very many.
 
 mod typed;
 
@@ -37,7 +36,7 @@ impl Given {
         self.value_origin != self.origin
     }
 
-    /// Whether it says anything: fio skips an option of which no piece that counts is good.
+    /// Whether it has a value: fio skips an option without a valid piece.
     fn counts(&self) -> bool {
         self.value != Value::Nothing || self.opt.row().kind == ValueKind::Ignored
     }
@@ -48,12 +47,12 @@ impl Given {
 pub struct Options {
     inherited: Arc<Inherited>,
     own: Arc<[Given]>,
-    /// What `own` amounts to, if it is too long to be searched.
+    /// The effect of `own`, if it is too long to be searched.
     index: Option<Arc<Effect>>,
     engine: Option<Arc<str>>,
 }
 
-/// For each option of a list: its last assignment, and its value with earlier ones merged in if that differs.
+/// For each option of a list: its last assignment, and its value merged with earlier ones if that differs.
 type Effect = HashMap<Opt, (usize, Option<Value>)>;
 
 /// Up to this many assignments are searched one by one.
@@ -64,12 +63,12 @@ const SHORT: usize = 64;
 pub(crate) struct Inherited {
     list: Arc<[Given]>,
     count: usize,
-    /// What they amount to.
+    /// Their effect.
     effect: Effect,
 }
 
 impl Inherited {
-    /// The first `count` assignments of `list`, of which `shorter` holds fewer.
+    /// The first `count` assignments of `list`; `shorter` has fewer of them.
     pub(crate) fn extend(shorter: &Inherited, list: &Arc<[Given]>, count: usize) -> Inherited {
         let mut effect = shorter.effect.clone();
         collect(&mut effect, &list[..count], shorter.count);
@@ -78,7 +77,7 @@ impl Inherited {
 }
 
 impl Options {
-    /// What a job has that inherits `inherited`, says `own` and uses `engine`.
+    /// The options of a job that inherits `inherited`, has `own` and uses `engine`.
     pub(crate) fn new(inherited: Arc<Inherited>, own: Arc<[Given]>, engine: Arc<str>) -> Options {
         let index = (own.len() > SHORT).then(|| {
             let mut effect = Effect::new();
@@ -206,8 +205,7 @@ impl Options {
         }
     }
 
-    /// Names of a colon list; `filename` and `opendir` add up over all assignments, of others the last
-    /// counts.
+    /// Names of a colon list. `filename` and `opendir` add up over all assignments; of others the last counts.
     pub fn list(&self, opt: Opt) -> Vec<String> {
         debug_assert!(matches!(opt.row().kind, ValueKind::StrList | ValueKind::Str), "{}", opt.row().name);
         match self.merged(opt) {
@@ -257,7 +255,7 @@ impl Options {
     }
 }
 
-/// Adds the assignments of `list` from `start` on to what those before amount to.
+/// Adds the assignments of `list` from `start` on to the effect of those before.
 fn collect(effect: &mut Effect, list: &[Given], start: usize) {
     for (at, given) in list.iter().enumerate().skip(start).filter(|(_, given)| given.counts()) {
         let before = effect.remove(&given.opt).filter(|_| adds_up(given));
@@ -275,8 +273,8 @@ fn adds_up(given: &Given) -> bool {
         || matches!(given.value, Value::Directions(_) | Value::Splits(_) | Value::Words(..))
 }
 
-/// What a second assignment, or several, makes of the value before: most replace it. Lists grow in place, so that
-/// a list may be given name by name.
+/// The value after another assignment, or several: most replace the value before. Lists grow in place, so that a list may be given
+/// name by name.
 fn merge(before: Value, after: &Value, opt: Opt) -> Value {
     let row = opt.row();
     match (before, after) {
