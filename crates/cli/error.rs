@@ -12,7 +12,7 @@ pub enum Error {
     #[error("{}", .0.render(false))]
     Problems(Problems),
     /// `--help`, which is no error.
-    #[error("help is asked for")]
+    #[error("help is requested")]
     Help,
     /// `completions` without a shell, or with an unknown one.
     #[error(

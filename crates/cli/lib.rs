@@ -6,7 +6,7 @@
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
-//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, and `diagnose` describes its mistakes;
+//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds all mistakes in it;
 //! `messages` writes to standard error; `exit` turns the outcome into a status.
 #![forbid(unsafe_code)]
 

@@ -112,7 +112,7 @@ pub enum Query {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// `--help`
-    #[error("help is asked for")]
+    #[error("help is requested")]
     Help,
     /// A value is wrong.
     #[error("{0}")]

@@ -3,7 +3,7 @@
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The kind of mistake, as in [`Diagnostic::code`](crate::Diagnostic).
+    /// The kind of mistake, as in [`ferrio_job::Diagnostic`].
     pub(crate) code: &'static str,
     /// Byte offset of the offending part within the value text.
     pub(crate) start: usize,

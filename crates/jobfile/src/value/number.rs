@@ -110,11 +110,7 @@ impl NumberReader<'_> {
     pub(crate) fn limited(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
         let number = self.number(piece)?;
         // Limits of times are in the option's own unit.
-        let scale = if matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange) {
-            i128::from(self.own_unit())
-        } else {
-            1
-        };
+        let scale = i128::from(self.own_unit());
         let (min, max) = (self.row.min.unwrap_or(0), self.row.max.unwrap_or(i64::MAX.into()));
         if i128::from(number) < min * scale {
             let label = match self.row.min {
@@ -135,14 +131,12 @@ impl NumberReader<'_> {
     /// A number with its suffix applied, without regard to limits.
     pub(crate) fn number(self, piece: TextPiece<'_>) -> Result<i64, Fault> {
         let piece = piece.trim();
-        let time = matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange);
         let outcome = if piece.text.starts_with('(') {
-            let unit = |suffix: &str| if time { time_factor(suffix) } else { self.factor(suffix) };
-            expression::evaluate(piece, &unit)?
+            expression::evaluate(piece, &|suffix| self.factor(suffix))?
         } else {
-            self.literal(piece, time)?
+            self.literal(piece)?
         };
-        let own = if time && !outcome.suffixed { self.own_unit() } else { 1 };
+        let own = if outcome.suffixed { 1 } else { self.own_unit() };
         let number = match outcome.number {
             Number::Whole(number) => number.checked_mul(own.into()),
             Number::Real(number) => {
@@ -155,7 +149,7 @@ impl NumberReader<'_> {
     }
 
     /// Digits and a suffix.
-    fn literal(self, piece: TextPiece<'_>, time: bool) -> Result<Evaluated, Fault> {
+    fn literal(self, piece: TextPiece<'_>) -> Result<Evaluated, Fault> {
         let text = piece.text;
         let signed = usize::from(text.starts_with(['-', '+']));
         let hex = text[signed..].starts_with("0x") || text[signed..].starts_with("0X");
@@ -171,7 +165,7 @@ impl NumberReader<'_> {
         let number = if text.starts_with('-') { -magnitude } else { magnitude };
 
         let rest = piece.part(end, text.len());
-        let suffix = if time { rest.trim() } else { rest };
+        let suffix = if self.is_time() { rest.trim() } else { rest };
         if suffix.text.is_empty() {
             return Ok(Evaluated { number: Number::Whole(number), suffixed: false });
         }
@@ -179,16 +173,15 @@ impl NumberReader<'_> {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
             return Err(suffix.fault("fractions are not allowed here").help(help));
         }
-        let lower = suffix.text.to_ascii_lowercase();
-        let factor = if time { time_factor(&lower) } else { self.factor(&lower) };
-        let factor = factor.ok_or_else(|| self.unknown_suffix(suffix, time))?;
+        let factor = self.factor(&suffix.text.to_ascii_lowercase());
+        let factor = factor.ok_or_else(|| self.unknown_suffix(suffix))?;
         let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
         Ok(Evaluated { number: Number::Whole(number), suffixed: true })
     }
 
-    fn unknown_suffix(self, suffix: TextPiece<'_>, time: bool) -> Fault {
-        let fault = |why: &str| suffix.fault(why.to_owned()).code("unknown-suffix");
-        if time {
+    fn unknown_suffix(self, suffix: TextPiece<'_>) -> Fault {
+        let fault = |why: &str| suffix.fault(why).code("unknown-suffix");
+        if self.is_time() {
             return fault("unknown time suffix")
                 .help("suffixes are d, h, m, s, ms, us, msec and usec, one per value");
         }
@@ -219,16 +212,25 @@ impl NumberReader<'_> {
         }
     }
 
+    /// The factor of a lower-case suffix.
     fn factor(self, suffix: &str) -> Option<u64> {
-        let bytes = matches!(self.row.unit, ValueUnit::Bytes | ValueUnit::BytesPerSecond);
-        if suffix == "b" && bytes { Some(1) } else { size_factor(suffix, self.kb_base) }
+        match self.row.unit {
+            _ if self.is_time() => time_factor(suffix),
+            ValueUnit::Bytes | ValueUnit::BytesPerSecond if suffix == "b" => Some(1),
+            _ => size_factor(suffix, self.kb_base),
+        }
     }
 
-    /// One unit of this row in microseconds.
+    /// True if values are in microseconds.
+    fn is_time(self) -> bool {
+        matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange)
+    }
+
+    /// What a number without a suffix counts, in microseconds if the option is a time.
     fn own_unit(self) -> u64 {
         match self.row.unit {
-            ValueUnit::Seconds => 1_000_000,
-            ValueUnit::Milliseconds => 1_000,
+            ValueUnit::Seconds if self.is_time() => 1_000_000,
+            ValueUnit::Milliseconds if self.is_time() => 1_000,
             _ => 1,
         }
     }
