@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_without_dashes_is_told_apart_from_a_job_file() {
+    fn an_option_without_dashes_is_distinguished_from_a_job_file() {
         let message = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
         assert!(message("rw=read").contains("options begin with dashes: --rw=read"));
         assert!(!message("no=such.fio").contains("dashes"));

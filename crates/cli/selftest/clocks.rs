@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_names_every_cpu_and_gives_a_verdict() {
+    fn the_test_lists_every_cpu_and_gives_a_verdict() {
         let mut out = Vec::new();
         let good = clocks(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_blanks_and_line_ends_go() {
+    fn comments_blanks_and_line_ends_are_removed() {
         let text = "[a] ; one\r\n \t size \t= 4k ; x\r\n;bs=1k\n\n  # c\nthread\u{1}\r\nrw=read";
         let want = [("size", Some("4k")), ("thread", None), ("rw", Some("read"))];
         let want: Vec<_> = want.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).into();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_text_is_complained_of_once() {
+    fn a_file_that_is_not_text_is_one_error() {
         for text in [b"[a]\nbs=\xff\nrw=\xff\n".as_slice(), b"[a]\n\xff\n[b\n\xff", b"[\xff]\nbs=1\n"] {
             assert_eq!(broken(text), ["not-utf-8"], "{text:?}");
         }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_may_stand_in_comments() {
+    fn comments_may_contain_bytes_that_are_not_text() {
         assert_eq!(broken(b"[a] ; gr\xfc\xdfe\n# \xff\0\nbs=4k;\xff\n"), [""; 0]);
     }
 
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_a_job_file() {
+    fn a_byte_order_mark_is_refused() {
         let entries = read("\u{feff}[a]\nbs=4k\n");
         let [LineEntry::Broken(diagnostic, Some(name)), LineEntry::Assignment(_)] = &entries[..] else {
             panic!("{entries:?}")

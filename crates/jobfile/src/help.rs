@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_work_says_so() {
+    fn unsupported_options_say_so() {
         let with = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(move |row| wanted(&row.status));
         for row in with(|status| *status == OptionStatus::NotYet) {
             assert!(detail(row).contains("note: not implemented yet"), "{}", row.name);

@@ -57,7 +57,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn many_lines_that_say_nothing_new_change_no_answer(
+    fn many_irrelevant_lines_change_no_answer(
         globals in prop::collection::vec(select(&LINES[..]), 0..6),
         own in prop::collection::vec(select(&LINES[..]), 0..20),
     ) {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_for_disks_is_no_work() {
+    fn waiting_for_disks_is_not_busy_time() {
         let ticks = parse("cpu  10 1 5 100 50 2 3 4 7 0\ncpu0 1 1\n");
         assert_eq!(ticks, Some(Ticks { all: 175, busy: 21, user: 11, stolen: 4 }));
         assert_eq!((parse(""), parse("cpu  1 2 3\n"), parse("intr 5\n")), (None, None, None));

@@ -144,13 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scheduler_in_brackets_is_the_one_in_force() {
+    fn the_scheduler_in_brackets_is_the_current_one() {
         assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
         assert_eq!((chosen("[none]"), chosen("none")), ("none", "none"));
     }
 
     #[test]
-    fn numbers_without_a_device_are_none() {
+    fn numbers_without_a_device_find_nothing() {
         assert_eq!(BlockDevice::read((0, 4_000_000)), None);
     }
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_is_counted_unless_that_is_off_or_nothing_ever_was() {
+    fn a_disk_is_uncounted_if_counting_is_off_or_all_counters_are_zero() {
         let disk = tempfile::tempdir().unwrap();
         assert!(uncounted(disk.path()));
         fs::write(disk.path().join("stat"), "  0  0 0 0\n").unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_says_nothing_of_itself_has_no_model() {
+    fn a_disk_without_model_file_has_no_model() {
         let disk = tempfile::tempdir().unwrap();
         assert_eq!(model(disk.path()), None);
         fs::create_dir(disk.path().join("device")).unwrap();

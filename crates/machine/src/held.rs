@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_of_what_is_in_use_is_nothing_new() {
+    fn the_signature_of_a_mounted_file_system_is_not_listed_again() {
         let ext4 = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
         assert!(ext4.is_known_by("ext4") && ext4.is_known_by("ext") && !ext4.is_known_by("xfs"));
         assert!(Held::Swap.is_known_by("swap") && !Held::Swap.is_known_by("ext4"));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mounted_file_system_has_room() {
+    fn a_mounted_file_system_has_free_space() {
         assert!(Room::at(Path::new("/")).is_some_and(|room| room.free_bytes > 0));
         assert_eq!(Room::at(Path::new("/no/such/place")), None);
     }

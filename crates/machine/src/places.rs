@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_where_it_leads() {
+    fn a_link_is_at_the_place_of_its_target() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/proc/self/status", dir.path().join("link")).unwrap();
         let mut places = Places::begin();

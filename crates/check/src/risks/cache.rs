@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn zeroes_are_no_usual_data() {
+    fn data_of_zeroes_is_reported() {
         assert!(
             has("zero-data", &job("rw=write\nzero_buffers\n")) && !has("zero-data", &job("zero_buffers\n"))
         );
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_no_data_to_read() {
+    fn reads_of_holes_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_measured_on_tmpfs_and_its_cache_does_not_matter() {
+    fn a_file_on_tmpfs_measures_memory_and_has_no_cache_risks() {
         let on =
             |place: CheckedPlace, code| has_with(code, &job("loops=2\n"), |facts| facts.places[0] = place);
         let tmpfs = || CheckedPlace {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_files_are_kept_track_of() {
+    fn overwritten_replaced_and_removed_files_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         std::fs::write(&file, [0; 8192]).unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_not_there_are_no_matter() {
+    fn missing_files_have_nothing_to_lose() {
         let report = crate::testing::report("[a]\nsize=1m\nrw=write\nunlink=1\n");
         for code in ["overwrite-existing", "replace-existing", "unlink-existing"] {
             assert_eq!(risks(&report, code), []);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_offsets_are_held_against_the_logical_block() {
+    fn blocks_and_offsets_are_compared_with_the_logical_block() {
         let has = |options: &str| has("direct-alignment", &format!("[a]\nsize=1m\ndirect=1\n{options}"));
         assert!(!has("") && !has("bs=512\n"));
         assert!(has("bs=1000\n") && has("bsrange=512-1000\n") && has("offset=100\nsize=4k\n"));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_system_says_counts_more_than_the_device() {
+    fn the_file_system_takes_precedence_over_the_device() {
         let text = "[a]\nsize=1m\ndirect=1\nbs=512\n";
         let report = report_with(text, |facts| {
             facts.files.values_mut().for_each(|file| file.direct = DirectIo::Aligned(4096));
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_ends_within_a_block_is_worth_knowing() {
+    fn a_size_that_ends_within_a_block_is_reported() {
         assert!(has("direct-partial-block", "[a]\nsize=10000\ndirect=1\n"));
         assert!(!has("direct-partial-block", "[a]\nsize=10k\ndirect=1\n"));
     }
 
     #[test]
-    fn tmpfs_takes_direct_io_since_6_6_and_is_memory_still() {
+    fn tmpfs_supports_direct_io_since_linux_6_6_but_is_in_memory() {
         let text = "[a]\nsize=1m\ndirect=1\n";
         assert!(
             has_with("direct-in-memory", text, on("tmpfs")) && !has_with("direct-refused", text, on("tmpfs"))

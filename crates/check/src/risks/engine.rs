@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn libaio_wants_direct_io() {
+    fn libaio_without_direct_io_is_reported() {
         let job = "[a]\nsize=1g\nioengine=libaio\n";
         assert!(has("libaio-buffered", &format!("{job}iodepth=8\n")));
         assert!(
@@ -163,13 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn syncs_of_nothing_are_told() {
+    fn syncs_without_files_are_reported() {
         assert!(has("sync-without-file", "[a]\nioengine=null\nsize=1m\nrw=write\nfsync=1\n"));
         assert!(!has("sync-without-file", "[a]\nsize=1m\nrw=write\nfsync=1\n"));
     }
 
     #[test]
-    fn jobs_of_one_phase_are_held_against_the_cpus() {
+    fn jobs_of_one_phase_are_compared_with_the_cpus() {
         let text = "[global]\nsize=1g\n[a]\nnumjobs=4\n[b]\nstonewall\nnumjobs=3\n[c]\nnumjobs=2\n";
         let report = report(text);
         let found = risks(&report, "more-jobs-than-cpus");
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_in_a_queue_covers_what_is_done() {
+    fn a_sync_in_a_queue_covers_completed_writes() {
         let job = "[a]\nsize=1g\nrw=write\nfsync=1\nioengine=io_uring\n";
         assert!(has("fsync-with-queue", &format!("{job}iodepth=8\n")) && !has("fsync-with-queue", job));
         assert!(!has("fsync-with-queue", &format!("{job}iodepth=8\nrw=read\n")));
     }
 
     #[test]
-    fn polling_threads_want_cpus_of_their_own() {
+    fn polling_threads_need_cpus_of_their_own() {
         let job = "[a]\nsize=1g\nioengine=io_uring\nsqthread_poll\n";
         assert!(!has("polling-without-cpus", &format!("{job}numjobs=2\n")));
         let report = report(&format!("{job}numjobs=3\n"));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn many_clones_want_one_report() {
+    fn many_clones_without_a_common_report_are_reported() {
         let job = "[a]\nioengine=null\nsize=1g\nnumjobs=8\n";
         assert!(has("reports-one-by-one", job) && !has("reports-one-by-one", &job.replace('8', "7")));
         assert!(!has("reports-one-by-one", &format!("{job}group_reporting\n")));

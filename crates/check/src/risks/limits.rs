@@ -105,7 +105,7 @@ mod tests {
     use crate::testing::{has, has_with, report, risks};
 
     #[test]
-    fn files_of_one_job_are_held_against_the_limit() {
+    fn files_of_one_job_are_compared_with_the_limit() {
         assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=1000\n"));
         assert!(!has("open-files-limit", "[a]\nsize=8m\nnrfiles=900\nnumjobs=2\n"));
         assert!(has("open-files-limit", "[a]\nsize=8m\nnrfiles=100\nio_submit_mode=offload\niodepth=16\n"));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_map_is_worth_knowing() {
+    fn a_large_map_is_reported() {
         assert!(has("random-map-memory", "[a]\nioengine=null\nsize=10t\nrw=randread\n"));
         assert!(!has("random-map-memory", "[a]\nioengine=null\nsize=10t\nrw=randread\nnorandommap\n"));
         assert!(!has("random-map-memory", "[a]\nioengine=null\nsize=1t\nrw=randread\n"));

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_number_of_rows_is_said_to_be_unknown() {
+    fn an_unknown_number_of_rows_is_reported_as_unknown() {
         let report =
             report("[a]\nioengine=null\nsize=1m\ntime_based\nruntime=9\nwrite_bw_log\nwrite_iops_log\n");
         let want = "2 log files with a row for each I/O: their size is unknown; 100000 I/Os a second make 3.1MiB/s in each log";
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_an_earlier_run_are_told() {
+    fn logs_of_an_earlier_run_are_reported() {
         let message = |more: &str| {
             let text = format!("[a]\nioengine=null\nsize=1m\nwrite_bw_log=x\nlog_avg_msec=100\n{more}");
             let report = report_with(&text, |facts| {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_is_told_of_in_each_job_that_it_does_nothing_in() {
+    fn an_option_without_effect_names_each_of_its_jobs() {
         let report = report(
             "[global]\nsize=4k\nioengine=null\nrw=write\nverify_fatal=1\n[a]\nverify=md5\n[b]\nverify_dump=1\n[c]\nthinktime_blocks=2\n",
         );
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_come_before_what_is_only_worth_knowing() {
+    fn warnings_precede_infos() {
         let report = report("[a]\nsize=4k\niodepth=8\nrw=write\n");
         let severities: Vec<_> = report.risks.iter().map(|risk| risk.severity).collect();
         assert!(severities.is_sorted() && severities.contains(&Info), "{severities:?}");

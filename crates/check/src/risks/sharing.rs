@@ -147,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn random_writers_of_one_region_are_worth_knowing() {
+    fn random_writers_of_one_region_are_reported() {
         assert!(has("shared-writers", &two("rw=randwrite\n")));
         assert!(!has("shared-writers", &two("rw=randwrite\noffset_increment=1m\n")));
         assert!(!has("shared-writers", &two("rw=randread\n")) && !has("shared-writers", &two("rw=write\n")));
     }
 
     #[test]
-    fn verified_data_wants_one_writer() {
+    fn verified_data_with_several_writers_is_reported() {
         let text = two("rw=randwrite\nverify=md5\n");
         let report = report(&text);
         assert_eq!(risks(&report, "verify-shared-file").len(), 1);

@@ -94,7 +94,7 @@ mod tests {
     use crate::testing::{has, has_with, report_with, risks};
 
     #[test]
-    fn what_all_jobs_need_is_held_against_what_is_free() {
+    fn the_space_that_all_jobs_need_is_compared_with_the_free_space() {
         let text = "[global]\nrw=write\n[a]\nsize=60g\n[b]\nsize=60g\n[c]\nioengine=null\nsize=1t\n";
         let report = report_with(text, |_| {});
         let found = risks(&report, "space-short");
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn a_read_only_place_is_no_place_to_write() {
+    fn writes_to_a_read_only_place_are_reported() {
         let has = |text| has_with("read-only-place", text, |facts| facts.places[0].read_only = true);
         assert!(has("[a]\nsize=1m\nrw=write\n") && has("[a]\nsize=1m\n"));
         assert!(!has("[a]\nsize=1m\nioengine=null\nrw=write\n"));
     }
 
     #[test]
-    fn a_limit_on_files_counts_where_one_grows() {
+    fn the_size_limit_matters_only_for_growing_files() {
         let has =
             |text| has_with("file-size-limit", text, |facts| facts.machine.file_size_bytes = Some(1 << 20));
         assert!(has("[a]\nsize=2m\nrw=write\n") && !has("[a]\nsize=1m\nrw=write\n"));

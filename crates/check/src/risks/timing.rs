@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn time_based_wants_a_runtime() {
+    fn time_based_without_runtime_is_reported() {
         let report = report(&null("time_based\n"));
         assert_eq!(risks(&report, "time-based-without-runtime")[0].origins[0].line, Some(4));
         assert!(report.notes.is_empty(), "the planner's note says the same: {:?}", report.notes);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_wants_work_that_outlasts_it() {
+    fn a_ramp_longer_than_the_work_is_reported() {
         assert!(has("ramp-outlasts-work", &null("ramp_time=2\n")));
         assert!(has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\n")));
         assert!(!has("ramp-outlasts-work", &null("ramp_time=2\nruntime=9\ntime_based\n")));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_that_size_cuts_short_is_worth_knowing() {
+    fn a_runtime_that_the_job_does_not_reach_is_reported() {
         let has = |options: &str| has("runtime-unreached", &null(&format!("bs=1m\n{options}")));
         assert!(has("runtime=60\n") && has("runtime=60\nrate=100m\n"));
         assert!(

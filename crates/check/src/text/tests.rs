@@ -15,7 +15,7 @@ fn a_run_of_two_phases_reads_like_a_plan() {
 }
 
 #[test]
-fn what_surrounds_the_work_of_a_job_is_told() {
+fn what_precedes_and_follows_a_job_is_shown() {
     let text = text(
         &report(
             "[global]\nioengine=io_uring\ndirect=1\nsize=64m\nexitall\n\
@@ -37,7 +37,7 @@ fn risks_name_place_and_advice() {
 }
 
 #[test]
-fn spans_are_told_as_they_are_known() {
+fn spans_are_as_exact_as_known() {
     let span = |least_seconds, most_seconds| {
         short(&TimeSpan { least_seconds, most_seconds, unbounded_because: None })
     };
@@ -49,7 +49,7 @@ fn spans_are_told_as_they_are_known() {
 }
 
 #[test]
-fn nothing_of_the_users_moves_the_cursor() {
+fn text_of_the_user_cannot_move_the_cursor() {
     let report = report_with("[a]\nioengine=null\nsize=1m\ndescription=x\n", |facts| facts.places.clear());
     let mut report = report;
     report.jobs[0].name = "a\x1b[2J\r".to_owned();
@@ -59,7 +59,7 @@ fn nothing_of_the_users_moves_the_cursor() {
 }
 
 #[test]
-fn colours_are_for_those_who_want_them() {
+fn colours_are_used_only_on_request() {
     let report = report("[a]\nsize=64k\niodepth=8\n");
     assert!(text(&report, true).contains("\x1b[1;33mwarning:\x1b[0m"));
     assert!(!text(&report, false).contains('\x1b'));

@@ -146,7 +146,7 @@ fn globals_of_the_command_line_serve_the_first_file_only() {
 }
 
 #[test]
-fn named_sections_are_kept_and_others_not_even_read() {
+fn named_sections_are_kept_and_others_are_not_read() {
     let text = "[global]\nbs=1k\n[a]\n[b]\nno_such_option=1\n[c]\n[d]\n";
     let set = build(|builder| {
         builder.sections(vec!["d".to_owned(), "a".to_owned()]);
@@ -161,7 +161,7 @@ fn named_sections_are_kept_and_others_not_even_read() {
 }
 
 #[test]
-fn private_options_belong_to_the_engine_in_force() {
+fn private_options_belong_to_the_current_engine() {
     let set = jobs("[a]\nuserspace_reap\nioengine=libaio\n[b]\nhipri\nioengine=io_uring\n");
     assert_eq!(set.jobs[0].options.if_given(Opt::UserspaceReap), Some(true));
     assert_eq!(set.jobs[1].options.if_given(Opt::HipriIoUring), Some(true));
@@ -194,14 +194,14 @@ fn a_private_option_of_the_command_line_needs_its_engine_before_it() {
 }
 
 #[test]
-fn of_opposite_options_the_last_is_known() {
+fn of_opposite_options_the_last_one_counts() {
     let set = jobs("[global]\ndirect=1\n[a]\nbuffered=1\n[b]\n[c]\nbuffered=1\ndirect=1\n");
     let last = |at: usize| set.jobs[at].options.last_of(&[Opt::Direct, Opt::Buffered]).map(|given| given.opt);
     assert_eq!([last(0), last(1), last(2)], [Some(Opt::Buffered), Some(Opt::Direct), Some(Opt::Direct)]);
 }
 
 #[test]
-fn included_files_are_spliced_in_and_looked_for_beside_the_file() {
+fn included_files_are_inserted_and_found_beside_the_file() {
     let set = jobs("[a]\ninclude i\nsize=4k\n");
     assert_eq!(own(&set.jobs[0]), [("iodepth", "4"), ("rw", "write"), ("bs", "8k"), ("size", "4k")]);
     let set = build(|builder| builder.file("d/j.fio", b"[a]\ninclude near\n"));
@@ -209,7 +209,7 @@ fn included_files_are_spliced_in_and_looked_for_beside_the_file() {
 }
 
 #[test]
-fn includes_that_make_no_sense_are_errors() {
+fn invalid_includes_are_errors() {
     assert!(problems("[a]\ninclude self\n").contains("leads back to itself"));
     assert!(problems("[a]\ninclude section\n").contains("no new sections in included files, found `[z]`"));
     assert!(problems("include i\n[a]\n").contains("option `include i` outside of a [] job section"));
@@ -217,7 +217,7 @@ fn includes_that_make_no_sense_are_errors() {
 }
 
 #[test]
-fn all_errors_of_a_section_come_at_once_with_the_job_they_cost() {
+fn all_errors_of_a_section_are_reported_with_the_dropped_job() {
     let text = problems("[myjob]\nfoo_one=1\nsize=4k\nfilename=\nfoo_two=2\n[fine]\nbs=4k\n");
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
     assert!(
@@ -228,7 +228,7 @@ fn all_errors_of_a_section_come_at_once_with_the_job_they_cost() {
 }
 
 #[test]
-fn the_same_error_of_a_shared_include_is_told_once() {
+fn the_same_error_of_a_shared_include_is_reported_once() {
     let environment =
         Environment { read_file: Box::new(|_| Ok(b"oops=1\n".to_vec())), ..Environment::default() };
     let mut builder = Builder::new(environment);
@@ -246,7 +246,7 @@ fn variables_work_in_names_and_values() {
 }
 
 #[test]
-fn arithmetic_that_makes_no_sense_is_refused() {
+fn invalid_arithmetic_is_refused() {
     assert!(problems("[a]\nsize=$ncpus*+\n").contains("invalid value `2*+` for option `size`"));
     let set = jobs("[a]\ncpus_allowed=0-$ncpus\n[b]\ncpus_allowed=$ncpus-1\n");
     assert_eq!(set.jobs[0].options.if_given(Opt::CpusAllowed), Some(vec![0, 1, 2]));
@@ -273,7 +273,7 @@ fn many_sections_share_their_globals() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_fall_over(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_make_the_builder_panic(text in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut builder = Builder::new(machine());
         builder.file("j.fio", &text);
         if let Err(problems) = builder.finish() {
@@ -282,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn no_lines_make_it_fall_over(lines in proptest::collection::vec("(\\[[a-c]?\\]?|(bs|rw|include|hipri|filename|ioengine|\\$\\{X\\}|é)? ?=?[ -~é]{0,12})", 0..12)) {
+    fn no_lines_make_the_builder_panic(lines in proptest::collection::vec("(\\[[a-c]?\\]?|(bs|rw|include|hipri|filename|ioengine|\\$\\{X\\}|é)? ?=?[ -~é]{0,12})", 0..12)) {
         let mut builder = Builder::new(machine());
         builder.file("j.fio", lines.join("\n").as_bytes());
         if let Err(problems) = builder.finish() {
@@ -290,9 +290,9 @@ proptest! {
         }
     }
 
-    /// Files that include themselves, each other and others in a row: an end is reached, and it is told.
+    /// Files that include themselves and each other in any way are refused in the end.
     #[test]
-    fn no_includes_make_it_run_for_ever(
+    fn no_includes_make_the_builder_run_for_ever(
         texts in proptest::collection::vec(proptest::collection::vec("include [0-4]|include ./[0-4]|bs=[0-9]k|\\[[a-c]\\]|é=", 0..6), 5),
     ) {
         let texts: Vec<String> = texts.iter().map(|lines| lines.join("\n")).collect();
@@ -313,7 +313,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_echoed_means_the_same_again(at in 0..414_usize, text in "[!-~][ -~]{0,15}") {
+    fn echoed_values_mean_the_same(at in 0..414_usize, text in "[!-~][ -~]{0,15}") {
         let row = &crate::catalogue::rows()[at];
         let engine = match row.scope {
             crate::OptionScope::Engines(engines) => engines[0],
@@ -335,8 +335,8 @@ proptest! {
 #[test]
 fn a_name_and_a_value_without_equals_sign_are_recognised() {
     for (line, meant) in [("rw read", "rw=read"), ("rw: read", "rw=read"), ("bs:4k", "bs=4k")] {
-        let told = problems(&format!("[a]\n{line}\n"));
-        assert!(told.contains(&format!("did you mean `{meant}`?")), "{told}");
+        let text = problems(&format!("[a]\n{line}\n"));
+        assert!(text.contains(&format!("did you mean `{meant}`?")), "{text}");
     }
     assert!(problems("[a]\nfoo bar\n").contains("no such option"));
 }
@@ -349,9 +349,9 @@ fn signs_of_the_shell_are_explained() {
 }
 
 #[test]
-fn what_fio_makes_of_a_long_value_is_told_in_part() {
-    let told = problems(&format!("[a]\nbssplit={}4q/3\n", "4k/1:".repeat(70)));
-    assert!(told.contains("...; to have that") && !told.contains(&"1% 4096 bytes, ".repeat(8)), "{told}");
+fn fios_reading_of_a_long_value_is_shown_in_part() {
+    let text = problems(&format!("[a]\nbssplit={}4q/3\n", "4k/1:".repeat(70)));
+    assert!(text.contains("...; to have that") && !text.contains(&"1% 4096 bytes, ".repeat(8)), "{text}");
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn an_include_outside_of_a_section_is_marked_from_its_first_letter() {
 }
 
 #[test]
-fn a_job_named_like_the_globals_is_warned_of() {
+fn a_job_named_like_the_globals_gets_a_warning() {
     let set = jobs("[Global]\nbs=8k\n[globally]\n[a]\n");
     assert_eq!(names(&set), ["Global", "a"]);
     let warnings: Vec<_> = set.warnings.iter().map(|warning| (warning.code, &warning.message)).collect();

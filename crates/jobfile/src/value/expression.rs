@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_where_it_stands() {
+    fn nonsense_is_refused_at_its_place() {
         for (text, at, why) in [
             ("(1+", 3, "a number is expected here"),
             ("()", 1, "a number is expected here"),

@@ -54,7 +54,7 @@ fn sizes_take_suffixes_in_any_case() {
 }
 
 #[test]
-fn a_kb_base_of_1000_turns_suffixes_round_except_for_engines() {
+fn a_kb_base_of_1000_swaps_the_suffixes_except_for_engines() {
     let read = |opt: Opt, text| parse(opt.row(), Some(text), 1000, &no_file);
     assert_eq!(read(Opt::Bs, "4k,4kib"), Ok(Value::Directions([Some(4000), Some(4096), Some(4096)])));
     assert_eq!(read(Opt::ChunkSizeLibhdfs, "4k"), Ok(Value::Int(4096)));
@@ -88,7 +88,7 @@ fn directions_get_their_pieces() {
 }
 
 #[test]
-fn numbers_with_something_behind_them_are_refused() {
+fn numbers_with_something_after_them_are_refused() {
     for (opt, text, label) in [
         (Opt::Bs, "x", "a number is expected"),
         (Opt::Bs, "-", "a number is expected"),
@@ -353,7 +353,7 @@ fn patterns_are_joined_from_all_notations() {
 }
 
 #[test]
-fn bare_and_empty_values_are_refused_where_one_is_needed() {
+fn missing_and_empty_values_are_refused_where_one_is_needed() {
     let bare = |opt: Opt| parse(opt.row(), None, 1024, &no_file);
     assert_eq!(bare(Opt::Thread), Ok(Value::Switch(true)));
     assert_eq!(bare(Opt::WriteBwLog), Ok(Value::Text(String::new())));
@@ -372,7 +372,7 @@ fn bare_and_empty_values_are_refused_where_one_is_needed() {
 
 proptest! {
     #[test]
-    fn no_text_makes_any_grammar_fall_over(text in "\\PC{0,24}", at in 0..414_usize) {
+    fn no_text_makes_any_grammar_panic(text in "\\PC{0,24}", at in 0..414_usize) {
         let row = &rows()[at];
         if let Err(fault) = parse(row, Some(&text), 1024, &no_file) {
             prop_assert!(text.get(fault.start..fault.start + fault.length).is_some(), "{fault:?}");
@@ -380,7 +380,7 @@ proptest! {
     }
 
     #[test]
-    fn number_like_text_makes_no_grammar_fall_over(text in "[-+0-9xkmgtbzsi%:,/.()*^ eE]{0,24}", at in 0..414_usize) {
+    fn no_number_like_text_makes_any_grammar_panic(text in "[-+0-9xkmgtbzsi%:,/.()*^ eE]{0,24}", at in 0..414_usize) {
         let row = &rows()[at];
         if let Err(fault) = parse(row, Some(&text), 1000, &no_file) {
             prop_assert!(text.get(fault.start..fault.start + fault.length).is_some(), "{fault:?}");

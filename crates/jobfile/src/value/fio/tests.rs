@@ -33,7 +33,7 @@ fn all(number: u64) -> [Option<u64>; 3] {
 }
 
 #[test]
-fn numbers_end_where_they_stop_to_be_some() {
+fn numbers_end_at_the_first_other_character() {
     for (text, want) in [
         ("4k", 4096),
         (" 4k", 4),
@@ -179,7 +179,7 @@ fn switches_are_the_digits_at_the_beginning() {
 }
 
 #[test]
-fn expressions_have_32_bits_until_a_unit_comes() {
+fn expressions_have_32_bits_without_a_unit() {
     for (text, want) in [
         ("(2+3k)", 3074),
         ("(2*10%4)", 4),
@@ -214,7 +214,7 @@ fn bc_divides_whole_numbers_and_refuses_words() {
 }
 
 #[test]
-fn lists_end_before_what_is_bad() {
+fn lists_end_before_the_first_bad_element() {
     let floats = |text| match read(Opt::PercentileList, text) {
         Ok(Value::Floats(numbers, _)) => numbers,
         other => panic!("{text}: {other:?}"),
@@ -249,7 +249,7 @@ fn lists_end_before_what_is_bad() {
 }
 
 #[test]
-fn words_drop_what_nothing_uses() {
+fn words_drop_unused_arguments() {
     let word = |word, argument| Ok(Value::Word(word, argument));
     let none = Argument::None;
     assert_eq!(read(Opt::Rw, "read,foo"), word("read", none.clone()));
@@ -292,12 +292,12 @@ fn long_values_take_time_in_proportion() {
 
 proptest! {
     #[test]
-    fn no_text_makes_any_grammar_fall_over(text in "\\PC{0,24}", at in 0..rows().len()) {
+    fn no_text_makes_any_grammar_panic(text in "\\PC{0,24}", at in 0..rows().len()) {
         check(at, &text)?;
     }
 
     #[test]
-    fn number_like_text_makes_no_grammar_fall_over(text in "[-+0-9xkmgtbzsi%:,/.()*^ eE]{0,24}", at in 0..rows().len()) {
+    fn no_number_like_text_makes_any_grammar_panic(text in "[-+0-9xkmgtbzsi%:,/.()*^ eE]{0,24}", at in 0..rows().len()) {
         check(at, &text)?;
     }
 
