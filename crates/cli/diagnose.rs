@@ -39,7 +39,7 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
         // Each is right by itself, so they exclude each other.
-        let at_fault = error.option_at_fault().unwrap_or_default();
+        let at_fault = if let SettingsError::Conflict(name, _) = error { name } else { "" };
         let place = items.iter().rev().find_map(|item| match item {
             Item::Program { name, value: Some(value), origin } if name == at_fault => {
                 Some(origin.value_origin(value))

@@ -123,38 +123,12 @@ pub enum SettingsError {
     /// `--profile` with a name that fio does not know either.
     #[error("profile '{0}' not found: fio's profiles are act and tiobench, which are not implemented yet")]
     NoProfile(String),
-    /// `--interval-report` and the report would both write to standard output.
-    #[error(
-        "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
-         or the intervals with --interval-report=TIME:FILE"
-    )]
-    IntervalsInReport,
-    /// Formats that cannot share a stream.
-    #[error(
-        "the format openmetrics cannot be combined with others, because nothing may follow its last line, `# EOF`: choose one"
-    )]
-    OneFormatOnly,
-    /// Several reports in a format of which a stream can have only one.
-    #[error(
-        "option --status-interval cannot be combined with the format openmetrics, because nothing may follow its last line, `# EOF`: \
-         choose another format, or leave out --status-interval"
-    )]
-    OneReportOnly,
+    /// An option that excludes others, and why.
+    #[error("{1}")]
+    Conflict(&'static str, &'static str),
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
-}
-
-impl SettingsError {
-    /// The option to point at, of those that exclude each other.
-    pub fn option_at_fault(&self) -> Option<&'static str> {
-        match self {
-            Self::IntervalsInReport => Some("interval-report"),
-            Self::OneFormatOnly => Some("output-format"),
-            Self::OneReportOnly => Some("status-interval"),
-            _ => None,
-        }
-    }
 }
 
 impl ProgramSettings {
@@ -174,13 +148,24 @@ impl ProgramSettings {
         }
         let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
         if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
-            return Err(SettingsError::IntervalsInReport);
+            return Err(SettingsError::Conflict(
+                "interval-report",
+                "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
+                 or the intervals with --interval-report=TIME:FILE",
+            ));
         }
         if !self.formats.fit_together() {
-            return Err(SettingsError::OneFormatOnly);
+            return Err(SettingsError::Conflict(
+                "output-format",
+                "the format openmetrics cannot be combined with others, because nothing may follow its last line, `# EOF`: choose one",
+            ));
         }
         if self.status_interval.is_some() && !self.formats.may_repeat() {
-            return Err(SettingsError::OneReportOnly);
+            return Err(SettingsError::Conflict(
+                "status-interval",
+                "option --status-interval cannot be combined with the format openmetrics, because nothing may follow its last line, \
+                 `# EOF`: choose another format, or leave out --status-interval",
+            ));
         }
         Ok(())
     }

@@ -56,11 +56,13 @@ fn no_format_can_be_combined_with_openmetrics() {
     for words in
         [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
     {
-        let Err(error @ SettingsError::OneFormatOnly) = read(words) else { panic!("{words:?} is taken") };
+        let Err(error @ SettingsError::Conflict("output-format", _)) = read(words) else {
+            panic!("{words:?} is taken")
+        };
         assert!(error.to_string().contains("openmetrics cannot be combined"), "{error}");
     }
     let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
-    assert!(matches!(interim, Err(SettingsError::OneReportOnly)), "{interim:?}");
+    assert!(matches!(interim, Err(SettingsError::Conflict("status-interval", _))), "{interim:?}");
 }
 
 #[test]
