@@ -1,5 +1,5 @@
-//! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, of pages that
-//! are taken when first touched.
+//! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, in pages that
+//! the kernel provides when they are first touched.
 //!
 //! Requests count when they are issued, in the same branch as other features; a failure undoes that. So a job without this pays nothing.
 

@@ -139,7 +139,7 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
         Ok(ShellStatus::Exited(0) | ShellStatus::Stopped) => Ok(()),
         Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(
             FAILED,
-            format!("exec_prerun {outcome}, the job does no I/O; what the command said is in {path}"),
+            format!("exec_prerun {outcome}, the job does no I/O; its output is in {path}"),
         )),
         Err(e) => {
             let message = cannot_run("exec_prerun", &path, &e);
@@ -154,7 +154,7 @@ pub(crate) fn postrun(context: &Context<'_>) {
     let (path, outcome) = save(context, "postrun", |file| run(command, file.as_fd()));
     let message = match outcome {
         Ok(ShellStatus::Exited(0)) => return,
-        Ok(outcome) => format!("exec_postrun {outcome}; what the command said is in {path}"),
+        Ok(outcome) => format!("exec_postrun {outcome}; its output is in {path}"),
         Err(e) => cannot_run("exec_postrun", &path, &e),
     };
     context.note(Diagnostic::note(message).code(FAILED).prefix(Prefix::Job));

@@ -1,4 +1,4 @@
-//! Why a worker or the layout gave up: the error for the report, and lines that help the user.
+//! Why a worker or the layout failed: the error for the report, and lines that help the user.
 
 use std::io;
 use std::panic::Location;

@@ -1,8 +1,7 @@
-//! How idle the CPUs are during a run (`--idle-prof`): on each CPU a thread of the lowest priority does units of work, which are
-//! counted.
+//! How idle the CPUs are during a run (`--idle-prof`): on each CPU a thread of the lowest priority does units of work and counts them.
 //!
-//! What a unit takes is measured on each CPU before the run; units done times that time, over the time that passed, is the share in
-//! which nothing else wanted the CPU. The threads keep all CPUs awake and busy, so nothing of this exists unless it is asked for.
+//! The time of a unit is measured on each CPU before the run. The number of units times that time, divided by the elapsed time, is the
+//! share in which nothing else wanted the CPU. The threads keep all CPUs awake and busy, so they run only if they are asked for.
 
 use std::hint::black_box;
 use std::io;

@@ -9,12 +9,12 @@
 //! completion over a batch. Free slots are a stack, last used first, as in fio: with default buffers that decides which bytes are
 //! written.
 //!
-//! This file has the way of one I/O from the workload to the engine; the way back is in `complete`, batches and waiting requests are
-//! in `queue`. The state is in three parts:
+//! This file takes an I/O from the workload to the engine, `complete` records it; `queue` has batches and waiting requests. The state is
+//! in three parts:
 //!
 //! - `slots`: the requests in flight.
-//! - `meter`: clock readings, latencies and counters; what is made of them is in `figures`.
-//! - `hooks`: what only some jobs ask for; it is done in `rate_limits`, `after_issue` (thinktime, minimum rates), `latency_limits`,
+//! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
+//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `after_issue` (thinktime, minimum rates), `latency_limits`,
 //!   `read_back` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
@@ -91,7 +91,7 @@ impl<E: Engine> IoLoop<'_, E> {
             if !self.budget.may_issue() {
                 return;
             }
-            // Apart, so that the step of a job without rates stays in registers.
+            // Two branches, so that the step of a job without rates stays in registers.
             let goes_on = if self.hooks.rates.is_some() {
                 self.perform_when_due()
             } else {
@@ -148,7 +148,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Prepares one data I/O and submits it.
     #[inline(always)]
     fn issue(&mut self, io: Io) {
-        // Not before this moment: the wait for an I/O's time reaps others.
+        // Taken only now: waiting until an I/O is due reaps others.
         let unit = self.slots.next_unit();
         self.budget.issued(io.direction, io.len);
         if let Some(content) = &mut self.content

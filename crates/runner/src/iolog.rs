@@ -1,4 +1,4 @@
-//! `write_iolog`: what a worker does, line by line, while it does it.
+//! `write_iolog`: records what a worker does, line by line.
 //!
 //! The log is opened when the worker is set up; its times count from there. All files are added at once. A file's `open` comes with
 //! its first I/O after it was attached, as it does in fio, which opens files no sooner.
@@ -99,7 +99,7 @@ impl From<LogError> for Failure {
     fn from(error: LogError) -> Self {
         let line = format!("{error}: {}", reason(&error.source));
         let advice = match error.doing {
-            "open" => "give `write_iolog` a file in a directory that is there and may be written to",
+            "open" => "give `write_iolog` a file in a directory that exists and is writable",
             _ => "the log ends early; give `write_iolog` a file on a disk with more room",
         };
         Failure::from_io(&error.source, "write_iolog")

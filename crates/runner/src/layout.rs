@@ -1,7 +1,7 @@
 //! Creates and extends the files of a job before it runs ("laying out").
 //!
-//! Readers get files full of data, plain writers only reserved space, by fio's rules. What fio would destroy on the way stays: a
-//! device node, and a symbolic link, which is followed.
+//! Readers get files full of data, plain writers only reserved space, by fio's rules. Unlike fio, it destroys
+//! neither a device node nor a symbolic link, which it follows.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};

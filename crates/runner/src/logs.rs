@@ -1,7 +1,7 @@
 //! The batches that a run sends to the writer of log files, through a bounded queue, so that memory stays bounded too.
 //!
 //! A worker waits for room in the queue, main never does. When the run must end and the writer is stuck, because the disk below it
-//! does not answer, they wait no longer than the patience of the queue.
+//! does not answer, neither waits longer than the patience of the queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

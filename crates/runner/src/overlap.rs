@@ -3,7 +3,7 @@
 //!
 //! Ranges in flight never overlap each other: they are kept in order, and only the two neighbours of a new one can overlap it. Finding
 //! them is a binary search, and an entry moves those after it by 24 bytes each: at a depth of some thousands that is still below 2 µs.
-//! A file is what its descriptor says it is, so that two names of one file are the same. Nothing allocates per I/O.
+//! A file is identified by its descriptor, so that two names of one file are the same. Nothing allocates per I/O.
 
 use std::collections::HashMap;
 use std::io;

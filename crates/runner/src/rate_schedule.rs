@@ -1,5 +1,5 @@
-//! The schedule of `rate` and `rate_iops`: when each I/O is due, and when the ones in flight were. Response times count from then on,
-//! however late an I/O could be issued.
+//! The schedule of `rate` and `rate_iops`: when each I/O is due, and when the ones in flight were. Response times count from
+//! then, even if an I/O could be issued only later.
 
 use std::time::Duration;
 

@@ -301,7 +301,7 @@ impl<'a> Run<'a, '_> {
         };
         if self.jobs.iter().zip(&self.plan.jobs).any(writes_checked) {
             let message =
-                "no verify state is saved: how far the jobs that verify had written is not known afterwards";
+                "no verify state is saved: a later run cannot know how much the verifying jobs had written";
             (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("verify-state-not-saved")));
         }
         (0..self.jobs.len()).for_each(|index| self.end(index));

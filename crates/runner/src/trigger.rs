@@ -37,9 +37,9 @@ impl Trigger {
         fs::symlink_metadata(path).ok()?;
         let name = path.display();
         Some(match fs::remove_file(path) {
-            Ok(()) => format!("trigger file {name} is there: all jobs end"),
+            Ok(()) => format!("trigger file {name} found: all jobs end"),
             Err(e) => {
-                format!("trigger file {name} is there: all jobs end; it cannot be deleted: {}", reason(&e))
+                format!("trigger file {name} found: all jobs end; it cannot be deleted: {}", reason(&e))
             }
         })
     }
@@ -74,7 +74,7 @@ mod tests {
         let trigger = Trigger { file: Some(path.clone()), ..Trigger::default() };
         assert_eq!(trigger.look(Duration::MAX), None);
         fs::write(&path, "").unwrap();
-        let line = format!("trigger file {} is there: all jobs end", path.display());
+        let line = format!("trigger file {} found: all jobs end", path.display());
         assert_eq!(trigger.look(Duration::ZERO).unwrap().message, line);
         assert!(!path.exists());
         assert_eq!(trigger.look(Duration::ZERO), None);

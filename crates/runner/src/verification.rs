@@ -1,5 +1,5 @@
-//! What a verifying job adds to its I/O: prepares blocks before they are written, remembers them, knows what is to be read back,
-//! and judges what was read.
+//! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
+//! checks what was read.
 
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ impl Verification {
         self.checks_reads
     }
 
-    /// Judges what unit `unit` read.
+    /// Checks what unit `unit` read.
     pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
         self.verifier.check(block, offset, &self.expected[unit as usize])
     }

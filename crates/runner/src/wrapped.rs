@@ -1,7 +1,7 @@
-//! An engine in its wrappings: `--debug=io` and `--debug=random` report what is asked of it, `serialize_overlap=1` holds back what
-//! overlaps an I/O in flight.
+//! An engine around an engine: it reports each call (`--debug=io`, `--debug=random`) and holds back requests that overlap an I/O in
+//! flight (`serialize_overlap=1`).
 //!
-//! A worker without either runs the engine itself, so that its loop knows nothing of them.
+//! A worker that needs neither runs the engine itself, so that its loop does not pay for them.
 
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Latencies apart by the priority of I/Os: of jobs whose I/Os have several, and of groups of jobs with different ones.
+//! Latencies by I/O priority, for jobs whose I/Os have several priorities, and for groups of jobs with different ones.
 //!
-//! A priority is the number that the kernel has for it. A job with a single priority records nothing twice: its latencies are those
-//! of that priority, should it be merged with others.
+//! A priority is the kernel's number for it. A job with a single priority records nothing twice: when it is merged with others, its
+//! latencies are those of that priority.
 
 use crate::latency::Latency;
 use crate::recorder::Recorder;

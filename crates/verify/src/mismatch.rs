@@ -1,4 +1,4 @@
-//! What is wrong with a block, and fio's words for it.
+//! What is wrong with a block, and the messages that fio prints for it.
 
 use std::fmt;
 

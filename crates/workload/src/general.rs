@@ -1,8 +1,8 @@
 //! The general path: any mix of directions, files, lengths and syncs, in fio's order of decisions.
 //!
-//! For one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails the
-//! file is finished and everything is decided again, with fresh draws. Jobs simple enough take a shorter path elsewhere that
-//! makes the same choices.
+//! For one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails,
+//! the file is finished and everything is decided again, with fresh draws. Simple jobs take a path of `short_paths`, which makes the same
+//! choices.
 
 mod file_service;
 mod file_state;

@@ -3,7 +3,7 @@
 //!
 //! Time is divided into windows of one depth each. After a good window the depth is doubled, until one is bad; from then on the
 //! largest good and the smallest bad depth close in on each other. A depth that stays the same is judged once more, by a final
-//! window whose figures are those of the job. All times are ns of any one clock.
+//! window whose figures are those of the job. All times are ns of one clock, whichever it is.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What I/O a job does next: direction, file, offset, length, content of the buffers and pace.
 //!
-//! Everything here is arithmetic. There are no file descriptors, and the only clock is the one handed in, so that a job with
+//! Everything here is arithmetic. There are no file descriptors, and the only clock is an argument, so that a job with
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `general` can do every job, `short_paths` are

@@ -1,4 +1,4 @@
-//! The random map: which blocks of a file were used in this pass.
+//! The random map: which blocks of a file were used in this pass. Sets of file numbers use it too.
 //!
 //! A tree of bits with 64 children to a node: level 0 has one bit for each block, a bit of a higher level says that the whole
 //! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits

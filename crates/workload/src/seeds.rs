@@ -1,4 +1,4 @@
-//! The seeds of a job, by what the job says of its seeding.
+//! The seeds of a job, by `randrepeat` and `randseed`.
 
 use ferrio_job::{JobSpec, Seeding};
 use ferrio_random::{DEFAULT_SEED, job_seeds};

@@ -1,4 +1,4 @@
-//! Where a sequential job goes next: on from the last end, with holes, wrapping where fio wraps.
+//! The next offset of a sequential job: after the end of the last I/O, with holes, wrapping where fio wraps.
 
 use ferrio_job::{Direction, JobSpec, RwPostfix};
 

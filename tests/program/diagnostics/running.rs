@@ -48,7 +48,8 @@ fn what_is_said_during_a_run_has_a_code_and_the_job() {
     );
     let saved = "commanded : Saving output of prerun in commanded.prerun.txt";
     assert_eq!(said("command-output"), ("note", "commanded", saved));
-    let failed = "exec_prerun ended with status 3, the job does no I/O; what the command said is in commanded.prerun.txt";
+    let failed =
+        "exec_prerun ended with status 3, the job does no I/O; its output is in commanded.prerun.txt";
     assert_eq!(said("command-failed"), ("note", "commanded", failed));
     assert_eq!(said("job-not-set-up").1, "unsized");
     let ended: Vec<_> = objects.iter().filter(|object| object["code"] == "job-failed").collect();

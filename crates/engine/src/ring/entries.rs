@@ -1,4 +1,4 @@
-//! From requests to submission queue entries.
+//! Makes submission queue entries from requests.
 
 use std::os::fd::RawFd;
 

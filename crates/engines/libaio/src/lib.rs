@@ -61,7 +61,7 @@ impl Engine for Libaio {
             LibaioBackend::IoUring => Backend::io_uring(spec)?,
             LibaioBackend::Auto => match Backend::kernel(spec) {
                 Err(error) if error.errno() == libc::ENOSYS => {
-                    let message = "this kernel has no AIO (io_setup), libaio is served by io_uring";
+                    let message = "this kernel has no AIO (io_setup): libaio uses io_uring";
                     notes.push(Diagnostic::note(message).code("engine-fallback").prefix(Prefix::Job));
                     Backend::io_uring(spec)?
                 }

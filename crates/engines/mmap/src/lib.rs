@@ -37,7 +37,7 @@ impl Engine for Mmap {
         check_blocks(spec)?;
         let mut notes = Vec::new();
         if spec.fadvise == Fadvise::NoReuse {
-            let message = "fadvise_hint=noreuse says nothing to a mapping and is not applied";
+            let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
         if spec.engine_options.thp && spec.rw.does(Direction::Write) {

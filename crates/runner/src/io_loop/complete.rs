@@ -1,4 +1,4 @@
-//! From the engine back into the figures: completions, and the rest of short transfers.
+//! Records what the engine completed, and submits the rest of short transfers.
 
 use ferrio_engine::{Completion, Engine, Request, Submit};
 use ferrio_job::Direction;

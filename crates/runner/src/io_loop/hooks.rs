@@ -1,5 +1,5 @@
-//! What only some jobs ask for, before an I/O is issued, after it, and when it completes. A job without any of it pays one branch
-//! for each of the three.
+//! Features that only some jobs ask for: before an I/O is issued, after that, and when it completes. A job without any of them pays one
+//! branch for each of the three.
 
 use std::time::Duration;
 

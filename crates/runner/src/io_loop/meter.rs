@@ -1,4 +1,4 @@
-//! What the loop measures: clock stamps, latencies, counters that main sees while the job runs, samples for the logs.
+//! What the loop measures: clock readings, latencies, counters that main reads while the job runs, samples for the logs.
 
 use std::sync::atomic::Ordering::Relaxed;
 

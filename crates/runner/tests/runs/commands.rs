@@ -81,7 +81,7 @@ fn a_failing_prerun_fails_its_job_and_no_other() {
     assert_eq!((other.error.as_ref(), bytes(other)), (None, SIZE));
     assert_eq!(
         lines[1],
-        "a b: exec_prerun ended with status 3, the job does no I/O; what the command said is in a b.prerun.txt"
+        "a b: exec_prerun ended with status 3, the job does no I/O; its output is in a b.prerun.txt"
     );
     assert_eq!(lines.len(), 2);
     assert!(!directory.path().join("a b.postrun.txt").exists());
@@ -94,10 +94,7 @@ fn a_failing_postrun_is_told_only() {
     spec.life.exec_postrun = Some("kill -9 $$".into());
     let (result, lines) = noted(directory.path(), vec![spec]);
     assert_eq!((result.jobs[0].error.as_ref(), bytes(&result.jobs[0])), (None, SIZE));
-    assert_eq!(
-        lines[1],
-        "a b: exec_postrun was killed by signal 9; what the command said is in a b.postrun.txt"
-    );
+    assert_eq!(lines[1], "a b: exec_postrun was killed by signal 9; its output is in a b.postrun.txt");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_trigger_file_ends_all_jobs_is_deleted_and_its_command_runs_when_they_have_e
     assert_eq!((done(&result)[1], result.signal), (0, None));
     assert!(!now.exists());
     assert_eq!(fs::read_to_string(mark).unwrap(), "over\n");
-    assert_eq!(lines[0], format!("trigger file {} is there: all jobs end", now.display()));
+    assert_eq!(lines[0], format!("trigger file {} found: all jobs end", now.display()));
 }
 
 #[test]

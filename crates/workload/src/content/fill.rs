@@ -1,5 +1,5 @@
-//! Bytes from one draw, repeated patterns, blocks of which only a part is random, and the small changes that keep two writes of one
-//! buffer from being alike.
+//! Bytes from one draw, repeated patterns, blocks of which only a part is random, and the small changes that make two writes of one
+//! buffer differ.
 
 /// Golden-ratio multiplier that turns one word into the next.
 pub(super) const HASH: u64 = 0x61C8_8646_80B5_83EB;

@@ -1,7 +1,7 @@
 //! Which file the next I/O goes to, which files are finished, and which are open.
 //!
 //! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
-//! only some of its files open opens one when it is picked; a pick of a closed file when no more may be open is passed over.
+//! only some of its files open opens one when it is picked; when no more may be open, picks of closed files are skipped.
 
 use ferrio_job::{FileService, JobSpec};
 
@@ -9,8 +9,7 @@ use crate::map::RandomMap;
 use crate::random::{Scale, Stream};
 use crate::skewed::Skewed;
 
-/// Files that may end in a row without an I/O before a pass over files that are never finished is over all the same: none of them
-/// has room for one.
+/// Files that may end in a row without an I/O before a pass over files that are never finished ends: none of them has room for one.
 const MOST_TRIES: u32 = 5000;
 
 /// The files of a job.
@@ -133,7 +132,7 @@ impl FileRotation {
         self.last = match &mut self.order {
             PickOrder::Turns => eligible.next(self.last + 1)?,
             PickOrder::Random { stream, scale } => {
-                // Draws are passed over one by one: how many there are decides about the next ones.
+                // Draws are skipped one by one, as in fio: their number decides which draws follow.
                 eligible.next(0)?;
                 draw_until(eligible, || stream.below(*scale) as u32)
             }

@@ -1,6 +1,6 @@
 //! The position of a job in each of its files: its zone (`zonemode=strided`), a random block in it, and what becomes of the random map.
 //!
-//! A job may have a hundred thousand files: what only some need is kept elsewhere. A zone is the start of the region moved on.
+//! A job may have a hundred thousand files: state that only some need is boxed or shared. A zone is the region with another start.
 
 use std::sync::Arc;
 
@@ -123,12 +123,19 @@ impl FileState {
 }
 
 /// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
-#[inline]
+#[inline(always)]
 fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
     let min = u64::from(sizes.min);
     if min == sizes.unit {
         return map.next_clear(block).map(|free| (free * min, free));
     }
+    free_wide(map, block, sizes)
+}
+
+/// The same for blocks larger than the unit of the map.
+#[inline(never)]
+fn free_wide(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
+    let min = u64::from(sizes.min);
     let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
     let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
     Some((free, free / sizes.unit))
@@ -159,13 +166,19 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
 /// (a zone ends within its file, a file within a block) are not tracked and shorten nothing.
 #[inline(always)]
 pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
+    if u64::from(sizes.min) == sizes.unit && len == sizes.min {
+        map.set(first);
+        return len;
+    }
+    mark_several(map, first, relative, len, sizes)
+}
+
+/// The same for an I/O of several bits.
+#[inline(never)]
+fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
     let Sizes { min, unit, .. } = sizes;
     let mapped = map.bits() - first;
     if u64::from(min) == unit {
-        if len == min {
-            map.set(first);
-            return len;
-        }
         let wanted = u64::from(len.div_ceil(min)).min(mapped);
         let got = map.claim(first, wanted);
         return if got < wanted { got as u32 * min } else { len };

@@ -1,4 +1,4 @@
-//! Powers and remainders without the slow instructions.
+//! Powers and remainders without a call of `powf` and without a division.
 
 use std::sync::LazyLock;
 

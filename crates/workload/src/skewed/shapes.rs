@@ -1,4 +1,4 @@
-//! The shapes of skewed choices: ranks by zipf, pareto and normal.
+//! Ranks by the zipf, pareto and normal distributions.
 
 use std::sync::{Mutex, PoisonError};
 
