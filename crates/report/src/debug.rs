@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_line_has_class_thread_and_text() {
-        let told = |options: &DebugOptions, class: &str, job: u32| {
+        let reported = |options: &DebugOptions, class: &str, job: u32| {
             let pair = ("job", job);
             line(
                 options,
@@ -225,9 +225,9 @@ mod tests {
         };
         let options = DebugOptions::parse(&["io,job:2"]);
         let tid = nix::unistd::gettid();
-        assert_eq!(told(&options, "io", 2), Some(format!("io       {tid:<5} text\n")));
-        assert_eq!(told(&options, "io", 1), None, "of another job");
-        assert_eq!(told(&options, "file", 2), None, "of another class");
+        assert_eq!(reported(&options, "io", 2), Some(format!("io       {tid:<5} text\n")));
+        assert_eq!(reported(&options, "io", 1), None, "of another job");
+        assert_eq!(reported(&options, "file", 2), None, "of another class");
         let untagged = Record::builder().target("io").args(format_args!("of main")).build();
         assert!(line(&options, &untagged).is_some());
     }

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_limit_tells_how_long_a_waiting_job_will_take() {
+    fn a_rate_limit_estimates_how_long_a_waiting_job_will_take() {
         let mut limited = spec(1000, 0);
         limited.rates.bytes.0 = [50, 70, 0];
         assert_eq!(remaining_of(&[limited], 3, &[job(JobState::Initialized, 0, 0)]), Some(20));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn members_stand_on_lines_of_their_own() {
+    fn members_are_on_lines_of_their_own() {
         let value = Pairs(vec![("a", vec![1, 2]), ("b", vec![3])]);
         assert_eq!(laid_out(&value), "{\n  \"a\" : [\n    1,\n    2\n  ],\n  \"b\" : [\n    3\n  ]\n}");
     }

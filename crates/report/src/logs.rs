@@ -2,7 +2,7 @@
 //! (`--bandwidth-log`): one thread writes them while the jobs run.
 //!
 //! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
-//! rather than filling memory. Rows are fio's; their times are ms since the job began, or since another epoch if one is asked for.
+//! rather than filling memory. Rows are fio's; their times are ms since the job began, or since the epoch of `log_alternate_epoch`.
 
 mod compressed;
 mod file;

@@ -252,7 +252,7 @@ fn entries(report: &RunReport) -> Vec<(Labels, &JobReport)> {
     report.jobs.iter().enumerate().map(|(at, job)| (entry_labels(at, job), job)).collect()
 }
 
-/// What tells an entry from all others: clones of a job have one name and one group.
+/// Labels that identify an entry: clones of a job share name and group.
 fn entry_labels(at: usize, job: &JobReport) -> Labels {
     vec![("entry", at.to_string()), ("jobname", job.jobname.clone()), ("group", job.groupid.to_string())]
 }
@@ -282,7 +282,7 @@ fn target(job: &JobReport) -> Option<&TargetReport> {
 /// The report has bandwidth samples in KiB/s.
 const KIB: u64 = 1024;
 
-/// What is shown of the directions of all entries.
+/// The directions of all entries.
 fn directions(report: &RunReport) -> Vec<(Labels, &DirectionReport)> {
     let entries = report.jobs.iter().enumerate();
     let directions = entries.flat_map(|(at, job)| {
@@ -295,7 +295,7 @@ fn directions(report: &RunReport) -> Vec<(Labels, &DirectionReport)> {
     directions.collect()
 }
 
-/// Samples of a rate by what is known of them, if there are any.
+/// Samples of a rate, if there are any.
 fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<Point> {
     if count == 0 {
         return Vec::new();
@@ -317,7 +317,7 @@ fn group_directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
     sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
 }
 
-/// How the run went; unknown of a run of fio.
+/// Facts about the run; none in a document of fio.
 fn facts(report: &RunReport) -> Option<&RunFacts> {
     report.ferrio.as_ref().map(|ferrio| &ferrio.run)
 }
@@ -354,7 +354,7 @@ fn options(run: &RunReport) -> Vec<Point> {
     options.collect()
 }
 
-/// All disks; those that others are made of stand for themselves.
+/// All disks, including the slaves of stacked devices.
 fn disks(report: &RunReport) -> Vec<(Labels, &DiskReport)> {
     report.disk_util.iter().map(|disk| (vec![("disk", disk.name.clone())], disk)).collect()
 }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_has_an_error_that_says_where() {
+    fn what_is_no_report_has_an_error_with_its_place() {
         let (_, text) = written(false);
         assert_eq!(read("a: (groupid=0)\n"), Err(ReadError::NoDocument));
         assert_eq!(read(""), Err(ReadError::NoDocument));

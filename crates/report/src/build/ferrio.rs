@@ -16,7 +16,7 @@ use crate::model::{
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
 
-/// The kernel counts CPU time in steps of 10 ms: less than this, over all processors, tells nothing.
+/// Least CPU time, over all processors, that is reported: the kernel counts in steps of 10 ms.
 const LEAST_CPU_US: u64 = 200_000;
 
 /// The object of a run whose entries are `jobs`.
@@ -116,7 +116,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     }
 }
 
-/// The response times that stand in the directions of an entry; `None` without any.
+/// The response times of an entry, which its directions also have; `None` without any.
 fn response(job: &JobReport) -> Option<ResponseReport> {
     let of = |direction: &Option<DirectionReport>| direction.as_ref()?.response_ns.clone();
     let report = ResponseReport {

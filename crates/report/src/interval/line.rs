@@ -20,7 +20,7 @@ use crate::num::percent;
 /// Version of the format. Fields may be added to a version; their meaning stays.
 pub(super) const FORMAT_VERSION: u32 = 1;
 
-/// What one job did in one interval of --interval-report. All figures are of the interval alone unless their description says
+/// The figures of one job in one interval of --interval-report. They cover the interval alone unless their description says
 /// otherwise.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(title = "One line of ferrio's interval report", extend("$id" = "urn:ferrio:interval-report:1"))]

@@ -22,7 +22,7 @@ impl Reader {
         Reader { recorder, start_ms: START_MS, ms: 0, errors: 0 }
     }
 
-    /// It goes on for `ms`, with asynchronous reads of 4 KiB that take these times in µs, 1 µs of it to submit.
+    /// It runs for another `ms`, with asynchronous reads of 4 KiB that take these times in µs, 1 µs of it to submit.
     fn reads(&mut self, ms: u64, us: &[u64]) -> JobResult {
         for &us in us {
             (self.recorder.ios, self.recorder.bytes) = (self.recorder.ios + 1, self.recorder.bytes + 4096);
@@ -59,7 +59,7 @@ fn plan(names: &[&str]) -> Plan {
     testing::plan((1..).zip(names).map(job))
 }
 
-/// A look at the run after `ms`.
+/// The run after `ms`.
 fn look(ms: u64, jobs: Vec<(JobState, JobResult)>) -> RunResult {
     let elapsed = Duration::from_millis(ms);
     let (states, jobs): (Vec<_>, _) = jobs.into_iter().unzip();
@@ -193,7 +193,7 @@ fn a_job_that_ends_in_its_ramp_has_ended() {
 }
 
 #[test]
-fn figures_that_lost_samples_have_begun_anew_even_if_nothing_else_says_so() {
+fn figures_that_lost_samples_have_restarted_even_if_nothing_else_shows_it() {
     let (plan, mut report) = (plan(&["a"]), IntervalReport::new());
     let before = Reader::new(false).reads(100, &[10, 20, 30]);
     lines(&mut report, &plan, &look(100, vec![(JobState::Running, before)]));
@@ -206,9 +206,9 @@ fn figures_that_lost_samples_have_begun_anew_even_if_nothing_else_says_so() {
 #[test]
 fn a_job_that_did_not_answer_is_marked_and_its_latencies_come_with_its_next_answer() {
     let (plan, mut job, mut report) = (plan(&["a"]), Reader::new(false), IntervalReport::new());
-    let told = job.reads(100, &[10]);
-    let usage = told.stats.usage;
-    lines(&mut report, &plan, &look(100, vec![(JobState::Running, told)]));
+    let ran = job.reads(100, &[10]);
+    let usage = ran.stats.usage;
+    lines(&mut report, &plan, &look(100, vec![(JobState::Running, ran)]));
     let mut stale = JobResult { stale: true, ..job.reads(100, &[]) };
     stale.stats.usage = usage;
     (stale.stats.directions[0].ios, stale.stats.directions[0].bytes) = (3, 3 * 4096);

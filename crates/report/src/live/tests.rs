@@ -132,7 +132,7 @@ fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
 }
 
 #[test]
-fn a_newline_leaves_a_line_standing() {
+fn a_newline_keeps_a_line() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
     let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(1500)));
     let starts = [1000, 2000, 3000, 4000, 5000, 6000, 7000].map(|ms| {
@@ -168,7 +168,7 @@ fn rate_limits_in_ios_are_plain_integers() {
 }
 
 #[test]
-fn minimum_rates_stand_before_the_limits() {
+fn minimum_rates_precede_the_limits() {
     let mut spec = timed("a", ReadWrite::Mixed, 9);
     spec.rates.min_iops.0 = [10, 20, 40];
     let line = |spec: &JobSpec| {
@@ -221,7 +221,7 @@ fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
 }
 
 #[test]
-fn letters_tell_what_a_job_does() {
+fn letters_show_what_a_job_does() {
     use ReadWrite::{
         Mixed, RandMixed, RandRead, RandTrim, RandTrimWrite, RandWrite, Read, Trim, TrimWrite, Write,
     };

@@ -2,7 +2,7 @@
 //! rest; inflating (`--inflate-log`) takes such streams, one after another, and gives rows as text.
 //!
 //! All logs of a run share one compressor, whose memory is larger than a piece; each keeps only its unfinished piece. Records of fio
-//! before 3.38 have no room for a maximum and nothing in a file says so: the first records decide, because those of the other kind
+//! before 3.38 have no room for a maximum, and nothing in a file marks them: the first records decide, because those of the other kind
 //! make no sense.
 
 use std::io::{self, Read, Write};
@@ -238,7 +238,7 @@ mod tests {
     use super::super::record::Columns;
     use super::*;
 
-    /// The contents of streams that stand one after another.
+    /// The contents of streams that follow each other.
     fn contents(mut streams: &[u8]) -> Vec<Vec<u8>> {
         let mut contents = Vec::new();
         while !streams.is_empty() {

@@ -26,17 +26,17 @@ fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {
     spec
 }
 
-/// Writes the batches; returns what was told at the start and at the end, and the result.
+/// Writes the batches; returns the errors reported at the start and at the end, and the result.
 fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, RunResult) {
-    let mut told = Vec::new();
-    let logs = LogWriter::start(plan, None, &mut |problem| told.push(problem.message)).unwrap();
+    let mut reported = Vec::new();
+    let logs = LogWriter::start(plan, None, &mut |problem| reported.push(problem.message)).unwrap();
     let sender = logs.sender();
     batches.into_iter().for_each(|batch| sender.send(batch, || false));
     drop(sender);
     let mut result =
         RunResult { jobs: plan.jobs.iter().map(|_| JobResult::default()).collect(), ..RunResult::default() };
     let problems = logs.finish(&mut result);
-    (told, messages(problems), result)
+    (reported, messages(problems), result)
 }
 
 /// Messages of problems, all of which are of one kind.
@@ -89,8 +89,8 @@ fn every_io_is_one_row_and_the_submission_log_of_a_synchronous_engine_stays_empt
     let dir = tempfile::tempdir().unwrap();
     let samples = vec![synchronous(0, 0, 136_443), synchronous(18, 1, 10_000)];
     let plan = plan(vec![job(dir.path(), 1, 0)]);
-    let (told, problems, _) = written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
-    assert_eq!((told, problems), (vec![], vec![]));
+    let (reported, problems, _) = written(&plan, vec![LogBatch::Ios { job: 0, samples }]);
+    assert_eq!((reported, problems), (vec![], vec![]));
     assert_eq!(names(&dir), ["x_bw.1.log", "x_clat.1.log", "x_iops.1.log", "x_lat.1.log", "x_slat.1.log"]);
     assert_eq!(read(&dir, "x_lat.1.log"), "0, 136443, 0, 4096, 0\n18, 10000, 1, 4096, 0\n");
     assert_eq!(read(&dir, "x_clat.1.log"), read(&dir, "x_lat.1.log"));
@@ -149,7 +149,7 @@ fn a_job_without_an_end_has_its_last_window_at_its_last_io() {
 }
 
 #[test]
-fn maxima_of_windows_stand_alone_or_behind_the_averages() {
+fn maxima_of_windows_replace_or_follow_the_averages() {
     for (value, clat, bw) in [
         (WindowValue::Maximum, "255, 201, 0, 0, 0\n600, 7, 1, 0, 0\n", "250, 176, 0, 0, 0\n"),
         (WindowValue::Both, "255, 151, 201, 0, 0, 0\n600, 6, 7, 1, 0, 0\n", "250, 176, 176, 0, 0, 0\n"),
@@ -215,30 +215,30 @@ fn rates_of_single_ios_are_the_samples_of_the_job() {
 }
 
 #[test]
-fn a_file_that_cannot_be_created_is_told_at_once_and_the_others_are_written() {
+fn a_file_that_cannot_be_created_is_reported_at_once_and_the_others_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = job(dir.path(), 1, 0);
     spec.logs.bw = Some(dir.path().join("missing/x").display().to_string());
     let samples = vec![synchronous(1, 0, 5)];
-    let (told, problems, result) = written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
+    let (reported, problems, result) = written(&plan(vec![spec]), vec![LogBatch::Ios { job: 0, samples }]);
     let path = dir.path().join("missing/x_bw.1.log");
     let problem =
         format!("fopen log: No such file or directory: {}; the run goes on without it", path.display());
-    assert_eq!(told, [problem]);
+    assert_eq!(reported, [problem]);
     assert_eq!(problems, [""; 0]);
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
     assert_eq!(result.jobs[0].stats.directions[0].bw.samples, 1);
 }
 
 #[test]
-fn a_full_disk_ends_one_log_and_is_told_once() {
+fn a_full_disk_ends_one_log_and_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.1.log")).unwrap();
     let plan = plan(vec![job(dir.path(), 1, 0)]);
     let batch = || LogBatch::Ios { job: 0, samples: vec![synchronous(1, 0, 5)] };
-    let (told, problems, _) = written(&plan, vec![batch(), batch()]);
+    let (reported, problems, _) = written(&plan, vec![batch(), batch()]);
     let name = dir.path().join("x_lat.1.log");
-    assert_eq!(told, [""; 0]);
+    assert_eq!(reported, [""; 0]);
     let problem = format!("cannot write {}: No space left on device; the log ends there", name.display());
     assert_eq!(problems, [problem]);
     assert_eq!(read(&dir, "x_clat.1.log"), "1, 5, 0, 4096, 0\n".repeat(2));
@@ -330,12 +330,12 @@ fn the_bandwidth_of_all_jobs_has_a_file_for_each_direction() {
         messages(problems),
         [format!("cannot write {prefix}-trim_bw.log: No space left on device; the log ends there")]
     );
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let nowhere = dir.path().join("none/x").display().to_string();
-    assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| told.push(line)).is_some());
-    assert_eq!(told.len(), 3);
+    assert!(LogWriter::start(&plan(vec![]), Some(&nowhere), &mut |line| reported.push(line)).is_some());
+    assert_eq!(reported.len(), 3);
     assert!(
-        told[0]
+        reported[0]
             .message
             .starts_with(&format!("fopen log: No such file or directory: {nowhere}-read_bw.log; "))
     );

@@ -118,8 +118,8 @@ pub struct LatencyReport {
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::percentiles", extend("minProperties" = 1))]
     pub percentile: Percentiles,
-    /// Number of samples by the value in ns that stands for their histogram bucket, ascending, without empty buckets. Only in the
-    /// format json+, beside percentiles.
+    /// Number of samples in each histogram bucket by the value in ns that represents the bucket, ascending, without empty buckets. Only
+    /// in the format json+, beside percentiles.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::bins")]
     pub bins: Pairs<u64, u64>,

@@ -153,7 +153,7 @@ impl ClockName {
 }))]
 #[schemars(extend("if" = { "properties": { "end": { "const": "signal" } } }, "then" = { "required": ["signal"] }))]
 pub struct RunFacts {
-    /// How the run ended: `running` if it goes on, `completed`, `errors` if a job ended with an error, `signal` if a signal ended it.
+    /// How the run ended: `running` while it lasts, `completed`, `errors` if a job ended with an error, `signal` if a signal ended it.
     pub end: RunEnd,
     /// Number of the signal that ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]

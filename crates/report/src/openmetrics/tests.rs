@@ -54,7 +54,7 @@ fn names_and_explanations_follow_the_standard() {
 }
 
 #[test]
-fn families_stand_once_and_their_samples_under_them() {
+fn families_appear_once_and_their_samples_follow_them() {
     let text = to_openmetrics(&report());
     assert!(text.ends_with("\n# EOF\n") && text.matches("# EOF").count() == 1);
     let mut seen = BTreeSet::new();
@@ -112,7 +112,7 @@ fn percentiles_stay_between_the_least_and_the_largest_sample() {
 }
 
 #[test]
-fn clones_of_a_job_are_told_apart() {
+fn clones_of_a_job_are_distinguished() {
     let mut report = report();
     report.jobs = vec![report.jobs[0].clone(), report.jobs[0].clone()];
     let text = to_openmetrics(&report);

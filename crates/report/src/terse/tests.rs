@@ -35,7 +35,7 @@ fn unified_directions_are_one_or_one_more() {
 }
 
 #[test]
-fn what_version_2_leaves_out_and_where_its_description_stands() {
+fn what_version_2_leaves_out_and_where_its_description_is() {
     let mut report = report();
     report.jobs.truncate(1);
     report.jobs[0].tolerated = Some(crate::model::ToleratedErrors { total_err: 3, first_error: 5 });

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn total_latencies_are_called_lat_and_one_priority_alone_says_nothing() {
+    fn total_latencies_are_called_lat_and_one_priority_alone_has_no_line() {
         let mut out = String::new();
         write_priority_summaries(&mut out, &[]).unwrap();
         write_priority_percentiles(&mut out, &[], 2).unwrap();

@@ -174,7 +174,7 @@ fn rated() -> (Plan, RunResult) {
 }
 
 #[test]
-fn response_times_stand_behind_the_latencies() {
+fn response_times_follow_the_latencies() {
     let (plan, result) = rated();
     let text = RunReport::new(&plan, &result, &options(false)).to_text();
     let lines: Vec<&str> = text.lines().skip(3).take(4).collect();

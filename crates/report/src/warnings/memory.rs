@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_direct_jobs_read_does_not_speak_for_buffered_ones() {
+    fn reads_of_direct_jobs_do_not_count_for_buffered_ones() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
         let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
         let found = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn files_in_memory_have_a_warning_unless_their_names_say_so() {
+    fn files_in_memory_have_a_warning_unless_their_names_show_it() {
         let found = |direct, place| found("memory-device", direct, place);
         assert_eq!(found(false, on("/tmp", "tmpfs", None)), ["a: /tmp is a tmpfs, which is memory"]);
         let zram = on("/data", "ext4", Some("zram0"));

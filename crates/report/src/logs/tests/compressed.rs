@@ -22,8 +22,8 @@ fn compressed_logs_hold_the_rows_that_text_logs_hold() {
         let ios = samples.chunks(1000).map(move |part| LogBatch::Ios { job, samples: part.to_vec() });
         ios.chain([LogBatch::Ended { job, time_ms: 500 }])
     };
-    let (told, problems, _) = written(&plan, of(0).chain(of(1)).collect());
-    assert_eq!((told, problems), (vec![], vec![]));
+    let (reported, problems, _) = written(&plan, of(0).chain(of(1)).collect());
+    assert_eq!((reported, problems), (vec![], vec![]));
     for kind in ["bw", "clat", "iops", "lat", "slat"] {
         let text = read(&dir, &format!("x_{kind}.1.log"));
         assert_eq!(text.lines().count(), 3000);
@@ -76,7 +76,7 @@ fn jobs_that_share_a_compressed_file_append_whole_streams() {
 }
 
 #[test]
-fn a_full_disk_under_a_compressed_log_is_told_once() {
+fn a_full_disk_under_a_compressed_log_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.1.log.fz")).unwrap();
     let mut spec = job(dir.path(), 1, 0);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn jobs_that_share_a_file_follow_one_another_behind_what_is_there() {
+fn jobs_that_share_a_file_follow_one_another_after_its_contents() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x_lat.log"), "earlier\n").unwrap();
     let shared = |number| {
@@ -15,15 +15,15 @@ fn jobs_that_share_a_file_follow_one_another_behind_what_is_there() {
     let io = |job, ms| LogBatch::Ios { job, samples: vec![synchronous(ms, 0, 5)] };
     let batches =
         vec![io(0, 1), io(1, 2), io(0, 3), LogBatch::Ended { job: 1, time_ms: 9 }, io(0, 4), io(0, 5)];
-    let (told, problems, _) = written(&plan, batches);
-    assert_eq!((told, problems), (vec![], vec![]));
+    let (reported, problems, _) = written(&plan, batches);
+    assert_eq!((reported, problems), (vec![], vec![]));
     assert_eq!(names(&dir), ["x_bw.log", "x_clat.log", "x_lat.log", "x_slat.log"]);
     let rows = |times: [u64; 5]| times.map(|ms| format!("{ms}, 5, 0, 4096, 0\n")).concat();
     assert_eq!(read(&dir, "x_lat.log"), format!("earlier\n{}", rows([2, 1, 3, 4, 5])));
 }
 
 #[test]
-fn averaged_rates_in_a_shared_file_stand_in_the_order_of_the_jobs() {
+fn averaged_rates_in_a_shared_file_are_in_the_order_of_the_jobs() {
     let dir = tempfile::tempdir().unwrap();
     let shared = |number| {
         let mut spec = job(dir.path(), number, 250);
@@ -42,7 +42,7 @@ fn averaged_rates_in_a_shared_file_stand_in_the_order_of_the_jobs() {
 }
 
 #[test]
-fn a_shared_file_on_a_full_disk_is_told_once() {
+fn a_shared_file_on_a_full_disk_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/full", dir.path().join("x_lat.log")).unwrap();
     let shared = |number| {
