@@ -31,7 +31,7 @@ const fn silent(name: &'static str) -> DebugClass {
 
 /// All classes, in the order in which they are listed. `job` chooses a job, `all` stands for every other class.
 pub const DEBUG_CLASSES: [DebugClass; 21] = [
-    class("process", "how jobs come and go"),
+    class("process", "start and end of jobs"),
     class("file", "which files are laid out, opened and removed"),
     class("io", "every I/O: submitted, completed, handed to the kernel"),
     class("mem", "the buffers of the jobs"),

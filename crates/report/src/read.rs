@@ -12,7 +12,7 @@ use crate::model::RunReport;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// No line of the text begins a document.
-    #[error("there is no JSON report: no line of it begins with `{{`")]
+    #[error("no JSON report: no line begins with `{{`")]
     NoDocument,
     /// The text ends in the middle of a document.
     #[error("the JSON report that begins in line {line} is cut off")]

@@ -35,7 +35,7 @@ impl TerseVersion {
 
 /// The text names no version of the terse format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("bad terse version format: there are {}", TerseVersion::WORDS.join(", "))]
+#[error("bad terse version format: the versions are {}", TerseVersion::WORDS.join(", "))]
 pub struct NoTerseVersion;
 
 impl FromStr for TerseVersion {

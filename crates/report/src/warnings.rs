@@ -3,7 +3,6 @@
 //! Each warning has a code, listed in docs/messages.md; `ferrio check` uses the same code for the same risk. Jobs that share a problem
 //! share a warning.
 
-mod disk_traffic;
 mod load;
 mod memory;
 mod rate;
@@ -23,7 +22,7 @@ struct WarningRule {
 }
 
 /// All warnings, in the order in which they are reported.
-const WARNINGS: [WarningRule; 13] = [
+const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "short-run", find: samples::short_run },
     WarningRule { code: "few-ios", find: samples::few_ios },
     WarningRule { code: "cached-reads", find: memory::cached_reads },

@@ -3,9 +3,8 @@
 use ferrio_job::{ClockSource, Direction, JobSpec};
 use ferrio_stats::TickSource;
 
-use super::disk_traffic::{DiskTraffic, disk_traffic};
 use super::memory::{buffered_writes, cached_reads, sparse_reads};
-use super::run_view::{Finding, RunView, bytes};
+use super::run_view::{DiskTraffic, Finding, RunView, bytes, disk_traffic};
 
 /// A worker this busy does not wait for a device, percent. The rest is its start and the clock's granularity.
 const BUSY_WORKER: f64 = 95.0;
@@ -94,12 +93,9 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
     let ms = run.result.elapsed.as_millis();
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {
-        let moved: u64 = [Direction::Read, Direction::Write]
-            .map(|direction| disk.job_bytes(direction, |_| true))
-            .iter()
-            .sum();
-        let foreign: u64 =
-            [Direction::Read, Direction::Write].map(|direction| foreign(disk, direction)).iter().sum();
+        let directions = || [Direction::Read, Direction::Write].into_iter();
+        let moved: u64 = directions().map(|direction| disk.job_bytes(direction, |_| true)).sum();
+        let foreign: u64 = directions().map(|direction| foreign(disk, direction)).sum();
         let fast = u128::from(foreign) * 1000 >= u128::from(LEAST_RATE) * ms;
         let much = u128::from(foreign) * 100 >= u128::from(moved) * u128::from(CLEARLY_MORE);
         (moved > 0 && fast && much).then(|| {

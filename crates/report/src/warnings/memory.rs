@@ -3,8 +3,7 @@
 use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
-use super::disk_traffic::{DiskTraffic, DiskUser, disk_traffic, uncounted};
-use super::run_view::{Finding, RunView, bytes};
+use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
 
 /// Less data is not judged: the file system itself may read as much.
 const LEAST_BYTES: u64 = 1 << 20;

@@ -18,11 +18,8 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     // The share that was reached, percent, and the figures.
     let mut worst: Option<(f64, String)> = None;
     for (index, spec, result) in run.reported() {
-        let directions = [Direction::Read, Direction::Write, Direction::Trim].into_iter();
-        let missed = directions.zip(&result.stats.directions).filter_map(|(direction, stats)| {
-            let (reached, figures) = shortfall(spec, direction, stats)?;
-            Some((reached, figures))
-        });
+        let directions = Direction::ALL.into_iter().zip(&result.stats.directions);
+        let missed = directions.filter_map(|(direction, stats)| shortfall(spec, direction, stats));
         let Some(missed) = missed.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
         jobs.push(index);
         if worst.as_ref().is_none_or(|worst| missed.0 < worst.0) {
