@@ -45,8 +45,7 @@ impl NumaNode {
 }
 
 /// The numbers in a list as the kernel writes it (`0-2,5`), `None` for other texts; an empty text is an empty list.
-#[must_use]
-pub fn id_list(text: &str) -> Option<Vec<u32>> {
+fn id_list(text: &str) -> Option<Vec<u32>> {
     let mut ids = Vec::new();
     for span in text.split(',').filter(|span| !span.is_empty()) {
         let (first, last) = span.split_once('-').unwrap_or((span, span));

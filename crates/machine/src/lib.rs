@@ -20,7 +20,7 @@ mod mounts;
 mod places;
 
 pub use cpu_time::{CpuTime, CpuUse};
-pub use cpus::{NumaNode, allowed_cpus, id_list};
+pub use cpus::{NumaNode, allowed_cpus};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes};

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use ferrio_job::{JobSpec, Units};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::{name, note, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
 use crate::steadystate::{self, SteadySettings};
-use ferrio_job::JobSpec;
 
 /// Walks the jobs in order and compares each with those before it.
 #[derive(Debug, Default)]
@@ -25,15 +25,8 @@ struct GroupSettings {
     steadystate: Option<SteadySettings>,
     /// Bytes, 0 for none.
     ramp_size: u64,
-    reported: Option<Reported>,
-}
-
-/// Settings of the first job with group reporting.
-#[derive(Debug)]
-struct Reported {
-    lat_percentiles: bool,
-    kb_base: u32,
-    unit_base: u32,
+    /// `lat_percentiles` and the units of the first job with group reporting.
+    reported: Option<(bool, Units)>,
 }
 
 impl<'a> GroupRules<'a> {
@@ -49,7 +42,7 @@ impl<'a> GroupRules<'a> {
             self.group = Some(GroupSettings {
                 steadystate: settings,
                 ramp_size: ramp_size(job),
-                reported: spec.filter(|spec| spec.group_reporting).map(Reported::new),
+                reported: spec.filter(|spec| spec.group_reporting).map(reported),
             });
             return;
         };
@@ -69,25 +62,25 @@ impl<'a> GroupRules<'a> {
     fn waiting(&mut self, job: &'a Job, findings: &mut Findings) {
         let name = name(job);
         if let Some(other) = job.options.text(Opt::WaitFor) {
-            let count = self.named.get(other).copied().unwrap_or(0);
-            let wrong = if other == name {
-                let message = format!("{name}: a job cannot wait for itself (wait_for={other}).");
-                Some(("waits-for-itself", message, "name another job, or remove `wait_for`"))
-            } else if count == 0 {
-                let message = format!("{name}: waitee job {other} unknown.");
-                Some(("waits-for-unknown-job", message, "name a job that is defined before this one"))
-            } else if count > 1 {
-                let message = format!("{name}: multiple waitees {other} found");
-                Some((
+            let mut refuse =
+                |code, message, help| refuse(findings, job, &[Opt::WaitFor], code, message, help);
+            match self.named.get(other).copied().unwrap_or(0) {
+                _ if other == name => refuse(
+                    "waits-for-itself",
+                    format!("{name}: a job cannot wait for itself (wait_for={other})."),
+                    "name another job, or remove `wait_for`",
+                ),
+                0 => refuse(
+                    "waits-for-unknown-job",
+                    format!("{name}: waitee job {other} unknown."),
+                    "name a job that is defined before this one",
+                ),
+                1 => {}
+                _ => refuse(
                     "waits-for-ambiguous-name",
-                    message,
-                    "please avoid duplicates when using wait_for option",
-                ))
-            } else {
-                None
-            };
-            if let Some((code, message, help)) = wrong {
-                refuse(findings, job, &[Opt::WaitFor], code, message, help);
+                    format!("{name}: multiple waitees {other} found"),
+                    "give the jobs different names",
+                ),
             }
         }
         *self.named.entry(name).or_default() += 1;
@@ -106,15 +99,15 @@ impl GroupSettings {
 
     /// Jobs that report as one have percentiles of the same latency. If their units differ, those of the first job are used.
     fn one_report(&mut self, job: &Job, spec: &JobSpec, findings: &mut Findings) {
-        let first = self.reported.get_or_insert_with(|| Reported::new(spec));
-        if first.lat_percentiles != spec.measure.lat_percentiles {
+        let (lat_percentiles, units) = *self.reported.get_or_insert_with(|| reported(spec));
+        if lat_percentiles != spec.measure.lat_percentiles {
             let message = format!("lat_percentiles in job: {} differs from group", job.name);
             let help = "give `lat_percentiles` once in [global], or begin a group with `new_group`";
             refuse(findings, job, &[Opt::LatPercentiles], "percentiles-differ-in-group", message, help);
         }
         for (opt, here, first) in [
-            (Opt::KbBase, spec.units.kb_base, first.kb_base),
-            (Opt::UnitBase, spec.units.unit_base, first.unit_base),
+            (Opt::KbBase, spec.units.kb_base, units.kb_base),
+            (Opt::UnitBase, spec.units.unit_base, units.unit_base),
         ] {
             if here != first {
                 let name = opt.row().name;
@@ -125,14 +118,8 @@ impl GroupSettings {
     }
 }
 
-impl Reported {
-    fn new(spec: &JobSpec) -> Self {
-        Reported {
-            lat_percentiles: spec.measure.lat_percentiles,
-            kb_base: spec.units.kb_base,
-            unit_base: spec.units.unit_base,
-        }
-    }
+fn reported(spec: &JobSpec) -> (bool, Units) {
+    (spec.measure.lat_percentiles, spec.units)
 }
 
 fn ramp_size(job: &Job) -> u64 {
