@@ -1,12 +1,14 @@
-//! The machine's CPUs and NUMA nodes, and the CPUs that this process may use.
+//! The machine's CPUs and NUMA nodes, the CPUs that this process may use, and how busy all of them are.
 
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use nix::sched::{CpuSet, sched_getaffinity};
-use nix::unistd::Pid;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::unistd::{Pid, SysconfVar};
 
 use crate::files::sys_text;
+use crate::host::configured;
 
 const NODES: &str = "/sys/devices/system/node";
 
@@ -58,6 +60,114 @@ fn id_list(text: &str) -> Option<Vec<u32>> {
     Some(ids)
 }
 
+/// CPU time since the machine or this process started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// Time of all processors, in ticks; 0 if it is unknown.
+    machine: Ticks,
+    /// CPU time of this process and the commands it ran, µs.
+    own_us: u64,
+    /// The part of it outside the kernel.
+    own_user_us: u64,
+    /// Ticks per second.
+    ticks: u64,
+}
+
+/// Time of all processors together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    /// All time, busy, idle or stolen.
+    all: u64,
+    /// Busy time.
+    busy: u64,
+    /// Busy time outside the kernel.
+    user: u64,
+    /// Time that the hypervisor gave to other machines although there was work.
+    stolen: u64,
+}
+
+/// CPU time between two readings, µs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuUse {
+    /// All time of all processors; 0 if it is unknown.
+    pub all_us: u64,
+    /// Busy time.
+    pub busy_us: u64,
+    /// Busy time outside the kernel.
+    pub user_us: u64,
+    /// Busy time of this process and the commands it ran.
+    pub own_us: u64,
+    /// The part of it outside the kernel.
+    pub own_user_us: u64,
+    /// Time that the hypervisor gave to other machines although there was work.
+    pub stolen_us: u64,
+}
+
+impl CpuTime {
+    /// Reads the counters.
+    #[must_use]
+    pub fn now() -> Self {
+        let machine = parse_stat(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or_default();
+        let own = |who| {
+            let usage = getrusage(who).ok()?;
+            let us = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
+            Some((us(usage.user_time()), us(usage.system_time())))
+        };
+        let (user, system) = own(UsageWho::RUSAGE_SELF).unwrap_or_default();
+        let (child_user, child_system) = own(UsageWho::RUSAGE_CHILDREN).unwrap_or_default();
+        let ticks = configured(SysconfVar::CLK_TCK);
+        let own_user_us = user + child_user;
+        let own_us = own_user_us + system + child_system;
+        CpuTime { machine, own_us, own_user_us, ticks: ticks.unwrap_or(100).max(1) }
+    }
+
+    /// Growth since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &CpuTime) -> CpuUse {
+        let us = |of: fn(&Ticks) -> u64| {
+            of(&self.machine).saturating_sub(of(&earlier.machine)).saturating_mul(1_000_000) / self.ticks
+        };
+        CpuUse {
+            all_us: us(|machine| machine.all),
+            busy_us: us(|machine| machine.busy),
+            user_us: us(|machine| machine.user),
+            own_us: self.own_us.saturating_sub(earlier.own_us),
+            own_user_us: self.own_user_us.saturating_sub(earlier.own_user_us),
+            stolen_us: us(|machine| machine.stolen),
+        }
+    }
+}
+
+impl CpuUse {
+    /// Busy time of other programs and of the kernel on their behalf, µs.
+    #[must_use]
+    pub fn others_us(&self) -> u64 {
+        self.busy_us.saturating_sub(self.own_us)
+    }
+
+    /// The part of it outside the kernel, µs.
+    #[must_use]
+    pub fn others_user_us(&self) -> u64 {
+        self.user_us.saturating_sub(self.own_user_us)
+    }
+
+    /// One of these times in percent of all processors, at most 100; 0 if that is unknown.
+    #[must_use]
+    pub fn share(&self, us: u64) -> f64 {
+        if self.all_us == 0 { 0.0 } else { (100.0 * us as f64 / self.all_us as f64).min(100.0) }
+    }
+}
+
+/// The first line of `/proc/stat`: user nice system idle iowait irq softirq steal, guests counted in user and nice.
+fn parse_stat(stat: &str) -> Option<Ticks> {
+    let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().take(8);
+    let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
+    let all: u64 = fields.iter().sum();
+    let idle = fields.get(3)? + fields.get(4)?;
+    let stolen = fields.get(7).copied().unwrap_or(0);
+    Some(Ticks { all, busy: all - idle - stolen, user: fields.first()? + fields.get(1)?, stolen })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +182,29 @@ mod tests {
     fn every_machine_has_a_node_and_a_cpu_to_run_on() {
         assert!(!NumaNode::online(1).is_empty());
         assert!(!allowed_cpus().unwrap().is_empty());
+    }
+
+    #[test]
+    fn waiting_for_disks_is_not_busy_time() {
+        let ticks = parse_stat("cpu  10 1 5 100 50 2 3 4 7 0\ncpu0 1 1\n");
+        assert_eq!(ticks, Some(Ticks { all: 175, busy: 21, user: 11, stolen: 4 }));
+        assert_eq!((parse_stat(""), parse_stat("cpu  1 2 3\n"), parse_stat("intr 5\n")), (None, None, None));
+    }
+
+    #[test]
+    fn shares_are_of_all_processors() {
+        let machine = |all, busy, user, stolen| Ticks { all, busy, user, stolen };
+        let before = CpuTime { machine: machine(1000, 100, 50, 0), ticks: 100, ..CpuTime::default() };
+        let after = CpuTime {
+            machine: machine(1200, 250, 100, 20),
+            own_us: 500_000,
+            own_user_us: 100_000,
+            ticks: 100,
+        };
+        let used = after.since(&before);
+        assert_eq!((used.all_us, used.busy_us, used.stolen_us), (2_000_000, 1_500_000, 200_000));
+        assert_eq!((used.share(used.busy_us), used.others_us()), (75.0, 1_000_000));
+        assert_eq!(used.others_user_us(), 400_000);
+        assert_eq!(CpuUse::default().share(5), 0.0);
     }
 }

@@ -9,7 +9,6 @@
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], the contents of a device ([`Held`]), the statistics of a [`Disk`].
 #![forbid(unsafe_code)]
 
-mod cpu_time;
 mod cpus;
 mod devices;
 mod disks;
@@ -19,8 +18,7 @@ mod host;
 mod mounts;
 mod places;
 
-pub use cpu_time::{CpuTime, CpuUse};
-pub use cpus::{NumaNode, allowed_cpus};
+pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes};
