@@ -132,10 +132,10 @@ pub fn debug_words() -> String {
     DEBUG_CLASSES.map(|class| class.name).join(",")
 }
 
-/// Prints messages of the chosen classes from now on, each line as `form` makes it. Only the first call of a process counts.
-pub fn start_debug(options: &DebugOptions, form: fn(String) -> String) {
+/// Prints messages of the chosen classes from now on, each line as `format_line` returns it. Only the first call of a process counts.
+pub fn start_debug(options: &DebugOptions, format_line: fn(String) -> String) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
-    let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), form });
+    let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), format_line });
     if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
         log::set_max_level(LevelFilter::Debug);
     }
@@ -143,7 +143,7 @@ pub fn start_debug(options: &DebugOptions, form: fn(String) -> String) {
 
 struct Printer {
     options: DebugOptions,
-    form: fn(String) -> String,
+    format_line: fn(String) -> String,
 }
 
 impl Log for Printer {
@@ -154,7 +154,7 @@ impl Log for Printer {
     fn log(&self, record: &Record<'_>) {
         if let Some(line) = line(&self.options, record) {
             // A closed stderr is ignored. One call, so that lines of several workers do not mix.
-            let _ = std::io::stderr().write_all((self.form)(line).as_bytes());
+            let _ = std::io::stderr().write_all((self.format_line)(line).as_bytes());
         }
     }
 

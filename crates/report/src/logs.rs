@@ -122,7 +122,7 @@ impl LogWriter {
         };
         for (job, result) in logs.jobs.iter().zip(&mut result.jobs) {
             if let Some(job) = job {
-                job.put_rates(&mut result.stats);
+                job.replace_rates(&mut result.stats);
             }
         }
         let lost =

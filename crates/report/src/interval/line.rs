@@ -200,11 +200,11 @@ impl DirectionLine {
 }
 
 impl SyncLine {
-    /// The line of syncs, if there `were` any so far.
-    pub(super) fn new(spec: &JobSpec, were: bool, new: &SyncStats) -> Option<Self> {
+    /// The line of syncs, if there were `any` so far.
+    pub(super) fn new(spec: &JobSpec, any: bool, new: &SyncStats) -> Option<Self> {
         let latency = |latency: &Latency| latency_line(latency, spec, spec.measure.any_percentiles());
         let lat_ns = new.latency.as_deref().map(latency).unwrap_or_default();
-        were.then_some(SyncLine { total_ios: new.ios, lat_ns })
+        any.then_some(SyncLine { total_ios: new.ios, lat_ns })
     }
 }
 

@@ -145,7 +145,7 @@ impl JobLogs {
     }
 
     /// Makes the logged rates of single I/Os the samples of the job.
-    pub(super) fn put_rates(&self, stats: &mut JobStats) {
+    pub(super) fn replace_rates(&self, stats: &mut JobStats) {
         for log in self.logs.iter().filter(|_| self.single_rates) {
             for (stats, rates) in stats.directions.iter_mut().zip(log.rates) {
                 match log.kind {

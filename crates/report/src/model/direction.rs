@@ -113,7 +113,7 @@ pub struct LatencyReport {
     /// Number of samples.
     #[serde(rename = "N")]
     pub samples: u64,
-    /// ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are switched on
+    /// Percentiles in ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are switched on
     /// and there are samples.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::percentiles", extend("minProperties" = 1))]

@@ -9,7 +9,7 @@ const HIGH: f64 = 99.9;
 const LEAST: u64 = 1000;
 
 /// A high percentile of too few samples.
-struct Thin {
+struct SparsePercentile {
     samples: u64,
     what: &'static str,
     /// The highest one printed, in percent.
@@ -21,7 +21,7 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    let mut worst: Option<(Thin, String)> = None;
+    let mut worst: Option<(SparsePercentile, String)> = None;
     let mut jobs = Vec::new();
     let mut next = 0;
     for entry in run.entries {
@@ -29,7 +29,7 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         let named = |job: &usize| run.plan.jobs[*job].spec.name.starts_with(&entry.jobname);
         let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(run.plan.jobs.len());
-        let Some(thin) = thin(entry) else { continue };
+        let Some(sparse) = sparsest(entry) else { continue };
         // A failed job has an error already, and a job that verifies is about data, not speed.
         let matters = |job: &usize| {
             run.plan.jobs[*job].spec.verify.is_none()
@@ -39,11 +39,11 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             continue;
         }
         jobs.extend(first..next);
-        if worst.as_ref().is_none_or(|(worst, _)| thin.samples < worst.samples) {
-            worst = Some((thin, entry.jobname.clone()));
+        if worst.as_ref().is_none_or(|(worst, _)| sparse.samples < worst.samples) {
+            worst = Some((sparse, entry.jobname.clone()));
         }
     }
-    let Some((Thin { samples, what, percent }, whose)) = worst else { return Vec::new() };
+    let Some((SparsePercentile { samples, what, percent }, whose)) = worst else { return Vec::new() };
     let who = run.who(&jobs);
     let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
     let message = if run.names(&jobs).len() == 1 {
@@ -58,17 +58,15 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
 }
 
 /// The latency with the fewest samples of those that have a high percentile.
-fn thin(entry: &JobReport) -> Option<Thin> {
+fn sparsest(entry: &JobReport) -> Option<SparsePercentile> {
     let directions = entry.shown_directions().into_iter().filter_map(|(name, direction)| {
         let (samples, percent) = shown(direction)?;
-        Some(Thin { samples, what: name, percent })
+        Some(SparsePercentile { samples, what: name, percent })
     });
-    let syncs = highest(&entry.text.sync_percentiles).zip(entry.syncs()).map(|(percent, syncs)| Thin {
-        samples: syncs.lat_ns.samples,
-        what: "sync",
-        percent,
-    });
-    directions.chain(syncs).filter(|thin| thin.samples < LEAST).min_by_key(|thin| thin.samples)
+    let syncs = highest(&entry.text.sync_percentiles)
+        .zip(entry.syncs())
+        .map(|(percent, syncs)| SparsePercentile { samples: syncs.lat_ns.samples, what: "sync", percent });
+    directions.chain(syncs).filter(|sparse| sparse.samples < LEAST).min_by_key(|sparse| sparse.samples)
 }
 
 /// Samples and highest percentile of any latency of a direction; all of them have the same samples.
