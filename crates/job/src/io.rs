@@ -1,4 +1,4 @@
-//! The amounts of a job: how long its I/Os are, how many are in flight at once, how much is done and for how long, and in which zones.
+//! How long the I/Os of a job are, how many are in flight at once, how much the job does and for how long, and in which zones.
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::utsname::uname;
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
@@ -118,6 +119,12 @@ pub fn open_file_limits() -> Option<(u64, u64)> {
     getrlimit(Resource::RLIMIT_NOFILE).ok()
 }
 
+/// Whether the kernel has a clock of this number, as for clock_gettime.
+#[must_use]
+pub fn has_clock(number: i32) -> bool {
+    number >= 0 && clock_gettime(ClockId::from_raw(number)).is_ok()
+}
+
 /// The clock source that the kernel uses (`tsc`).
 #[must_use]
 pub fn clock_source() -> Option<String> {
@@ -196,6 +203,11 @@ fn version(release: &str) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_wall_clock_and_the_monotonic_clock_exist_and_other_numbers_may_not() {
+        assert_eq!([0, 1, 99, -1].map(has_clock), [true, true, false, false]);
+    }
 
     #[test]
     fn the_model_of_the_first_processor_is_found() {

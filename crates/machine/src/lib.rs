@@ -23,6 +23,6 @@ pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes};
 pub use held::{Held, is_mounted};
-pub use host::{Host, HugePagePool, Machine, Resources, clock_source, open_file_limits};
+pub use host::{Host, HugePagePool, Machine, Resources, clock_source, has_clock, open_file_limits};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};

@@ -14,7 +14,7 @@
 //!   - On which files: `files`, `names`, `sizes`.
 //!   - What is reported: `measure`, `logs`.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
-//! - `probe`, `process` (NUMA nodes) and `groups` (mounted devices) ask `ferrio-machine`.
+//! - `probe`, `process` (NUMA nodes), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
 
 mod as_written;

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Choice as _, ClockSource, ClockWord, JobSpec, KbBase, Measure, UnitBase, Units};
 use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
-use nix::time::{ClockId, clock_gettime};
+use ferrio_machine::has_clock;
 
 use crate::as_written::{asks, note, refuse};
 use crate::findings::Findings;
@@ -103,7 +103,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 pub(crate) fn clock(job: &Job, opt: Opt, findings: &mut Findings) -> i32 {
     let given: i64 = job.options.value(opt);
     let clock = i32::try_from(given).unwrap_or(-1);
-    if clock < 0 || clock_gettime(ClockId::from_raw(clock)).is_err() {
+    if !has_clock(clock) {
         let message = format!("there is no clock with the number {given}");
         let help = "0 is the wall clock, 1 the monotonic clock; clock_gettime(2) lists all";
         refuse(findings, job, &[opt], "no-such-clock", message, help);
