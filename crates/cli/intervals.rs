@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::SystemTime;
 
-use ferrio_job::{Plan, reason};
+use ferrio_job::{Diagnostic, Origin, Plan, reason};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -25,14 +25,6 @@ pub struct IntervalStream {
     name: String,
     /// `None` once a write has failed.
     stream: Option<Box<dyn Write>>,
-}
-
-/// A failed write, which ends the interval report.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the interval report to {name}: {}; the run goes on without it", reason(.error))]
-pub struct LostIntervals {
-    name: String,
-    error: io::Error,
 }
 
 impl ProgramSettings {
@@ -92,17 +84,16 @@ impl IntervalStream {
         Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })
     }
 
-    /// Writes the lines of the interval that ends with `result`. Does nothing once a write has failed.
-    ///
-    /// # Errors
-    /// This write failed.
-    pub fn write(&mut self, plan: &Plan, result: &RunResult) -> Result<(), LostIntervals> {
-        let Some(stream) = &mut self.stream else { return Ok(()) };
+    /// Writes the lines of the interval that ends with `result`. A write that fails ends the interval report and returns the error.
+    pub fn write(&mut self, plan: &Plan, result: &RunResult) -> Option<Diagnostic> {
+        let stream = self.stream.as_mut()?;
         let lines = self.report.lines(plan, result, SystemTime::now());
-        stream.write_all(&lines).and_then(|()| stream.flush()).map_err(|error| {
-            self.stream = None;
-            LostIntervals { name: self.name.clone(), error }
-        })
+        let error = stream.write_all(&lines).and_then(|()| stream.flush()).err()?;
+        self.stream = None;
+        let (name, why) = (&self.name, reason(&error));
+        let message =
+            format!("cannot write the interval report to {name}: {why}; the run goes on without it");
+        Some(Diagnostic::error(message, Origin::Builtin).code("output-error"))
     }
 
     /// True once a write has failed.
@@ -163,10 +154,10 @@ mod tests {
     fn a_failed_write_is_reported_once_and_ends_the_interval_report() {
         let (plan, result) = run();
         let mut stream = IntervalStream::open(&to("/dev/full")).unwrap();
-        let error = stream.write(&plan, &result).unwrap_err().to_string();
+        let error = stream.write(&plan, &result).unwrap();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
-        assert_eq!(error, wanted);
-        assert!(stream.is_lost() && stream.write(&plan, &result).is_ok());
+        assert_eq!((error.message.as_str(), error.code), (wanted, "output-error"));
+        assert!(stream.is_lost() && stream.write(&plan, &result).is_none());
     }
 
     #[test]
@@ -176,7 +167,7 @@ mod tests {
         let file = dir.path().join("x").display().to_string();
         fs::write(&file, "of an earlier run\n").unwrap();
         let mut stream = IntervalStream::open(&to(&file)).unwrap();
-        stream.write(&plan, &result).unwrap();
+        assert_eq!(stream.write(&plan, &result), None);
         let text = fs::read_to_string(&file).unwrap();
         assert!(
             text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"),

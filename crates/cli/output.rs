@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Diagnostic, Origin, Plan};
+use ferrio_job::{Diagnostic, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
     Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
@@ -117,8 +117,8 @@ impl Output {
             return;
         }
         self.clear_live_line();
-        if let Some(Err(lost)) = self.intervals.as_mut().map(|intervals| intervals.write(plan, result)) {
-            self.message(&Diagnostic::error(lost.to_string(), Origin::Builtin).code("output-error"));
+        if let Some(error) = self.intervals.as_mut().and_then(|intervals| intervals.write(plan, result)) {
+            self.message(&error);
         }
     }
 
