@@ -170,7 +170,9 @@ fn the_writer_of_logs_runs_on_the_cpus_that_jobs_name() {
         let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
         Some(list.trim().to_owned())
     };
-    running.until("the writer is pinned", || allowed().as_deref() == Some("0"));
+    // The run handles signals once its three workers exist, beside the main thread and the writer.
+    let threads = || fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
+    running.until("the writer is pinned", || threads() >= 5 && allowed().as_deref() == Some("0"));
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
     let words = ["--write_lat_log=x", "--log_compression=1k", "--log_compression_cpus=4000"];
