@@ -1,4 +1,4 @@
-//! `ferrio check`: says what a run would do and touches nothing.
+//! `ferrio check`: it describes the run and changes nothing.
 
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,7 @@ bs=64k
 direct=1
 ";
 
-/// Much of what can surround the work of a job.
+/// A job with most of what can precede and follow its I/O.
 const SURROUNDED: &str = "\
 [global]
 ioengine=null
@@ -69,7 +69,7 @@ fn codes(report: &Value) -> Vec<&str> {
     risks.iter().map(|risk| risk["code"].as_str().unwrap()).collect()
 }
 
-/// The text without what differs from machine to machine.
+/// The text without details that differ between machines.
 fn masked(text: &str, place: &Place) -> String {
     let base = place.work().parent().unwrap().display().to_string();
     let mut out = String::new();
@@ -120,7 +120,7 @@ fn nothing_is_touched() {
 }
 
 #[test]
-fn the_kernel_is_asked_for_nothing_that_changes_anything() {
+fn a_check_makes_no_system_call_that_changes_anything() {
     let place = Place::new();
     fs::write(place.work().join("data"), [7; 4096]).unwrap();
     let trace = place.beside("trace");
@@ -131,7 +131,7 @@ fn the_kernel_is_asked_for_nothing_that_changes_anything() {
     place.program(installed("strace"), &words).run().succeeded();
     let trace = fs::read_to_string(trace).unwrap();
     let changes = |line: &&str| {
-        // `PID call(arguments) = result`: paths among the arguments may be called anything
+        // `PID call(arguments) = result`: paths among the arguments may have any name
         let call = line.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
         let (name, arguments) = call.split_once('(').unwrap_or((call, ""));
         let opens_to_change =
@@ -164,7 +164,7 @@ fn the_kernel_is_asked_for_nothing_that_changes_anything() {
 }
 
 #[test]
-fn json_has_what_is_documented() {
+fn json_matches_its_documentation() {
     let place = Place::new();
     let report = check(&place, JOB, &[]);
     let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
@@ -226,7 +226,7 @@ fn collect_keys(value: &Value, keys: &mut Vec<String>) {
 }
 
 #[test]
-fn the_status_says_how_bad_it_is() {
+fn the_status_is_that_of_the_worst_finding() {
     let place = Place::new();
     let clean = ["check", "--name=a", "--ioengine=null", "--size=64m"];
     place.ferrio(&clean).run().succeeded();
@@ -243,7 +243,7 @@ fn the_status_says_how_bad_it_is() {
 }
 
 #[test]
-fn mistakes_are_shown_as_a_run_shows_them_and_stand_in_the_document() {
+fn mistakes_are_shown_as_in_a_run_and_are_in_the_document() {
     let place = Place::new();
     let job = place.job("[a]\nsize=4k\niodpeth=2\nrw=raed\n");
     let checked = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1);
@@ -280,7 +280,7 @@ fn a_file_named_check_is_named_with_its_directory() {
 }
 
 #[test]
-fn other_questions_do_not_go_together_with_a_check() {
+fn options_that_only_print_information_cannot_be_combined_with_check() {
     let place = Place::new();
     let run = place.ferrio(&["check", "--showcmd", "--name=a"]).run().ended_with(1);
     assert!(run.stderr.starts_with("error: `ferrio check` cannot be combined"), "{}", run.stderr);
@@ -346,11 +346,11 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// A loop device over a file, taken down at the end.
+/// A loop device over a file, removed at the end.
 struct Loop(String);
 
 impl Loop {
-    /// `None` where there can be none.
+    /// `None` if the machine does not allow loop devices.
     fn over(file: &Path) -> Option<Loop> {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
         let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
@@ -365,7 +365,7 @@ impl Drop for Loop {
 }
 
 #[test]
-fn what_is_on_a_device_is_told_before_it_is_written_to() {
+fn the_contents_of_a_device_are_reported_before_it_is_written_to() {
     let place = Place::new();
     let image = place.beside("image");
     fs::write(&image, vec![0; 4 << 20]).unwrap();
@@ -377,7 +377,7 @@ fn what_is_on_a_device_is_told_before_it_is_written_to() {
     let empty = check(&place, &job, &[]);
     assert!(codes(&empty).contains(&"write-to-device"), "{empty}");
     assert!(text(&empty, "/places/0/device/model").starts_with("loop over "), "{empty}");
-    // The superblock of XFS begins so.
+    // The superblock of XFS begins with these bytes.
     let mut disk = fs::OpenOptions::new().write(true).open(&device.0).unwrap();
     disk.write_all(b"XFSB").unwrap();
     disk.sync_all().unwrap();

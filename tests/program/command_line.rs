@@ -231,7 +231,7 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
 }
 
 #[test]
-fn wrong_values_of_program_options_are_told_as_such() {
+fn wrong_values_of_program_options_are_reported_as_such() {
     let place = Place::new();
     let wrong = [
         ("--output-format=xml", "xml"),

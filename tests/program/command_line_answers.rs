@@ -121,12 +121,12 @@ fn engines_and_their_options_are_described() {
     assert!(options.contains("userspace_reap          : "), "{options}");
     let option = place.ferrio(&["--enghelp=libaio,userspace_reap"]).run().succeeded().stdout;
     assert!(option.contains("type: empty or boolean value ([0|1])"), "{option}");
-    let told = [
+    let reasons = [
         ("null", "IO engine null has no options"),
         ("nosuch", "fio: engine nosuch not loadable\nIO engine nosuch not found"),
         ("libaio,nosuch", "IO engine libaio has no option nosuch"),
     ];
-    for (engine, why) in told {
+    for (engine, why) in reasons {
         let run = place.ferrio(&[format!("--enghelp={engine}")]).run().ended_with(1);
         assert_eq!((run.stdout.as_str(), run.stderr), ("", format!("{why}\n")), "{engine}");
     }

@@ -30,7 +30,7 @@ fn words<'a>(first: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_io_of_a_job_is_told_with_the_facts_that_fio_tells() {
+fn every_io_of_a_job_is_printed_with_the_facts_that_fio_prints() {
     let place = Place::new();
     let run = place.ferrio(&words(&["--debug=io,file,process,parse,random"])).run().succeeded();
     for class in ["io", "file", "process", "parse", "random"] {
@@ -131,7 +131,7 @@ fn words_are_listed_and_wrong_ones_are_not_fatal() {
 }
 
 #[test]
-fn options_without_effect_are_told_when_debugging() {
+fn options_without_effect_are_reported_when_debugging() {
     let place = Place::new();
     let words = ["--debug=mem", "--alloc-size=1024", "--name=a", "--ioengine=null", "--size=4k"];
     let run = place.ferrio(&words).run().succeeded();

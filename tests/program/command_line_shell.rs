@@ -53,7 +53,7 @@ fn bash_completes_names_of_options() {
 }
 
 #[test]
-fn bash_completes_values_behind_an_equals_sign_and_apart() {
+fn bash_completes_values_after_an_equals_sign_and_as_separate_words() {
     let place = Place::new();
     let all = offered(&place, &["ferrio", "--rw", "="]);
     assert!(all.contains(&"randwrite".to_owned()) && all.contains(&"trimwrite".to_owned()), "{all:?}");
@@ -81,7 +81,7 @@ fn zsh_and_fish_learn_the_same_options() {
 }
 
 #[test]
-fn a_wrong_shell_is_told() {
+fn a_wrong_shell_is_reported() {
     let place = Place::new();
     let run = place.ferrio(&["completions", "tcsh"]).run().ended_with(1);
     assert!(run.stderr.contains("bash, zsh or fish"), "{}", run.stderr);
@@ -114,6 +114,6 @@ fn a_job_file_with_the_name_of_a_command_is_given_with_its_directory() {
     let run = place.ferrio(&["--output-format=json", "./man"]).run().succeeded();
     assert_eq!(run.json()["jobs"][0]["jobname"], "a");
     let run = place.ferrio(&["--output-format=json", "man"]).run().succeeded();
-    assert_eq!(run.json()["jobs"][0]["jobname"], "a", "behind an option it is no command");
+    assert_eq!(run.json()["jobs"][0]["jobname"], "a", "after an option it is not a command");
     assert!(place.ferrio(&["man"]).run().succeeded().stdout.contains(".TH FERRIO"));
 }

@@ -27,14 +27,9 @@ impl Section {
     fn new(name: String, origin: Origin) -> Section {
         Section { name, origin, lines: Vec::new(), wrong: Vec::new() }
     }
-
-    /// True if it sets defaults for later sections.
-    pub(crate) fn is_global(&self) -> bool {
-        is_global(&self.name)
-    }
 }
 
-/// True if a section of this name sets globals.
+/// True if a section of this name sets defaults for later sections.
 pub(crate) fn is_global(name: &str) -> bool {
     name.starts_with("global")
 }
@@ -58,11 +53,6 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Adds a text and returns its number.
-    pub(crate) fn add(&mut self, name: &str, text: &[u8]) -> u32 {
-        self.sources.add(name, text)
-    }
-
     /// The sections of text number `source` whose names are `wanted`, and the global ones. Errors before the first
     /// section go to `wrong`; lines of other sections are ignored.
     pub(crate) fn sections(
@@ -222,7 +212,7 @@ impl Splice<'_> {
             return Ok(found.clone());
         }
         let text = (self.environment.read_file)(Path::new(&path))?;
-        let source = self.library.add(&path, &text);
+        let source = self.library.sources.add(&path, &text);
         let found = (source, Rc::from(entries(&self.library.sources, source, self.environment)));
         self.library.included.insert(path, found.clone());
         Ok(found)

@@ -43,7 +43,7 @@ fn a_section_without_its_bracket() {
 }
 
 #[test]
-fn text_behind_a_section() {
+fn text_after_a_section() {
     insta::assert_snapshot!(of("[a] trailing\nsize=4k\n"), @r#"
     [text-after-section -> [a]]
     error: text after the `]` of a section

@@ -161,14 +161,14 @@ impl Builder {
             let setting = ValueContext { reading: self.scopes[0].setting.reading, ..ValueContext::default() };
             self.scopes.push(Globals { setting, ..Globals::default() });
         }
-        let source = self.library.add(name, text);
+        let source = self.library.sources.add(name, text);
         let wanted = |name: &str| wants(&self.wanted, name);
         let sections = self.library.sections(source, &self.environment, &wanted, &mut self.diagnostics);
         let mut shown = Vec::new();
         let mut first_of_file = true;
         for mut section in sections {
             self.diagnostics.append(&mut section.wrong);
-            if section.is_global() {
+            if is_global(&section.name) {
                 self.globals(section, scope);
                 shown.push(Shown::Globals(self.scopes[scope].list.len()));
             } else {
