@@ -8,7 +8,9 @@ use crate::choice::choices;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// `mem`.
-    pub kind: MemoryKind,
+    pub kind: MemoryType,
+    /// The file that is mapped (`mem=mmap:FILE`); without one, `mmap` and `mmapshared` are private memory.
+    pub file: Option<PathBuf>,
     /// `iomem_align`: each buffer begins at a multiple of this, a power of two; 0 for any address.
     pub align: u64,
     /// `hugepage-size`: bytes of a huge page, a power of two.
@@ -16,7 +18,7 @@ pub struct Memory {
 }
 
 choices! {
-    /// `mem`, as a word.
+    /// `mem`: the kind of memory.
     pub enum MemoryType default Malloc {
         Malloc: "malloc", "Ordinary memory";
         Shm: "shm", "Shared memory segments";
@@ -29,63 +31,10 @@ choices! {
     }
 }
 
-/// `mem`, with the file it may name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MemoryKind {
-    /// `malloc`: ordinary memory.
-    Malloc,
-    /// `shm`: a System V shared memory segment.
-    Shm,
-    /// `shmhuge`: such a segment of huge pages.
-    ShmHuge,
-    /// `mmap` and `mmapshared` without a file: an anonymous private mapping.
-    Mmap,
-    /// `mmap:FILE`: a private mapping of a file.
-    MmapFile(PathBuf),
-    /// `mmapshared:FILE`: a shared mapping of a file.
-    MmapShared(PathBuf),
-    /// `mmaphuge`, with a file on a hugetlbfs or without: a mapping of huge pages.
-    MmapHuge(Option<PathBuf>),
-}
-
-impl Default for MemoryKind {
-    fn default() -> Self {
-        MemoryKind::new(MemoryType::default(), None)
-    }
-}
-
-impl MemoryKind {
-    /// The memory that a word of `mem` and the file after it request.
-    #[must_use]
-    pub fn new(kind: MemoryType, file: Option<PathBuf>) -> Self {
-        match (kind, file) {
-            // GPU memory is refused before anything is allocated
-            (MemoryType::Malloc | MemoryType::CudaMalloc, _) => MemoryKind::Malloc,
-            (MemoryType::Shm, _) => MemoryKind::Shm,
-            (MemoryType::ShmHuge, _) => MemoryKind::ShmHuge,
-            (MemoryType::Mmap, Some(path)) => MemoryKind::MmapFile(path),
-            (MemoryType::MmapShared, Some(path)) => MemoryKind::MmapShared(path),
-            (MemoryType::Mmap | MemoryType::MmapShared, None) => MemoryKind::Mmap,
-            (MemoryType::MmapHuge, file) => MemoryKind::MmapHuge(file),
-        }
-    }
-
-    /// fio's word for it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            MemoryKind::Malloc => "malloc",
-            MemoryKind::Shm => "shm",
-            MemoryKind::ShmHuge => "shmhuge",
-            MemoryKind::Mmap | MemoryKind::MmapFile(_) => "mmap",
-            MemoryKind::MmapShared(_) => "mmapshared",
-            MemoryKind::MmapHuge(_) => "mmaphuge",
-        }
-    }
-
+impl MemoryType {
     /// True for kinds whose memory is huge pages.
     #[must_use]
-    pub fn is_huge(&self) -> bool {
-        matches!(self, MemoryKind::ShmHuge | MemoryKind::MmapHuge(_))
+    pub const fn is_huge(self) -> bool {
+        matches!(self, MemoryType::ShmHuge | MemoryType::MmapHuge)
     }
 }

@@ -1,6 +1,6 @@
 //! Where the memory of the I/O buffers comes from: `mem`, `iomem_align`, `hugepage-size`.
 
-use ferrio_job::{JobSpec, Memory, MemoryKind, MemoryType};
+use ferrio_job::{JobSpec, Memory, MemoryType};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::Machine;
@@ -10,7 +10,7 @@ use crate::findings::Findings;
 
 inert! {
     HugepageSize:
-        |job| !job.options.value::<MemoryKind>(Opt::Mem).is_huge();
+        |job| !job.options.choice::<MemoryType>(Opt::Mem).is_huge();
         "buffers have no huge pages without mem=mmaphuge or mem=shmhuge";
     GpuDevId:
         |job| !chooses(job, Opt::Mem, MemoryType::CudaMalloc); "buffers are in the memory of a GPU only with mem=cudamalloc";
@@ -54,7 +54,8 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
 
 fn memory(options: &Options) -> Memory {
     Memory {
-        kind: options.value(Opt::Mem),
+        kind: options.choice(Opt::Mem),
+        file: options.if_given(Opt::Mem),
         align: options.value(Opt::IomemAlign),
         huge_page: options.value(Opt::HugepageSize),
     }
@@ -78,9 +79,10 @@ fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findi
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::testing::{first_refusal, plan_of, problems_of, refusals, spec_of, wrong};
-    use ferrio_job::MemoryKind;
     use ferrio_job::Origin;
 
     fn of(options: &str) -> Memory {
@@ -90,14 +92,16 @@ mod tests {
     #[test]
     fn each_word_is_a_kind_and_a_file_belongs_to_mappings() {
         assert_eq!(of(""), Memory { huge_page: 2 << 20, ..Memory::default() });
-        assert_eq!(of("mem=shm\n").kind, MemoryKind::Shm);
-        assert_eq!(of("iomem=shmhuge\n").kind, MemoryKind::ShmHuge);
-        assert_eq!(of("mem=mmap\n").kind, MemoryKind::Mmap);
-        assert_eq!(of("mem=mmapshared\n").kind, MemoryKind::Mmap);
-        assert_eq!(of("mem=mmap:/x\n").kind, MemoryKind::MmapFile("/x".into()));
-        assert_eq!(of("mem=mmapshared:y/x\n").kind, MemoryKind::MmapShared("y/x".into()));
-        assert_eq!(of("mem=mmaphuge\n").kind, MemoryKind::MmapHuge(None));
-        assert_eq!(of("mem=mmaphuge:/huge/x\n").kind, MemoryKind::MmapHuge(Some("/huge/x".into())));
+        let memory = |text: &str| (of(text).kind, of(text).file);
+        let file = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(memory("mem=shm\n"), (MemoryType::Shm, None));
+        assert_eq!(memory("iomem=shmhuge\n"), (MemoryType::ShmHuge, None));
+        assert_eq!(memory("mem=mmap\n"), (MemoryType::Mmap, None));
+        assert_eq!(memory("mem=mmapshared\n"), (MemoryType::MmapShared, None));
+        assert_eq!(memory("mem=mmap:/x\n"), (MemoryType::Mmap, file("/x")));
+        assert_eq!(memory("mem=mmapshared:y/x\n"), (MemoryType::MmapShared, file("y/x")));
+        assert_eq!(memory("mem=mmaphuge\n"), (MemoryType::MmapHuge, None));
+        assert_eq!(memory("mem=mmaphuge:/huge/x\n"), (MemoryType::MmapHuge, file("/huge/x")));
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn work<E: Engine>(
     }
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
-    let kind = spec.memory.kind.name();
+    let kind = spec.memory.kind.word();
     debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
-use ferrio_job::{Memory, MemoryKind};
+use ferrio_job::{Memory, MemoryType};
 
 use super::file::BackingFile;
 use super::huge::{self, SMALLER};
@@ -44,25 +44,28 @@ impl Area {
     /// At least `length` bytes, from the beginning of a page.
     pub(super) fn allocate(memory: &Memory, length: usize) -> Result<Self, EngineError> {
         let page = memory.huge_page;
-        match &memory.kind {
-            // Nothing is set aside for it.
-            MemoryKind::Malloc | MemoryKind::Mmap => MappedMemory::anonymous(length, libc::MAP_NORESERVE)
-                .map(|mapping| Area::Mapping { mapping, _file: None })
-                .map_err(|e| e.hint(SMALLER)),
-            MemoryKind::MmapFile(path) => {
+        match (memory.kind, &memory.file) {
+            // Nothing is set aside for it. GPU memory is refused by the planner.
+            (MemoryType::Malloc | MemoryType::CudaMalloc, _)
+            | (MemoryType::Mmap | MemoryType::MmapShared, None) => {
+                MappedMemory::anonymous(length, libc::MAP_NORESERVE)
+                    .map(|mapping| Area::Mapping { mapping, _file: None })
+                    .map_err(|e| e.hint(SMALLER))
+            }
+            (MemoryType::Mmap, Some(path)) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_PRIVATE)?;
                 Ok(Area::Mapping { mapping, _file: Some(file) })
             }
-            MemoryKind::MmapShared(path) => {
+            (MemoryType::MmapShared, Some(path)) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 file.reserve(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)?;
                 Ok(Area::Mapping { mapping, _file: Some(file) })
             }
-            MemoryKind::MmapHuge(None) => {
+            (MemoryType::MmapHuge, None) => {
                 let length = huge::whole_pages(length, page)?;
                 // Set aside at once: a page that is missing shows here and not when it is touched.
                 let flags = libc::MAP_HUGETLB | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
@@ -70,7 +73,7 @@ impl Area {
                     .map(|mapping| Area::Mapping { mapping, _file: None })
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))
             }
-            MemoryKind::MmapHuge(Some(path)) => {
+            (MemoryType::MmapHuge, Some(path)) => {
                 let file = BackingFile::open(path)?;
                 let page = file.huge_page(path)?;
                 let length = huge::whole_pages(length, page)?;
@@ -79,10 +82,10 @@ impl Area {
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))?;
                 Ok(Area::Mapping { mapping, _file: Some(file) })
             }
-            MemoryKind::Shm => {
+            (MemoryType::Shm, _) => {
                 Segment::attach(length, 0).map(Area::Segment).map_err(|e| e.hint_for(segment_advice))
             }
-            MemoryKind::ShmHuge => {
+            (MemoryType::ShmHuge, _) => {
                 let length = huge::whole_pages(length, page)?;
                 Segment::attach(length, libc::SHM_HUGETLB | huge::size_flag(page, SHM_HUGE_SHIFT))
                     .map(Area::Segment)

@@ -1,11 +1,12 @@
 use std::fs;
+use std::path::PathBuf;
 
-use ferrio_job::MemoryKind;
+use ferrio_job::MemoryType;
 
 use super::*;
 
-fn memory(kind: MemoryKind) -> Memory {
-    Memory { kind, huge_page: 2 << 20, ..Memory::default() }
+fn memory(kind: MemoryType, file: Option<PathBuf>) -> Memory {
+    Memory { kind, file, huge_page: 2 << 20, ..Memory::default() }
 }
 
 /// Writes every byte of every slot and finds it there.
@@ -30,15 +31,15 @@ fn slots_are_page_aligned_for_direct_io_and_do_not_overlap() {
 #[test]
 fn an_impossible_size_is_an_error() {
     assert!(Buffers::new(u32::MAX, u64::MAX / 2, true).is_err());
-    let error = Buffers::allocate(&memory(MemoryKind::Shm), u32::MAX, u64::MAX / 2, false).unwrap_err();
+    let error = Buffers::allocate(&memory(MemoryType::Shm, None), u32::MAX, u64::MAX / 2, false).unwrap_err();
     assert_eq!(error.errno(), libc::ENOMEM);
 }
 
 #[test]
 fn every_slot_begins_at_a_multiple_of_the_alignment_whatever_the_kind() {
-    for kind in [MemoryKind::Malloc, MemoryKind::Mmap, MemoryKind::Shm] {
+    for kind in [MemoryType::Malloc, MemoryType::Mmap, MemoryType::MmapShared, MemoryType::Shm] {
         for align in [16u64, 512, 4096, 8192, 1 << 20] {
-            let memory = Memory { align, ..memory(kind.clone()) };
+            let memory = Memory { align, ..memory(kind, None) };
             let mut buffers = Buffers::allocate(&memory, 3, 1000, false).unwrap();
             assert!((0..3).all(|unit| (buffers.slot(unit) as u64).is_multiple_of(align)), "{kind:?} {align}");
             works(&mut buffers);
@@ -51,7 +52,7 @@ fn every_slot_begins_at_a_multiple_of_the_alignment_whatever_the_kind() {
 
 #[test]
 fn segments_are_marked_for_removal_while_they_are_in_use() {
-    let mut buffers = Buffers::allocate(&memory(MemoryKind::Shm), 2, 12_345, false).unwrap();
+    let mut buffers = Buffers::allocate(&memory(MemoryType::Shm, None), 2, 12_345, false).unwrap();
     works(&mut buffers);
     // Column 2 are the permissions, whose 01000 says that the segment goes when the last process lets go; 4 is the size.
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
@@ -68,8 +69,8 @@ fn segments_are_marked_for_removal_while_they_are_in_use() {
 fn a_file_that_was_missing_is_made_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
-    for kind in [MemoryKind::MmapFile(path.clone()), MemoryKind::MmapShared(path.clone())] {
-        let mut buffers = Buffers::allocate(&memory(kind), 2, 10_000, false).unwrap();
+    for kind in [MemoryType::Mmap, MemoryType::MmapShared] {
+        let mut buffers = Buffers::allocate(&memory(kind, Some(path.clone())), 2, 10_000, false).unwrap();
         works(&mut buffers);
         assert!(fs::metadata(&path).unwrap().len() >= 20_000);
         drop(buffers);
@@ -82,9 +83,12 @@ fn a_file_that_existed_is_kept_and_never_shortened() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     fs::write(&path, vec![7; 50_000]).unwrap();
-    works(&mut Buffers::allocate(&memory(MemoryKind::MmapFile(path.clone())), 2, 10_000, false).unwrap());
+    works(&mut Buffers::allocate(&memory(MemoryType::Mmap, Some(path.clone())), 2, 10_000, false).unwrap());
     assert_eq!(fs::read(&path).unwrap(), [7; 50_000], "a private mapping leaves the file alone");
-    works(&mut Buffers::allocate(&memory(MemoryKind::MmapShared(path.clone())), 2, 10_000, false).unwrap());
+    works(
+        &mut Buffers::allocate(&memory(MemoryType::MmapShared, Some(path.clone())), 2, 10_000, false)
+            .unwrap(),
+    );
     let now = fs::read(&path).unwrap();
     assert_eq!((now.len(), now[0], now[10_000], now[20_000]), (50_000, 1, 2, 7));
 }
@@ -94,14 +98,16 @@ fn an_empty_file_is_made_large_enough() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     fs::write(&path, "").unwrap();
-    works(&mut Buffers::allocate(&memory(MemoryKind::MmapShared(path.clone())), 4, 4096, true).unwrap());
+    works(
+        &mut Buffers::allocate(&memory(MemoryType::MmapShared, Some(path.clone())), 4, 4096, true).unwrap(),
+    );
     assert_eq!(fs::metadata(&path).unwrap().len(), 16_384);
 }
 
 #[test]
 fn a_path_that_cannot_be_opened_is_named() {
-    let error =
-        Buffers::allocate(&memory(MemoryKind::MmapShared("/nowhere/f".into())), 1, 4096, false).unwrap_err();
+    let error = Buffers::allocate(&memory(MemoryType::MmapShared, Some("/nowhere/f".into())), 1, 4096, false)
+        .unwrap_err();
     assert_eq!((error.func.as_str(), error.errno()), ("open(/nowhere/f)", libc::ENOENT));
 }
 
@@ -110,15 +116,15 @@ fn a_huge_page_file_elsewhere_than_on_a_hugetlbfs_is_refused_and_leaves_nothing(
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     let error =
-        Buffers::allocate(&memory(MemoryKind::MmapHuge(Some(path.clone()))), 1, 4096, false).unwrap_err();
+        Buffers::allocate(&memory(MemoryType::MmapHuge, Some(path.clone())), 1, 4096, false).unwrap_err();
     assert!(error.to_string().contains("hugetlbfs"), "{error}");
     assert!(!path.exists());
 }
 
 #[test]
 fn huge_pages_work_where_there_are_some_and_are_an_advice_where_not() {
-    for kind in [MemoryKind::MmapHuge(None), MemoryKind::ShmHuge] {
-        match Buffers::allocate(&memory(kind), 2, 4096, true) {
+    for kind in [MemoryType::MmapHuge, MemoryType::ShmHuge] {
+        match Buffers::allocate(&memory(kind, None), 2, 4096, true) {
             Ok(mut buffers) => works(&mut buffers),
             Err(error) => {
                 let hint = error.hint.unwrap_or_default();

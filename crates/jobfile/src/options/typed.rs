@@ -1,10 +1,9 @@
 //! Values of options as Rust types.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_job::{
-    Choice as _, Distribution, FileService, MemoryKind, MemoryType, Pattern, PerDirection, RwPostfix,
-};
+use ferrio_job::{Distribution, FileService, Pattern, PerDirection, RwPostfix};
 
 use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::{Amount, Argument, NodeList, PrioritySplit, Split, SteadyLimit, Value};
@@ -65,6 +64,9 @@ typed! {
     /// Bytes with places for offsets.
     Pattern: |row| row.kind == ValueKind::Pattern;
         Value::Pattern(pattern) => pattern.clone();
+    /// The file of `mem`.
+    PathBuf: |row| row.opt == Opt::Mem;
+        Value::Word(_, Argument::Path(path)) => path.clone();
     /// Text; empty for `write_bw_log` without a value and the like.
     String: |row| matches!(row.kind, ValueKind::Str | ValueKind::OptStr);
         Value::Text(text) => text.clone();
@@ -112,20 +114,4 @@ pub struct Decimals {
     pub numbers: Vec<f64>,
     /// The most digits written after a point.
     pub digits: u8,
-}
-
-/// `mem` with the file it names.
-impl OptionValue for MemoryKind {
-    fn fits(row: &OptionRow) -> bool {
-        row.opt == Opt::Mem
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        let Value::Word(word, argument) = value else { return None };
-        let file = match argument {
-            Argument::Path(path) => Some(path.clone()),
-            _ => None,
-        };
-        MemoryType::from_word(word).map(|kind| MemoryKind::new(kind, file))
-    }
 }
