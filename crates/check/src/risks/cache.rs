@@ -42,10 +42,11 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     };
     let memory = bytes(run.facts.machine.memory_bytes);
     let message = format!("buffered reads: {} {why} fits into {memory} of memory", bytes(data));
-    Some(
-        Observation::new(message, "the job measures the page cache: use direct=1, or more data than memory")
-            .blame(blame),
-    )
+    Some(Observation::new(
+        message,
+        "the job measures the page cache: use direct=1, or more data than memory",
+        blame,
+    ))
 }
 
 /// Buffered writes fit into memory, and nothing makes them durable.
@@ -59,8 +60,8 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         Observation::new(
             message,
             "much of the data is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
+            &[Opt::Direct, Opt::Buffered, Opt::Rw],
         )
-        .blame(&[Opt::Direct, Opt::Buffered, Opt::Rw])
     })
 }
 
@@ -84,13 +85,11 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
         bytes(size),
         bytes(allocated)
     );
-    Some(
-        Observation::new(
-            message,
-            "holes are not read from the device: remove the file, and the run creates it filled with data",
-        )
-        .blame(&[Opt::Filename]),
-    )
+    Some(Observation::new(
+        message,
+        "holes are not read from the device: remove the file, and the run creates it filled with data",
+        &[Opt::Filename],
+    ))
 }
 
 /// Blocks of zeroes may take less space than their size.
@@ -100,7 +99,7 @@ fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
         let message = "writes only zeroes, which devices and file systems may compress or not store at all";
         let help = "use random data, unless zeroes are what you want to measure";
-        Observation::new(message, help).blame(&[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
+        Observation::new(message, help, &[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
     })
 }
 
@@ -118,8 +117,7 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
     let tmpfs_direct = spec.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
         let message = format!("{} is on {kind}: the job measures memory", file.path.display());
-        Observation::new(message, "use a file on a disk to measure a disk")
-            .blame(&[Opt::Filename, Opt::Directory])
+        Observation::new(message, "use a file on a disk to measure a disk", &[Opt::Filename, Opt::Directory])
     })
 }
 

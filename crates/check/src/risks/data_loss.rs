@@ -33,7 +33,7 @@ fn write_to_used_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opt
         described(file, Some(device)),
         holds(device).unwrap_or_default()
     );
-    Some(Observation::new(message, "all of this will be lost: use an empty device").blame(&[Opt::Filename]))
+    Some(Observation::new(message, "all of this will be lost: use an empty device", &[Opt::Filename]))
 }
 
 /// A device on which nothing was found is written to.
@@ -45,10 +45,11 @@ fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     let (_, file) = devices.next()?;
     let device = device(run, file);
     let message = format!("{} {}", what_it_does(section), described(file, device));
-    Some(
-        Observation::new(message, "any data on it will be lost: make sure that it is the device you mean")
-            .blame(&[Opt::Filename]),
-    )
+    Some(Observation::new(
+        message,
+        "any data on it will be lost: make sure that it is the device you mean",
+        &[Opt::Filename],
+    ))
 }
 
 /// The job covers a large device without a time limit.
@@ -66,14 +67,14 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
         file.path.display(),
         time(seconds)
     );
-    Some(Observation::new(message, "set size, or time_based with runtime").blame(&[Opt::Size, Opt::Filename]))
+    Some(Observation::new(message, "set size, or time_based with runtime", &[Opt::Size, Opt::Filename]))
 }
 
 /// The device does not exist: a run would create a regular file of that name, in memory.
 fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
     let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
-    Some(Observation::new(message, "check the name of the device").blame(&[Opt::Filename]))
+    Some(Observation::new(message, "check the name of the device", &[Opt::Filename]))
 }
 
 /// True for a file directly below `/dev` that does not exist.
@@ -95,10 +96,11 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     })?;
     let part = file.found.unwrap_or(0).saturating_sub(file.offset).min(file.size);
     let message = format!("overwrites {} of the existing file {}", bytes(part), file.path.display());
-    Some(
-        Observation::new(message, "fine if an earlier run created it; otherwise name another file")
-            .blame(&[Opt::Filename]),
-    )
+    Some(Observation::new(
+        message,
+        "fine if an earlier run created it; otherwise name another file",
+        &[Opt::Filename],
+    ))
 }
 
 /// An existing file is too short: layout removes it and creates a new one.
@@ -113,11 +115,11 @@ fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
         file.path.display(),
         bytes(file.found.unwrap_or(0))
     );
-    Some(Observation::new(message, "name another file, or use a size that fits this one").blame(&[
-        Opt::Filename,
-        Opt::Size,
-        Opt::Filesize,
-    ]))
+    Some(Observation::new(
+        message,
+        "name another file, or use a size that fits this one",
+        &[Opt::Filename, Opt::Size, Opt::Filesize],
+    ))
 }
 
 /// `unlink` removes files that existed before the run.
@@ -125,7 +127,7 @@ fn unlink_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
     let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
     let (_, file) = section.files().find(|(spec, file)| spec.unlink && there(file))?;
     let message = format!("removes {}, which existed before the run, when the job ends", file.path.display());
-    Some(Observation::new(message, "remove unlink to keep it").blame(&[Opt::Unlink]))
+    Some(Observation::new(message, "remove unlink to keep it", &[Opt::Unlink]))
 }
 
 fn what_it_does(section: &CheckedSection<'_>) -> &'static str {

@@ -25,7 +25,7 @@ fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
     let message = format!("direct=1, but {kind} does not support direct I/O on {}", file.path.display());
-    Some(Observation::new(message, "use direct=0, or a file on a disk").blame(BLAME))
+    Some(Observation::new(message, "use direct=0, or a file on a disk", BLAME))
 }
 
 /// A block size, offset or alignment is not a multiple of what the device or file system requires: I/O fails with EINVAL.
@@ -46,11 +46,15 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
                 file.path.display()
             );
             let advice = format!("I/O will fail with EINVAL: use multiples of {align}, or direct=0");
-            return Some(Observation::new(message, advice).blame(match what {
-                "offset" => &[Opt::Offset, Opt::OffsetIncrement],
-                "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
-                _ => &[Opt::Bs, Opt::Bsrange],
-            }));
+            return Some(Observation::new(
+                message,
+                advice,
+                match what {
+                    "offset" => &[Opt::Offset, Opt::OffsetIncrement],
+                    "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
+                    _ => &[Opt::Bs, Opt::Bsrange],
+                },
+            ));
         }
     }
     None
@@ -63,17 +67,18 @@ fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opt
         (!file.size.is_multiple_of(align)).then_some((file, align))
     })?;
     let message = format!("direct=1 with size {}, which is not a multiple of {align}", file.size);
-    Some(
-        Observation::new(message, "the remainder at the end is not used: round the size")
-            .blame(&[Opt::Size, Opt::Filesize]),
-    )
+    Some(Observation::new(
+        message,
+        "the remainder at the end is not used: round the size",
+        &[Opt::Size, Opt::Filesize],
+    ))
 }
 
 /// The data is in memory, direct or not.
 fn direct_in_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| is_tmpfs(run, file) && !refuses(run, file))?;
     let message = format!("direct=1 on tmpfs: {} is in memory anyway", file.path.display());
-    Some(Observation::new(message, "use a file on a disk to measure a disk").blame(BLAME))
+    Some(Observation::new(message, "use a file on a disk to measure a disk", BLAME))
 }
 
 const BLAME: &[Opt] = &[Opt::Direct, Opt::Buffered];

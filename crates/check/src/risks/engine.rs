@@ -29,8 +29,8 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
         Observation::new(
             message,
             "use io_uring or libaio for a queue, or numjobs for more I/Os at the same time",
+            &[Opt::Iodepth],
         )
-        .blame(&[Opt::Iodepth])
     })
 }
 
@@ -42,11 +42,7 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
     let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
     (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
         let message = "libaio without direct=1 submits I/Os one at a time: iodepth is not reached";
-        Observation::new(message, "use direct=1, or io_uring").blame(&[
-            Opt::Direct,
-            Opt::Buffered,
-            Opt::Ioengine,
-        ])
+        Observation::new(message, "use direct=1, or io_uring", &[Opt::Direct, Opt::Buffered, Opt::Ioengine])
     })
 }
 
@@ -55,13 +51,11 @@ fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     let spec = section.spec();
     (spec.engine.is_diskless() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
-        Observation::new(message, "remove fsync and similar options, or use an engine with files").blame(&[
-            Opt::Fsync,
-            Opt::Fdatasync,
-            Opt::EndFsync,
-            Opt::FsyncOnClose,
-            Opt::Sync,
-        ])
+        Observation::new(
+            message,
+            "remove fsync and similar options, or use an engine with files",
+            &[Opt::Fsync, Opt::Fdatasync, Opt::EndFsync, Opt::FsyncOnClose, Opt::Sync],
+        )
     })
 }
 
@@ -72,8 +66,11 @@ fn fsync_with_queue(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
     let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
     (syncs && queues && !spec.engine.is_diskless()).then(|| {
         let message = "fsync with iodepth above 1 covers only the writes completed before it";
-        Observation::new(message, "use iodepth=1 to measure writes that are each durable before the next")
-            .blame(&[Opt::Fsync, Opt::Fdatasync])
+        Observation::new(
+            message,
+            "use iodepth=1 to measure writes that are each durable before the next",
+            &[Opt::Fsync, Opt::Fdatasync],
+        )
     })
 }
 
@@ -93,8 +90,8 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
             Observation::new(
                 message,
                 "each keeps a CPU busy, so they wait for each other: use fewer jobs, or no sqthread_poll",
+                &[Opt::SqthreadPollIoUring, Opt::Numjobs],
             )
-            .blame(&[Opt::SqthreadPollIoUring, Opt::Numjobs])
             .sections(polling.iter().map(|section| section.index).collect())
         })
     });
@@ -106,7 +103,7 @@ fn reports_one_by_one(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     let spec = section.spec();
     (spec.clones >= MANY && !spec.group_reporting && spec.works()).then(|| {
         let message = format!("{} instances have a report each", spec.clones);
-        Observation::new(message, "use group_reporting for one report").blame(&[Opt::Numjobs])
+        Observation::new(message, "use group_reporting for one report", &[Opt::Numjobs])
     })
 }
 
@@ -124,8 +121,8 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
             Observation::new(
                 message,
                 "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
+                &[Opt::Numjobs],
             )
-            .blame(&[Opt::Numjobs])
             .sections(busy.iter().map(|section| section.index).collect())
         })
     });

@@ -31,8 +31,11 @@ fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {
         let message = format!("{files} files open at the same time, but the limit is {most}");
-        Observation::new(message, "raise the limit (ulimit -n), or keep fewer files open (openfiles)")
-            .blame(&[Opt::Nrfiles, Opt::Filename, Opt::Openfiles])
+        Observation::new(
+            message,
+            "raise the limit (ulimit -n), or keep fewer files open (openfiles)",
+            &[Opt::Nrfiles, Opt::Filename, Opt::Openfiles],
+        )
     })
 }
 
@@ -52,8 +55,7 @@ fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
                 bytes(maps),
                 bytes(available)
             );
-            Observation::new(message, "use a smaller iodepth, bs or numjobs, or norandommap")
-                .blame(&[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
+            Observation::new(message, "use a smaller iodepth, bs or numjobs, or norandommap", &[Opt::Iodepth, Opt::Bs, Opt::Bsrange, Opt::Numjobs])
                 .sections(phase.iter().map(|section| section.index).collect())
         })
     });
@@ -69,8 +71,11 @@ fn locked_memory_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opti
     (registers && locked > most).then(|| {
         let message =
             format!("fixedbufs locks {} of memory, but the limit is {}", bytes(locked), bytes(most));
-        Observation::new(message, "raise the limit (ulimit -l), or use a smaller iodepth or bs")
-            .blame(&[Opt::Fixedbufs])
+        Observation::new(
+            message,
+            "raise the limit (ulimit -l), or use a smaller iodepth or bs",
+            &[Opt::Fixedbufs],
+        )
     })
 }
 
@@ -82,8 +87,8 @@ fn random_map_memory(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         Observation::new(
             message,
             "random_generator=permute needs no map; neither does norandommap, but it may repeat blocks",
+            &[Opt::Size, Opt::Bs],
         )
-        .blame(&[Opt::Size, Opt::Bs])
     })
 }
 

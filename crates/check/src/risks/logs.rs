@@ -43,7 +43,7 @@ fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         Obstacle::IsDirectory => ("it is a directory".to_owned(), "use another prefix"),
     };
     let message = format!("the jobs run without the log {path}{more}: {why}");
-    Some(Observation::new(message, advice).blame(LOG_OPTIONS))
+    Some(Observation::new(message, advice, LOG_OPTIONS))
 }
 
 /// Logs with a row for each I/O are on a disk that jobs measure.
@@ -51,7 +51,7 @@ fn log_on_tested_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opt
     let (_, size) = large(run, section)?;
     let disk = on_tested_disk(run, section)?.display();
     let message = format!("logs with a row for each I/O are on {disk}, which the jobs measure: {size}");
-    Some(Observation::new(message, "use log_avg_msec, or a prefix on another disk").blame(BLAME))
+    Some(Observation::new(message, "use log_avg_msec, or a prefix on another disk", BLAME))
 }
 
 /// Logs with a row for each I/O become large.
@@ -61,7 +61,7 @@ fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
         return None;
     }
     let message = format!("{} with a row for each I/O: {size}", count(logs, "log file"));
-    Some(Observation::new(message, "use log_avg_msec=500 for two rows a second").blame(BLAME))
+    Some(Observation::new(message, "use log_avg_msec=500 for two rows a second", BLAME))
 }
 
 /// Logs of an earlier run are overwritten or appended to.
@@ -70,18 +70,12 @@ fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
     let mut logs = run.job(section).logs.iter().filter(there);
     let log = logs.next()?;
     let more = and_more(logs.count());
-    let path = log.path.display();
-    let found = match log.shared {
-        true => Observation::new(
-            format!("the run appends to the existing log {path}{more}"),
-            "remove it to keep the runs apart",
-        ),
-        false => Observation::new(
-            format!("the run overwrites the existing log {path}{more}"),
-            "move it away to keep it",
-        ),
+    let (does, advice) = match log.shared {
+        true => ("appends to", "remove it to keep the runs apart"),
+        false => ("overwrites", "move it away to keep it"),
     };
-    Some(found.blame(LOG_OPTIONS))
+    let message = format!("the run {does} the existing log {}{more}", log.path.display());
+    Some(Observation::new(message, advice, LOG_OPTIONS))
 }
 
 /// Number of logs with a row for each I/O, and how large they become; `None` if they stay small.

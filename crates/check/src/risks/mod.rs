@@ -77,13 +77,8 @@ struct Observation {
 
 impl Observation {
     /// About the section that the rule looks at.
-    fn new(message: impl Into<String>, advice: impl Into<String>) -> Observation {
-        Observation { message: message.into(), advice: advice.into(), blame: &[], sections: Vec::new() }
-    }
-
-    /// Points at the first of these options that was given.
-    fn blame(self, blame: &'static [Opt]) -> Observation {
-        Observation { blame, ..self }
+    fn new(message: impl Into<String>, advice: impl Into<String>, blame: &'static [Opt]) -> Observation {
+        Observation { message: message.into(), advice: advice.into(), blame, sections: Vec::new() }
     }
 
     /// About these sections.

@@ -37,8 +37,8 @@ fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
             Observation::new(
                 format!("{} is verified while several jobs write it", uses[0].file.path.display()),
                 "verification will fail: give each job its own file or region (offset_increment)",
+                &[Opt::Verify],
             )
-            .blame(&[Opt::Verify])
         })
     })
 }
@@ -57,9 +57,7 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
         let message =
             format!("{} jobs access {} from {start} in the same order", same.len(), file.path.display());
         let advice = "caches and the device merge accesses to the same blocks: use offset_increment";
-        Some(
-            Observation::new(message, advice).blame(&[Opt::Numjobs, Opt::Filename]).sections(sections(&same)),
-        )
+        Some(Observation::new(message, advice, &[Opt::Numjobs, Opt::Filename]).sections(sections(&same)))
     })
 }
 
@@ -75,9 +73,12 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
         overlapping.then(|| {
             let message =
                 format!("{} jobs write to the same part of {}", writers.len(), uses[0].file.path.display());
-            Observation::new(message, "fine on a device; in a file, jobs may wait for its lock")
-                .blame(&[Opt::Numjobs, Opt::Filename])
-                .sections(sections(&writers))
+            Observation::new(
+                message,
+                "fine on a device; in a file, jobs may wait for its lock",
+                &[Opt::Numjobs, Opt::Filename],
+            )
+            .sections(sections(&writers))
         })
     })
 }

@@ -36,8 +36,8 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
         Observation::new(
             message,
             "a job will end with ENOSPC: use a smaller size, fewer files or another directory",
+            &[Opt::Size, Opt::Filesize],
         )
-        .blame(&[Opt::Size, Opt::Filesize])
         .sections(users.map(|section| section.index).collect())
     });
     observations.collect()
@@ -58,7 +58,7 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         .as_ref()
         .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
     let message = format!("the job writes to {}, but the {what} is read-only", file.path.display());
-    Some(Observation::new(message, "name a writable place").blame(&[Opt::Filename, Opt::Directory]))
+    Some(Observation::new(message, "name a writable place", &[Opt::Filename, Opt::Directory]))
 }
 
 /// A file grows beyond the size limit of this process.
@@ -73,10 +73,11 @@ fn file_size_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         bytes(file.end()),
         bytes(most)
     );
-    Some(
-        Observation::new(message, "raise the limit (ulimit -f), or use a smaller size")
-            .blame(&[Opt::Size, Opt::Filesize]),
-    )
+    Some(Observation::new(
+        message,
+        "raise the limit (ulimit -f), or use a smaller size",
+        &[Opt::Size, Opt::Filesize],
+    ))
 }
 
 /// A device does not support trims.
@@ -86,7 +87,7 @@ fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     let cannot_trim = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);
     let (_, file) = trims.into_iter().find(|(_, file)| cannot_trim(&file.path) == Some(true))?;
     let message = format!("{} does not support trims", file.path.display());
-    Some(Observation::new(message, "the first trim will fail: use another device").blame(&[Opt::Rw]))
+    Some(Observation::new(message, "the first trim will fail: use another device", &[Opt::Rw]))
 }
 
 #[cfg(test)]

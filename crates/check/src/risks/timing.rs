@@ -34,7 +34,7 @@ fn time_based_without_runtime(_: &Evidence<'_>, section: &CheckedSection<'_>) ->
     let alone = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
     alone.then(|| {
         let message = "time_based without runtime has no effect: the job ends when its size is done";
-        Observation::new(message, "add runtime").blame(&[Opt::TimeBased])
+        Observation::new(message, "add runtime", &[Opt::TimeBased])
     })
 }
 
@@ -51,13 +51,13 @@ fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
         let moved = read?.saturating_add(write?).saturating_add(trim?);
         return (moved <= ramp_size && !spec.group_reporting).then(|| {
             let message = format!("the job ends before its ramp_size of {} is transferred", bytes(ramp_size));
-            Observation::new(message, advice).blame(&[Opt::RampSize])
+            Observation::new(message, advice, &[Opt::RampSize])
         });
     }
     let ramp = spec.limits.ramp_time.as_secs_f64();
     (ramp > 0.0 && volume::least_seconds(spec) < ramp).then(|| {
         let message = format!("the job may end before its ramp_time of {} is over", time(ramp));
-        Observation::new(message, advice).blame(&[Opt::RampTime])
+        Observation::new(message, advice, &[Opt::RampTime])
     })
 }
 
@@ -68,7 +68,7 @@ fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     let only_writes = spec.does(Direction::Write) && !spec.does(Direction::Read);
     (verifies && only_writes && spec.limits.time_based).then(|| {
         let message = "verify with time_based reads nothing back: writing uses all of runtime";
-        Observation::new(message, "remove time_based").blame(&[Opt::Verify])
+        Observation::new(message, "remove time_based", &[Opt::Verify])
     })
 }
 
@@ -82,7 +82,7 @@ fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
             "startdelay counts from the start of the run, and the phase begins after {} or later",
             time(start)
         );
-        Observation::new(message, advice).blame(&[Opt::Startdelay])
+        Observation::new(message, advice, &[Opt::Startdelay])
     })
 }
 
@@ -106,8 +106,11 @@ fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
             bytes(bytes_needed.ceil() as u64),
             time(runtime)
         );
-        Observation::new(message, "runtime is only an upper limit: add time_based to run for all of it")
-            .blame(&[Opt::Runtime])
+        Observation::new(
+            message,
+            "runtime is only an upper limit: add time_based to run for all of it",
+            &[Opt::Runtime],
+        )
     })
 }
 
@@ -121,8 +124,8 @@ fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
         Observation::new(
             message,
             "figures vary strongly in less than a second: use a runtime of several seconds",
+            &[Opt::Runtime],
         )
-        .blame(&[Opt::Runtime])
     })
 }
 
@@ -140,11 +143,11 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
     let all = if spec.clones > 1 { " by all instances" } else { "" };
     let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
-    Some(Observation::new(message, "high percentiles rest on a handful of values: use a larger size, loops, or time_based with runtime").blame(&[
-        Opt::NumberIos,
-        Opt::IoSize,
-        Opt::Size,
-    ]))
+    Some(Observation::new(
+        message,
+        "high percentiles rest on a handful of values: use a larger size, loops, or time_based with runtime",
+        &[Opt::NumberIos, Opt::IoSize, Opt::Size],
+    ))
 }
 
 /// The job runs for at least a day.
@@ -152,11 +155,7 @@ fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observat
     let least = run.job(section).time.least_seconds;
     (least >= LONG).then(|| {
         let message = format!("runs for at least {}", time(least));
-        Observation::new(message, "check rate, size and runtime").blame(&[
-            Opt::Runtime,
-            Opt::Rate,
-            Opt::RateIops,
-        ])
+        Observation::new(message, "check rate, size and runtime", &[Opt::Runtime, Opt::Rate, Opt::RateIops])
     })
 }
 
@@ -168,19 +167,18 @@ fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     let timeout = run.report.trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
     let own = section.spec().limits.startdelay.0.as_secs_f64();
     let start = phase_start(run, section).max(own);
-    Some(
-        match timeout.filter(|&timeout| start >= timeout) {
-            Some(timeout) => Observation::new(
-                format!("never starts: the trigger ends the run after {}", time(timeout)),
-                "use a longer --trigger-timeout, or shorten the jobs before this one",
-            ),
-            None => Observation::new(
-                "never starts: a job that ends earlier also ends this one (exitall)",
-                "remove exitall, use exit_what=stonewall, or start all jobs together",
-            ),
-        }
-        .blame(&[Opt::WaitFor, Opt::Startdelay, Opt::Stonewall, Opt::Exitall, Opt::ExitWhat]),
-    )
+    let (message, advice) = match timeout.filter(|&timeout| start >= timeout) {
+        Some(timeout) => (
+            format!("never starts: the trigger ends the run after {}", time(timeout)),
+            "use a longer --trigger-timeout, or shorten the jobs before this one",
+        ),
+        None => (
+            "never starts: a job that ends earlier also ends this one (exitall)".to_owned(),
+            "remove exitall, use exit_what=stonewall, or start all jobs together",
+        ),
+    };
+    let blame = &[Opt::WaitFor, Opt::Startdelay, Opt::Stonewall, Opt::Exitall, Opt::ExitWhat];
+    Some(Observation::new(message, advice, blame))
 }
 
 /// Earliest start of the section's phase, in seconds from the start of the run.
