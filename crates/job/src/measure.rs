@@ -99,33 +99,12 @@ pub struct Units {
 }
 
 choices! {
-    /// `clocksource`, as a word.
-    pub enum ClockWord {
-        Gettimeofday: "gettimeofday", "gettimeofday(2)";
-        ClockGettime: "clock_gettime", "clock_gettime(2)";
+    /// `clocksource`: the clock of the whole run, if one is given.
+    pub enum ClockSource {
+        /// The kernel's monotonic clock.
+        Kernel: "gettimeofday", "gettimeofday(2)";
+        = Kernel: "clock_gettime", "clock_gettime(2)";
+        /// Its time stamp counter; with a note if that is not reliable.
         Cpu: "cpu", "The CPU's own counter";
     }
-}
-
-impl ClockWord {
-    /// The clock that it asks for.
-    #[must_use]
-    pub const fn source(self) -> ClockSource {
-        match self {
-            ClockWord::Gettimeofday | ClockWord::ClockGettime => ClockSource::Kernel,
-            ClockWord::Cpu => ClockSource::Cpu,
-        }
-    }
-}
-
-/// `clocksource`: the clock of the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockSource {
-    /// The processor's time stamp counter if it is reliable, else the kernel.
-    #[default]
-    Best,
-    /// `cpu`: the same, with a note if it is not reliable.
-    Cpu,
-    /// `clock_gettime`, `gettimeofday`: the kernel's monotonic clock.
-    Kernel,
 }

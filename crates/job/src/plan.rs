@@ -83,8 +83,8 @@ pub struct Plan {
     pub jobs: Vec<PlannedJob>,
     /// The sections they come from, in order.
     pub sections: Vec<PlannedSection>,
-    /// The clock of all of them.
-    pub clock: ClockSource,
+    /// The clock of all of them; unless given, the time stamp counter if it is reliable, else the kernel.
+    pub clock: Option<ClockSource>,
     /// `[global]` options for the JSON report.
     pub globals: OptionEcho,
     /// Notes and warnings, in the order they were found.

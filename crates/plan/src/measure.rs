@@ -1,6 +1,6 @@
 //! What a job measures and prints, and by which clock: latencies, percentiles, averages, units.
 
-use ferrio_job::{Choice as _, ClockSource, ClockWord, JobSpec, KbBase, Measure, UnitBase, Units};
+use ferrio_job::{Choice as _, ClockSource, JobSpec, KbBase, Measure, UnitBase, Units};
 use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
 use ferrio_machine::has_clock;
 
@@ -113,13 +113,13 @@ pub(crate) fn clock(job: &Job, opt: Opt, findings: &mut Findings) -> i32 {
 
 /// `clocksource`: all jobs of a run share one clock. The choice that a job makes itself beats one that jobs inherit; of several the
 /// last one counts.
-pub(crate) fn clock_source(set: &JobSet) -> ClockSource {
+pub(crate) fn clock_source(set: &JobSet) -> Option<ClockSource> {
     let jobs = || set.jobs.iter().rev();
     let own = jobs().find_map(|job| job.own.iter().rev().find(|given| given.opt == Opt::Clocksource));
     let given = own.or_else(|| jobs().find_map(|job| job.options.given(Opt::Clocksource)));
-    match given.map(|given| &given.value) {
-        Some(Value::Word(word, _)) => ClockWord::from_word(word).map_or(ClockSource::Best, ClockWord::source),
-        _ => ClockSource::Best,
+    match &given?.value {
+        Value::Word(word, _) => ClockSource::from_word(word),
+        _ => None,
     }
 }
 
@@ -215,10 +215,13 @@ mod tests {
     #[test]
     fn the_last_job_that_says_so_chooses_the_clock_for_all() {
         let clock = |text: &str| plan_of(&format!("[global]\nioengine=null\nsize=4k\n{text}")).unwrap().clock;
-        assert_eq!(clock("[a]\n"), ClockSource::Best);
-        assert_eq!(clock("clocksource=cpu\n[a]\n"), ClockSource::Cpu);
-        assert_eq!(clock("[a]\nclocksource=gettimeofday\n[b]\n"), ClockSource::Kernel);
-        assert_eq!(clock("clocksource=cpu\n[a]\nclocksource=clock_gettime\n[b]\n"), ClockSource::Kernel);
-        assert_eq!(clock("[a]\nclocksource=clock_gettime\n[b]\nclocksource=cpu\n"), ClockSource::Cpu);
+        assert_eq!(clock("[a]\n"), None);
+        assert_eq!(clock("clocksource=cpu\n[a]\n"), Some(ClockSource::Cpu));
+        assert_eq!(clock("[a]\nclocksource=gettimeofday\n[b]\n"), Some(ClockSource::Kernel));
+        assert_eq!(
+            clock("clocksource=cpu\n[a]\nclocksource=clock_gettime\n[b]\n"),
+            Some(ClockSource::Kernel)
+        );
+        assert_eq!(clock("[a]\nclocksource=clock_gettime\n[b]\nclocksource=cpu\n"), Some(ClockSource::Cpu));
     }
 }

@@ -151,12 +151,12 @@ fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
 }
 
 /// The clock of the run. `observer` gets a note when it is not the one that was asked for.
-fn clock(source: ClockSource, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
-    if source == ClockSource::Kernel {
+fn clock(source: Option<ClockSource>, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
+    if source == Some(ClockSource::Kernel) {
         return Clock::monotonic();
     }
     let clock = Clock::calibrate();
-    if source == ClockSource::Cpu && clock.source() == TickSource::Monotonic {
+    if source == Some(ClockSource::Cpu) && clock.source() == TickSource::Monotonic {
         let message = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
         observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
     }

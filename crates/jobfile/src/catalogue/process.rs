@@ -42,7 +42,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Works; "Sampling period of the steadystate test";
     }
     [Core; "general" / "clock"] {
-        Clocksource: "clocksource", Enum, Plain, of ClockWord;
+        Clocksource: "clocksource", Enum, Plain, of ClockSource;
             Works; "Clock used for all timing";
         GtodCpu: "gtod_cpu", Int, Plain, max 4294967295;
             NotYet; "Dedicate a CPU to reading the clock for all jobs";
