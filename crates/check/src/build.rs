@@ -54,7 +54,7 @@ pub(crate) fn report(
         if job.never_starts {
             job.volume = Volume::NOTHING;
             job.time = TimeSpan::exactly(0.0);
-        } else if trigger.is_some() || timeline.cut[section.index] {
+        } else if trigger.is_some() || timeline.may_end_early[section.index] {
             job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
         }
     }
@@ -214,7 +214,7 @@ fn pauses(spec: &JobSpec) -> Option<Pauses> {
 
 fn steady_state(job: &PlannedJob) -> Option<SteadyEnd> {
     let figure = job.spec.steadystate?.figure.word();
-    Some(SteadyEnd { figure, least_seconds: timeline::settled(job) })
+    Some(SteadyEnd { figure, least_seconds: timeline::steady_state_end(job) })
 }
 
 /// The log files of all clones, each once, in the order of their numbers.

@@ -20,7 +20,7 @@ pub(crate) struct Timeline {
     /// For each section, whether something else ends it before it can start.
     pub(crate) never_starts: Vec<bool>,
     /// For each section, whether something else may end it early.
-    pub(crate) cut: Vec<bool>,
+    pub(crate) may_end_early: Vec<bool>,
 }
 
 /// Times of one section, from its first start to its last end.
@@ -43,15 +43,15 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let planned = limits.runtime.saturating_add(limits.ramp_time).as_secs_f64();
     // A device may be full at once.
     let full = if spec.fill_device { 0.0 } else { f64::INFINITY };
-    let settled = settled(job).min(found(job)).min(full);
-    let least = volume::least_seconds(spec).min(settled);
+    let early = steady_state_end(job).min(depth_search_end(job)).min(full);
+    let least = volume::least_seconds(spec).min(early);
     // Run time counts from the end of the ramp.
     let ramp = (limits.ramp_size > 0).then(|| {
         format!("job {} ends some time after {} of ramp_size are done", spec.name, bytes(limits.ramp_size))
     });
     let most = if ramp.is_some() { f64::INFINITY } else { planned };
     if limits.time_based {
-        return TimeSpan::new(planned.min(settled), most, ramp);
+        return TimeSpan::new(planned.min(early), most, ramp);
     }
     if !limits.runtime.is_zero() {
         return TimeSpan::new(least.min(planned), most, ramp);
@@ -66,14 +66,14 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
 }
 
 /// Earliest end of a job by its steady state, in seconds from its start; infinite without one.
-pub(crate) fn settled(job: &PlannedJob) -> f64 {
+pub(crate) fn steady_state_end(job: &PlannedJob) -> f64 {
     let ramp = job.spec.limits.ramp_time;
     let steady = job.spec.steadystate;
     steady.map_or(f64::INFINITY, |steady| (ramp + steady.ramp + steady.duration).as_secs_f64())
 }
 
 /// Earliest end of the search for a depth (`latency_target`), in seconds: one window finds the depth, one measures it.
-fn found(job: &PlannedJob) -> f64 {
+fn depth_search_end(job: &PlannedJob) -> f64 {
     let target = job.spec.latency_target;
     if !target.is_sought() || target.goes_on {
         return f64::INFINITY;
@@ -91,7 +91,7 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
     for group in phases_of(sections) {
         let begin = over.clone();
         let cancelled = rest_is_cancelled || timeout.is_some_and(|timeout| begin.least_seconds >= timeout);
-        let all_times = if cancelled { Vec::new() } else { exits.lay(group, &begin, true) };
+        let all_times = if cancelled { Vec::new() } else { exits.phase_times(group, &begin, true) };
         for times in &all_times {
             over = over.later(&times.last);
         }
@@ -110,7 +110,8 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
             // The phase may have a known length although the one before has not. Start delays count from the start of the run, so
             // it is unknown whether they are over.
             let now = TimeSpan::exactly(0.0);
-            let own = exits.lay(group, &now, false).iter().fold(now, |end, times| end.later(&times.last));
+            let own =
+                exits.phase_times(group, &now, false).iter().fold(now, |end, times| end.later(&times.last));
             own.limited(timeout)
         } else {
             let most_seconds = over.most_seconds.zip(begin.most_seconds);
@@ -127,8 +128,8 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
             time,
         });
     }
-    let cut = sections.iter().map(|section| exits.may_cut(section)).collect();
-    Timeline { phases, whole: over, never_starts, cut }
+    let may_end_early = sections.iter().map(|section| exits.may_end_early(section)).collect();
+    Timeline { phases, whole: over, never_starts, may_end_early }
 }
 
 /// The jobs that the end of a job ends (`exit_what`).
@@ -176,7 +177,7 @@ impl Exits {
     }
 
     /// True when another job may end an instance of the section.
-    fn may_cut(&self, section: &CheckedSection<'_>) -> bool {
+    fn may_end_early(&self, section: &CheckedSection<'_>) -> bool {
         let reaching = Reach::including(section);
         let reaching = reaching.iter().filter_map(|reach| self.instances.get(reach));
         // Every instance reaches itself.
@@ -184,15 +185,15 @@ impl Exits {
     }
 
     /// Times of the sections of a phase that begins at `begin`.
-    fn lay(&self, group: &[CheckedSection<'_>], begin: &TimeSpan, delays: bool) -> Vec<SectionTimes> {
-        let natural = lay(group, begin, delays, &[]);
+    fn phase_times(&self, group: &[CheckedSection<'_>], begin: &TimeSpan, delays: bool) -> Vec<SectionTimes> {
+        let natural = section_times(group, begin, delays, &[]);
         if !self.on {
             return natural;
         }
-        // The first job to end may end others, which may end others in turn. Then once more for those that wait for a job which is
-        // ended before its own end.
-        let cut_times = cut(group, cut(group, natural));
-        cut(group, lay(group, begin, delays, &cut_times))
+        // The first job to end may end others, which may end others in turn. Jobs that wait for one of these start earlier than they
+        // would otherwise.
+        let ended = end_early(group, end_early(group, natural));
+        end_early(group, section_times(group, begin, delays, &ended))
     }
 
     /// For each section of a phase, whether a job that ends it does so before it can start (`wait_for`, `startdelay`).
@@ -219,7 +220,7 @@ impl Exits {
 }
 
 /// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, or else at its own.
-fn lay(
+fn section_times(
     group: &[CheckedSection<'_>],
     begin: &TimeSpan,
     delays: bool,
@@ -248,7 +249,7 @@ fn lay(
 }
 
 /// Ends each section at the first end of a job that ends it.
-fn cut(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
+fn end_early(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
     let mut first_ends: HashMap<Reach, TimeSpan> = HashMap::new();
     for (section, times) in group.iter().zip(&all_times) {
         let end = first_ends.entry(Reach::of(section)).or_insert_with(|| times.first.clone());

@@ -12,7 +12,7 @@ use crate::units::{block, bytes, listed_in_part, time};
 /// Name and kind of work on the first line, then one line for each other fact.
 pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
-    let mut out = format!("  {}{clones}: {}\n", style.paint(BOLD, &clean(&job.name)), work(job));
+    let mut out = format!("  {}{clones}: {}\n", style.paint(BOLD, &clean(&job.name)), kind_of_work(job));
     let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
     if let Some(error) = &job.setup_error {
         line("fails", clean(error));
@@ -20,20 +20,20 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     }
     if job.never_starts {
         line("starts", "never: the run, or the jobs of its group, end before".to_owned());
-    } else if let Some(start) = start(job) {
+    } else if let Some(start) = start_text(job) {
         line("starts", start);
     }
-    let command = |option| job.commands.iter().find(|command| command.option == option).map(ran);
+    let command = |option| job.commands.iter().find(|command| command.option == option).map(command_text);
     if let Some(text) = command("exec_prerun") {
         line("before", text);
     }
-    for text in files(&job.files, places) {
+    for text in files_text(&job.files, places) {
         line("on", text);
     }
     if let Some(zones) = &job.zones {
-        line("in", zoned(zones));
+        line("in", zones_text(zones));
     }
-    let lasts = length(&job.time);
+    let lasts = length_text(&job.time);
     let timed = job.volume.certainty == Certainty::Unknown;
     line(
         "does",
@@ -41,11 +41,11 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
             None if job.never_starts => "nothing".to_owned(),
             None => "no I/O: files are only laid out".to_owned(),
             Some(moves) if timed => format!("{moves} for {lasts}"),
-            Some(moves) => format!("{moves}{}, {lasts}", rate(job)),
+            Some(moves) => format!("{moves}{}, {lasts}", rate_text(job)),
         },
     );
     if let Some(pauses) = &job.pauses {
-        line("pauses", paused(pauses));
+        line("pauses", pauses_text(pauses));
     }
     if let Some(steady) = &job.steady_state {
         let early = time(steady.least_seconds);
@@ -55,24 +55,24 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
         );
     }
     if let Some(ends) = job.ends_others.filter(|_| !job.never_starts) {
-        line("ends", others(ends, job.instances > 1));
+        line("ends", ends_text(ends, job.instances > 1));
     }
     if let Some(text) = command("exec_postrun") {
         line("after", text);
     }
-    if let Some(text) = logs(&job.logs) {
+    if let Some(text) = logs_text(&job.logs) {
         line("logs", text);
     }
     out
 }
 
 /// A command as written; a check does not execute it.
-fn ran(command: &JobCommand) -> String {
+fn command_text(command: &JobCommand) -> String {
     let output = clean(&command.output.display().to_string());
     format!("runs `{}` ({}), output goes to {output}", clean(&command.command), command.option)
 }
 
-fn zoned(zones: &ZoneSizes) -> String {
+fn zones_text(zones: &ZoneSizes) -> String {
     let gap =
         if zones.skip > 0 { format!(", {} skipped after each", bytes(zones.skip)) } else { String::new() };
     match zones.size == zones.range {
@@ -81,7 +81,7 @@ fn zoned(zones: &ZoneSizes) -> String {
     }
 }
 
-fn paused(pauses: &Pauses) -> String {
+fn pauses_text(pauses: &Pauses) -> String {
     let ios = pauses.after_ios.map(|ios| match ios {
         1 => "after each I/O".to_owned(),
         ios => format!("after {ios} I/Os"),
@@ -91,7 +91,7 @@ fn paused(pauses: &Pauses) -> String {
     format!("{} {} (thinktime)", time(pauses.seconds), when.join(" or "))
 }
 
-fn others(ends: EndsOthers, clones: bool) -> String {
+fn ends_text(ends: EndsOthers, clones: bool) -> String {
     let whom = match ends.which {
         EndsWhich::Group if clones => "its other instances and all other jobs of its group",
         EndsWhich::Group => "all other jobs of its group",
@@ -105,7 +105,7 @@ fn others(ends: EndsOthers, clones: bool) -> String {
 }
 
 /// File names, then how often rows are written.
-fn logs(logs: &[CheckedLog]) -> Option<String> {
+fn logs_text(logs: &[CheckedLog]) -> Option<String> {
     const NAMED: usize = 3;
     let first = logs.first()?;
     let names = listed_in_part(logs.iter().map(|log| clean(&log.path.display().to_string())), NAMED);
@@ -127,7 +127,7 @@ pub(super) fn place_name(place: &CheckedPlace) -> String {
     clean(&point.or_else(|| place.source.clone()).unwrap_or_default())
 }
 
-fn work(job: &CheckedJob) -> String {
+fn kind_of_work(job: &CheckedJob) -> String {
     let mix = job.rwmixread.map(|reads| format!(" with {reads}% reads")).unwrap_or_default();
     let mut words = vec![
         format!("{}{mix}", job.rw),
@@ -165,7 +165,7 @@ fn block_sizes(job: &CheckedJob) -> String {
     }
 }
 
-fn start(job: &CheckedJob) -> Option<String> {
+fn start_text(job: &CheckedJob) -> Option<String> {
     let mut when = Vec::new();
     if let Some(name) = &job.wait_for {
         when.push(format!("after job {} (wait_for)", clean(name)));
@@ -179,11 +179,11 @@ fn start(job: &CheckedJob) -> Option<String> {
 }
 
 /// Files that differ only in their names share a line.
-fn files(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
+fn files_text(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
     const LINES: usize = 6;
     let mut rows: Vec<(String, Vec<&CheckedFile>)> = Vec::new();
     for file in files {
-        let what = what(file, places);
+        let what = file_text(file, places);
         match rows.iter_mut().find(|(shown, _)| *shown == what) {
             Some((_, same)) => same.push(file),
             None => rows.push((what, vec![file])),
@@ -191,14 +191,14 @@ fn files(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
     }
     let more = rows.len().saturating_sub(LINES);
     let mut lines: Vec<String> =
-        rows.iter().take(LINES).map(|(what, same)| format!("{}, {what}", names(same))).collect();
+        rows.iter().take(LINES).map(|(what, same)| format!("{}, {what}", file_names(same))).collect();
     if more > 0 {
         lines.push(format!("and {more} more kinds of files"));
     }
     lines
 }
 
-fn names(files: &[&CheckedFile]) -> String {
+fn file_names(files: &[&CheckedFile]) -> String {
     let name = |file: &CheckedFile| match file.kind {
         CheckedFileKind::None => "no file".to_owned(),
         _ => clean(&file.path.display().to_string()),
@@ -212,7 +212,7 @@ fn names(files: &[&CheckedFile]) -> String {
     }
 }
 
-fn what(file: &CheckedFile, places: &[CheckedPlace]) -> String {
+fn file_text(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
     let size = match (file.offset, file.existing_bytes) {
         (0, Some(there)) if there > end && file.action == LayoutAction::Use => {
@@ -247,13 +247,13 @@ fn replaced(file: &CheckedFile, how: &str) -> String {
     format!("removed ({} is too short), created again, {how}", bytes(file.existing_bytes.unwrap_or(0)))
 }
 
-fn length(span: &TimeSpan) -> String {
+fn length_text(span: &TimeSpan) -> String {
     match short(span) {
         text if text == "unbounded" => "however long it takes".to_owned(),
         text => text,
     }
 }
 
-fn rate(job: &CheckedJob) -> String {
+fn rate_text(job: &CheckedJob) -> String {
     job.rate_bytes_per_second.map(|rate| format!(" at {}/s", bytes(rate))).unwrap_or_default()
 }
