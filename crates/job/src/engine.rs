@@ -17,6 +17,8 @@ enum Property {
     Diskless,
     /// Cannot extend a file: a job that writes is laid out in full first.
     FixedSize,
+    /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
+    Atomic,
 }
 
 /// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
@@ -40,13 +42,13 @@ macro_rules! engines {
 }
 
 engines! {
-    IoUring: "io_uring", "io_uring(7)", Queued OneThread;
-    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued;
+    IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
+    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
-    Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall;
+    Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread;
     Vsync: "vsync", "readv(2), writev(2), neighbours joined", InCall;
@@ -67,6 +69,12 @@ impl EngineKind {
     #[must_use]
     pub fn cannot_extend(self) -> bool {
         self.has(Property::FixedSize)
+    }
+
+    /// True when the engine's system call can ask for untorn writes (RWF_ATOMIC).
+    #[must_use]
+    pub fn can_ask_for_atomic_writes(self) -> bool {
+        self.has(Property::Atomic)
     }
 
     /// True when one thread submits and reaps, which excludes `io_submit_mode=offload`.

@@ -3,7 +3,7 @@
 use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
-use crate::as_written::{asks, inert, name, place};
+use crate::as_written::{asks, inert, name, place, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
 
@@ -50,6 +50,17 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     known
 }
 
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let engine = EngineKind::from_word(job.options.engine());
+    if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
+        let message = "engine does not support atomic writes";
+        let help =
+            "remove `atomic`: fio has it for io_uring, libaio and pvsync2, and no engine here has it yet";
+        refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, help);
+    }
+}
+
 /// The private options of the job's engine. Those of other engines have their defaults.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
@@ -83,8 +94,16 @@ pub(crate) fn apply_rules(spec: &mut JobSpec) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{problems_of, refusals, spec_of};
+    use crate::testing::{first_refusal, problems_of, refusals, spec_of};
     use ferrio_job::{Choice as _, EngineKind, LibaioBackend};
+
+    #[test]
+    fn atomic_writes_are_refused_by_engines_that_cannot_ask_for_them() {
+        let want = "engine does not support atomic writes";
+        assert_eq!(first_refusal("atomic=1\ndirect=1\nrw=write\n"), want);
+        let able = problems_of("[a]\nioengine=libaio\natomic=1\nrw=write\nsize=4k\n");
+        assert_eq!(able[0].code, "unavailable-option", "for another reason");
+    }
 
     #[test]
     fn an_unknown_engine_is_refused_with_the_list_of_those_there_are() {

@@ -31,6 +31,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     measure::check(job, findings);
     buffers::check(job, findings);
     direction::check(job, findings);
+    engine::check(job, findings);
     zones::check_placement(job, findings);
     memory::check(job, findings);
     logs::check(job, findings);

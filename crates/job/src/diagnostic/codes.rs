@@ -144,9 +144,10 @@ subjects! {
         "replay-overrides-recording": "note: `write_iolog` beside `read_iolog`";
         "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
     }
-    "Trims and placement" {
+    "Trims, atomic writes and placement" {
         "trimwrite-with-ranges": "`num_range` above 1 is used with `rw=trimwrite`";
         "engine-without-ranges": "`num_range` above 1 is used with an engine that trims one range at a time";
+        "engine-without-atomic-writes": "`atomic` is used with an engine that cannot ask for atomic writes";
         "fdp-with-other-placement": "`fdp` is used together with another `dataplacement`";
     }
     "Rates and times" {

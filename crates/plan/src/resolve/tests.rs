@@ -111,7 +111,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),
         ("rw=trimwrite\nnum_range=3", "trimwrite-with-ranges", "3"),
         ("rw=trim\nnum_range=3", "engine-without-ranges", "3"),
-        ("rw=write\natomic=1", "unavailable-option", "atomic"),
+        ("rw=write\natomic=1", "engine-without-atomic-writes", "1"),
         ("fdp=1\ndataplacement=streams", "fdp-with-other-placement", "streams"),
         ("log_issue_time=1", "issue-time-without-offsets", "1"),
         ("ss_dur=4\nss_interval=5ms", "steadystate-interval-too-short", "5ms"),
