@@ -64,7 +64,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The interval report and the report would go to the same file.
-    #[error("the interval report and the report would both go to {0}; give each a file of its own")]
+    #[error("the interval report and the report would both go to {0}; choose a different file for each")]
     IntervalsInReport(String),
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]

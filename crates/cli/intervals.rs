@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(
             error,
             format!(
-                "the interval report and the report would both go to {other}; give each a file of its own"
+                "the interval report and the report would both go to {other}; choose a different file for each"
             )
         );
         let new =

@@ -112,12 +112,12 @@ fn stdin_again(job: &Job) -> Option<Diagnostic> {
     let first = given.text.split(':').next().unwrap_or_default();
     (first == STDIN).then(|| {
         Diagnostic::error(
-            "only one user of stdin is possible: job file or read_iolog",
+            "stdin can be read only once: by the job file or by read_iolog",
             given.value_origin.clone(),
         )
         .code("stdin-used-twice")
-        .label("standard input was the job file")
-        .help("write the iolog into a file")
+        .label("the job file was read from stdin")
+        .help("save the I/O log in a file")
     })
 }
 

@@ -63,7 +63,7 @@ impl Messages {
         self.note(&Diagnostic::error(message, Origin::Builtin).code("not-found"));
     }
 
-    /// The function that turns a line of `--debug` into this format.
+    /// The function that turns a debug message (`--debug`) into this format.
     #[must_use]
     pub fn debug_format(self) -> fn(String) -> String {
         if self.json {

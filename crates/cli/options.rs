@@ -131,7 +131,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output"),
     value("output-format", 'F', "FORMATS", REPORT, Format::HELP),
     flag("minimal", 'm', REPORT, "Report in the terse format only"),
-    value("append-terse", 'f', "X", REPORT, "Add the terse format to the chosen ones").optional(),
+    value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format").optional(),
     value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5"),
     own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does"),
     value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never"),
@@ -166,7 +166,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "strict",
         "PROGRAM",
         JOBS,
-        "How to read odd values of job options: ferrio refuses them, fio reads them as fio does",
+        "How to treat job option values that fio misreads: ferrio refuses them, fio reads them as fio does",
     ),
     flag("parse-only", 'P', JOBS, "Check job files and options; run nothing"),
     flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing"),
@@ -201,8 +201,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("server", 'S', "ADDRESS", NETWORK, "Wait for jobs from clients").optional().refused(NO_NETWORK),
     value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background").refused(NO_NETWORK),
     value("client", 'C', "ADDRESS", NETWORK, "Run the jobs on a server").refused(NO_NETWORK),
-    value("remote-config", 'R', "FILE", NETWORK, "Have the server read a job file of its own")
-        .refused(NO_NETWORK),
+    value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server").refused(NO_NETWORK),
     value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
         .refused("not implemented yet: there is no client/server mode; use --trigger on each machine"),
 ];

@@ -121,7 +121,7 @@ pub enum SettingsError {
     #[error("option --{0} is {1}")]
     Refused(&'static str, &'static str),
     /// `--profile` with a name that fio does not know either.
-    #[error("profile '{0}' not found: fio's profiles are act and tiobench, which are not implemented yet")]
+    #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
     NoProfile(String),
     /// An option that excludes others, and why.
     #[error("{1}")]

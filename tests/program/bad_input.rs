@@ -61,7 +61,7 @@ fn a_value_that_is_no_choice_lists_the_choices() {
 #[test]
 fn a_section_without_its_closing_bracket_is_an_error() {
     let error = refused("[global]\nsize=64k\n[a\nrw=read\n", 3, 1);
-    contains(&error, &["section without `]`"]);
+    contains(&error, &["section header without `]`"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_shift_register_that_cannot_begin_fails_its_job() {
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nrw=randread\nsize=60k\nrandom_generator=lfsr\n");
     let run = place.ferrio(&[&job]).run().ended_with(1);
-    assert!(run.stderr.contains("random_generator=lfsr cannot begin"), "{}", run.stderr);
+    assert!(run.stderr.contains("random_generator=lfsr cannot start"), "{}", run.stderr);
     assert!(run.stderr.contains("use another randseed, or random_generator=permute"), "{}", run.stderr);
 }
 
@@ -67,7 +67,7 @@ fn a_job_runs_without_a_map_if_it_may_and_fails_if_not() {
     let text =
         "[a]\nioengine=null\nrw=randread\nsize=100p\nbs=512\nnumber_ios=3\nrandom_generator=tausworthe64\n";
     let run = place.ferrio(&[&place.job(text)]).run().ended_with(1);
-    assert!(run.stderr.contains("does not fit the memory"), "{}", run.stderr);
+    assert!(run.stderr.contains("does not fit into memory"), "{}", run.stderr);
     let soft = place.job(&format!("{text}softrandommap=1\n"));
     let run = place.ferrio(&[&soft]).run().ended_with(0);
     assert!(run.stderr.contains("a: no memory for the random map, running without"), "{}", run.stderr);

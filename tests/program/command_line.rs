@@ -86,7 +86,7 @@ fn standard_input_is_empty_when_it_is_read_again_and_serves_one_reader() {
     assert_eq!(shown.stdout, "fio --name=a --bs=1k \nfio --name=x --ioengine=null --size=4k \nfio \n");
     let run = place.ferrio(&["-"]).input("[a]\nioengine=null\nread_iolog=-:x\n").run().ended_with(1);
     assert!(
-        run.stderr.contains("only one user of stdin") && run.stderr.contains("--> -:3:12"),
+        run.stderr.contains("stdin can be read only once") && run.stderr.contains("--> -:3:12"),
         "{}",
         run.stderr
     );

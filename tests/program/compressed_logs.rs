@@ -150,7 +150,7 @@ fn files_that_are_no_whole_compressed_log_are_answered() {
     let whole = inflate(&place, "x_lat.1.log.fz").succeeded().stdout;
     let run = inflate(&place, "half").ended_with(1);
     assert!(whole.starts_with(&run.stdout) && !run.stdout.is_empty() && run.stdout.ends_with('\n'));
-    assert!(run.stderr.contains("failed inflating log: -5: it is cut off"), "{}", run.stderr);
+    assert!(run.stderr.contains("failed inflating log: -5: truncated"), "{}", run.stderr);
 }
 
 #[test]

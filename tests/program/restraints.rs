@@ -64,7 +64,7 @@ fn a_target_that_no_depth_meets_is_told_when_the_job_ends() {
     let run = place.ferrio(&words).run().succeeded();
     assert_eq!(number(&run.json(), "/jobs/0/latency_depth"), 1);
     let want =
-        "a: latency_target of 1000 nsec not met: at depth 1 less than 50% of the I/Os were within it\n";
+        "a: latency_target of 1000 nsec not met: even at depth 1, less than 50% of the I/Os were within it\n";
     assert_eq!(run.messages(), want);
 }
 

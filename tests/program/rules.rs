@@ -32,7 +32,7 @@ fn all_that_is_wrong_is_told_at_once_and_before_what_is_missing() {
             "rate and rate_iops are mutually exclusive",
             "6 | rate_iops=9",
             "option `lockmem` is not implemented yet",
-            "it asks for: Pin this much memory",
+            "its purpose: Pin this much memory",
             "remove the option",
         ],
     );

@@ -47,7 +47,11 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let least = volume::least_seconds(spec).min(early);
     // Run time counts from the end of the ramp.
     let ramp = (limits.ramp_size > 0).then(|| {
-        format!("job {} ends some time after {} of ramp_size are done", spec.name, bytes(limits.ramp_size))
+        format!(
+            "job {} ends some time after {} of ramp_size are transferred",
+            spec.name,
+            bytes(limits.ramp_size)
+        )
     });
     let most = if ramp.is_some() { f64::INFINITY } else { planned };
     if limits.time_based {

@@ -174,7 +174,7 @@ pub trait Engine: Sized {
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let _ = (index, file);
         Err(EngineError::new("attach", Errno::ENOTSUP).hint(
-            "this engine needs all files of a job open from the start: drop openfiles and fsync_on_close",
+            "this engine needs all files of a job open from the start: remove openfiles and fsync_on_close",
         ))
     }
 

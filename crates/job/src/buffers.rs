@@ -45,8 +45,8 @@ pub struct Dedupe {
 choices! {
     /// `dedupe_mode`: where duplicate contents come from.
     pub enum DedupeMode default Repeat {
-        Repeat: "repeat", "Repeat the next block that is unique";
-        WorkingSet: "working_set", "Take blocks from a fixed set";
+        Repeat: "repeat", "A duplicate repeats the next unique block";
+        WorkingSet: "working_set", "Duplicates come from a fixed set of blocks";
     }
 }
 

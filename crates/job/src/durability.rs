@@ -15,9 +15,9 @@ pub struct SyncFileRange {
 choices! {
     /// What a call of sync_file_range does.
     pub enum SyncFileRangeFlag {
-        WaitBefore: "wait_before", "Wait for what is being written";
+        WaitBefore: "wait_before", "Wait for writes already in progress";
         Write: "write", "Start writing";
-        WaitAfter: "wait_after", "Wait for what was started";
+        WaitAfter: "wait_after", "Wait for the writes just started";
     }
 }
 
@@ -48,10 +48,10 @@ choices! {
     /// `fadvise_hint=`: advice to the kernel about the access pattern of regular files and block devices.
     pub enum Fadvise default ByPattern {
         None: "0", "No advice";
-        ByPattern: "1", "Advice by the job's pattern";
+        ByPattern: "1", "Advice that matches the job's pattern";
         Random: "random", "Random access";
         Sequential: "sequential", "Sequential access";
-        NoReuse: "noreuse", "Data is used once";
+        NoReuse: "noreuse", "Data is accessed only once";
     }
 }
 

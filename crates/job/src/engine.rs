@@ -51,7 +51,7 @@ engines! {
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread;
-    Vsync: "vsync", "readv(2), writev(2), neighbours joined", InCall;
+    Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCall;
 }
 
 impl EngineKind {

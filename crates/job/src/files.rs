@@ -29,11 +29,11 @@ choices! {
     /// `file_service_type`, as a word.
     pub enum FileServiceType default RoundRobin {
         Random: "random", "Any file";
-        Zipf: "zipf", "Few files very often: zipf:theta";
-        Pareto: "pareto", "Few files very often: pareto:h";
-        Normal: "normal", "A bell: normal:deviation";
+        Zipf: "zipf", "Few files get most I/Os: zipf:theta";
+        Pareto: "pareto", "Few files get most I/Os: pareto:h";
+        Normal: "normal", "Bell curve: normal:deviation";
         = Normal: "gauss";
-        RoundRobin: "roundrobin", "One after the other, again and again";
+        RoundRobin: "roundrobin", "All files in turn";
         Sequential: "sequential", "One file to its end, then the next";
     }
 }
@@ -67,13 +67,13 @@ choices! {
     pub enum Fallocate default Native {
         None: "none", "Reserve nothing";
         /// Failures are ignored.
-        Native: "native", "fallocate(2) where it works";
+        Native: "native", "fallocate(2) where supported";
         /// Failures are reported.
         Posix: "posix", "posix_fallocate(3)";
         /// FALLOC_FL_KEEP_SIZE; a failure fails the job.
-        Keep: "keep", "Reserve, leave the file's size";
+        Keep: "keep", "Reserve space, keep the file size";
         /// A failure fails the job.
-        Truncate: "truncate", "Set the file's size only";
+        Truncate: "truncate", "Set the file size, reserve nothing";
         = None: "0";
         = Posix: "1";
     }

@@ -43,7 +43,7 @@ pub struct Depth {
 choices! {
     /// `io_submit_mode`: who submits the I/Os of a job.
     pub enum SubmitMode default Inline {
-        Inline: "inline", "The job itself submits and completes";
+        Inline: "inline", "The job's own thread submits";
         Offload: "offload", "A pool of threads submits";
     }
 }
@@ -87,7 +87,7 @@ choices! {
     /// `zonemode`: what the zone options mean.
     pub enum ZoneMode default None {
         None: "none", "No zones";
-        Strided: "strided", "Zones made by zonesize and zoneskip";
+        Strided: "strided", "Zones defined by zonesize and zoneskip";
         /// Not available here.
         Zbd: "zbd", "Zones of a zoned block device";
     }

@@ -57,12 +57,12 @@ pub struct Tolerance {
 choices! {
     /// `continue_on_error`: the classes of errors that do not end a job.
     pub enum ContinueOnError default None {
-        None: "none", "End at the first error";
-        Read: "read", "Go on after failed reads";
-        Write: "write", "Go on after failed writes";
-        Io: "io", "Go on after failed reads and writes";
-        Verify: "verify", "Go on after wrong data";
-        All: "all", "Go on after all of these";
+        None: "none", "Stop at the first error";
+        Read: "read", "Continue after failed reads";
+        Write: "write", "Continue after failed writes";
+        Io: "io", "Continue after failed reads and writes";
+        Verify: "verify", "Continue after verification failures";
+        All: "all", "Continue after all of these";
         = None: "0";
         = All: "1";
     }

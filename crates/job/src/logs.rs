@@ -52,7 +52,7 @@ choices! {
     /// `log_window_value`: what a row of averaged logs holds.
     pub enum WindowValue default Average {
         Average: "avg", "Mean of the window";
-        Maximum: "max", "Largest of the window";
+        Maximum: "max", "Maximum of the window";
         /// In two columns.
         Both: "both", "Both";
         = Average: "0";

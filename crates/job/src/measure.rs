@@ -50,9 +50,9 @@ impl Measure {
 choices! {
     /// `unified_rw_reporting`.
     pub enum UnifiedReporting default None {
-        None: "none", "Each direction by itself";
-        Mixed: "mixed", "All directions as one";
-        Both: "both", "Each by itself, and all as one";
+        None: "none", "Each direction separately";
+        Mixed: "mixed", "All directions combined";
+        Both: "both", "Each separately, and all combined";
         = None: "0";
         = Mixed: "1";
         = Both: "2";
@@ -62,8 +62,8 @@ choices! {
 choices! {
     /// `kb_base`: what the prefixes of sizes stand for.
     pub enum KbBase default Binary {
-        Binary: "1024", "k is 1024 and KiB 1000 when reading; binary when printing";
-        Decimal: "1000", "k is 1000 and KiB 1024; decimal when printing";
+        Binary: "1024", "Values: k is 1024, KiB 1000; reports: binary units";
+        Decimal: "1000", "Values: k is 1000, KiB 1024; reports: decimal units";
     }
 }
 
@@ -81,7 +81,7 @@ impl KbBase {
 choices! {
     /// `unit_base`: what bandwidths are counted in.
     pub enum UnitBase default Automatic {
-        Automatic: "0", "As the engine counts";
+        Automatic: "0", "The engine's own unit";
         Bytes: "8", "Bytes";
         Bits: "1", "Bits";
     }
@@ -105,6 +105,6 @@ choices! {
         Kernel: "gettimeofday", "gettimeofday(2)";
         = Kernel: "clock_gettime", "clock_gettime(2)";
         /// Its time stamp counter; with a note if that is not reliable.
-        Cpu: "cpu", "The CPU's own counter";
+        Cpu: "cpu", "The CPU's time stamp counter";
     }
 }

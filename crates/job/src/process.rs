@@ -9,10 +9,10 @@ choices! {
     /// `numa_mem_policy`, as a word.
     pub enum NumaMode {
         Default: "default", "The system's policy";
-        Prefer: "prefer", "One node first: prefer:0";
+        Prefer: "prefer", "Preferably one node: prefer:0";
         Bind: "bind", "These nodes only: bind:0-1";
-        Interleave: "interleave", "Nodes in turn: interleave:0-1";
-        Local: "local", "The node that asks";
+        Interleave: "interleave", "Pages on the nodes in turn: interleave:0-1";
+        Local: "local", "The node of the CPU that allocates";
     }
 }
 
@@ -34,8 +34,8 @@ pub enum MemoryPolicy {
 choices! {
     /// `cpus_allowed_policy`: how jobs share the CPUs that they name.
     pub enum CpusAllowedPolicy default Shared {
-        Shared: "shared", "Every job on all of these CPUs";
-        Split: "split", "One CPU for each job";
+        Shared: "shared", "All jobs share the CPUs";
+        Split: "split", "One of the CPUs for each job";
     }
 }
 

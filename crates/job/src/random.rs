@@ -56,13 +56,13 @@ pub enum Distribution {
 choices! {
     /// `random_distribution`, as a word.
     pub enum DistributionType default Random {
-        Random: "random", "All offsets alike";
-        Zipf: "zipf", "Few offsets very often: zipf:theta";
-        Pareto: "pareto", "Few offsets very often: pareto:h";
-        Normal: "normal", "A bell: normal:deviation";
-        Zoned: "zoned", "Shares of regions in percent: zoned:access/size:...";
-        ZonedAbs: "zoned_abs", "Shares of regions in bytes: zoned_abs:access/size:...";
-        Sequence: "sequence", "Offsets in a given order";
+        Random: "random", "All offsets equally often";
+        Zipf: "zipf", "Few offsets get most I/Os: zipf:theta";
+        Pareto: "pareto", "Few offsets get most I/Os: pareto:h";
+        Normal: "normal", "Bell curve: normal:deviation";
+        Zoned: "zoned", "Shares of I/Os per region, sizes in percent: zoned:share/size:...";
+        ZonedAbs: "zoned_abs", "Shares of I/Os per region, sizes in bytes: zoned_abs:share/size:...";
+        Sequence: "sequence", "A list of offsets, repeated: sequence:0,2,1";
     }
 }
 

@@ -41,8 +41,8 @@ impl Rates {
 choices! {
     /// `rate_process`: when the I/Os of a limited job are due.
     pub enum RateProcess default Linear {
-        Linear: "linear", "At equal distances";
-        Poisson: "poisson", "At random distances";
+        Linear: "linear", "At equal intervals";
+        Poisson: "poisson", "At random intervals, a Poisson process";
     }
 }
 

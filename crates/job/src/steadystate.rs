@@ -30,11 +30,11 @@ impl SteadyFigure {
 choices! {
     /// `steadystate`: which figure is judged, and how.
     pub enum SteadyTest default IopsSlope {
-        Iops: "iops", "Largest distance of IOPS from their mean";
+        Iops: "iops", "Largest deviation of IOPS from the mean";
         IopsSlope: "iops_slope", "Slope of IOPS";
-        Bandwidth: "bw", "Largest distance of bandwidth from its mean";
+        Bandwidth: "bw", "Largest deviation of bandwidth from the mean";
         BandwidthSlope: "bw_slope", "Slope of bandwidth";
-        Latency: "lat", "Largest distance of latency from its mean";
+        Latency: "lat", "Largest deviation of latency from the mean";
         LatencySlope: "lat_slope", "Slope of latency";
     }
 }

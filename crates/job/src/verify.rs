@@ -77,7 +77,7 @@ choices! {
         Crc32: "crc32", "32-bit CRC";
         = Crc32c: "crc32c-intel";
         /// Castagnoli.
-        Crc32c: "crc32c", "CRC-32C, in hardware where there is some";
+        Crc32c: "crc32c", "CRC-32C, in hardware where available";
         /// CRC-16/ARC.
         Crc16: "crc16", "16-bit CRC";
         /// As MMC cards use it.
@@ -93,8 +93,8 @@ choices! {
         /// XXH32 with seed 1.
         Xxhash: "xxhash", "xxHash";
         Meta: "meta", "Headers only";
-        Pattern: "pattern", "The verify_pattern alone";
-        PatternHdr: "pattern_hdr", "A header and the verify_pattern";
+        Pattern: "pattern", "verify_pattern without a header";
+        PatternHdr: "pattern_hdr", "verify_pattern with a header";
         /// Blocks are read back but not checked.
         Null: "null", "Read back, check nothing";
     }

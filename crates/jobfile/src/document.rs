@@ -209,11 +209,11 @@ fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str
             let (code, message, label) = match error {
                 SyntaxError::SectionNotClosed if line.contains(']') => (
                     "text-after-section",
-                    "text after the `]` of a section",
-                    "the section's name ends before this line does",
+                    "text after the `]` of a section header",
+                    "nothing may follow the `]`",
                 ),
                 SyntaxError::SectionNotClosed => {
-                    ("unclosed-section", "section without `]`", "the closing `]` is missing")
+                    ("unclosed-section", "section header without `]`", "the closing `]` is missing")
                 }
                 SyntaxError::SectionName => {
                     ("bracket-in-section", "section name with a `]` in it", "a name ends at the first `]`")
@@ -247,12 +247,14 @@ fn text_error(why: Unreadable, origin: Origin) -> Diagnostic {
             .code("byte-order-mark")
             .label("an invisible U+FEFF precedes this line")
             .help("save the file as UTF-8 without a byte order mark"),
-        Unreadable::Long(bytes) => Diagnostic::error(format!("a line of {bytes} bytes"), origin.part(0, 1))
-            .code("long-line")
-            .label(format!("the limit is {LINE}"))
-            .help("give the option several times, or use a shorter value"),
+        Unreadable::Long(bytes) => {
+            Diagnostic::error(format!("the line has {bytes} bytes"), origin.part(0, 1))
+                .code("long-line")
+                .label(format!("the limit is {LINE}"))
+                .help("give the option several times, or use a shorter value")
+        }
         Unreadable::LongName(bytes) => {
-            Diagnostic::error(format!("a section name of {bytes} bytes"), origin.part(0, 1))
+            Diagnostic::error(format!("the section name has {bytes} bytes"), origin.part(0, 1))
                 .code("long-name")
                 .label(format!("the limit is {NAME}"))
         }

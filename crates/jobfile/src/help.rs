@@ -246,10 +246,10 @@ mod tests {
                 type: string (opt=bla)
              default: native
         valid values: none       Reserve nothing
-                    : native     fallocate(2) where it works
+                    : native     fallocate(2) where supported
                     : posix      posix_fallocate(3)
-                    : keep       Reserve, leave the file's size
-                    : truncate   Set the file's size only
+                    : keep       Reserve space, keep the file size
+                    : truncate   Set the file size, reserve nothing
                     : 0          Same as none
                     : 1          Same as posix
         ");

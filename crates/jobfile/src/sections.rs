@@ -150,20 +150,17 @@ impl Splice<'_> {
         self.library.spliced += 1 + entries.len();
         let name_of = |source| self.library.sources.name(source);
         let refusal = if self.stack.iter().any(|&outer| name_of(outer) == name_of(source)) {
-            Some(("circular-include", "leads back to itself".to_owned()))
+            Some(("circular-include", "includes itself".to_owned()))
         } else if self.stack.len() > DEPTH {
             Some(("deep-include", format!("is nested too deeply: the limit is {DEPTH} levels")))
         } else if self.library.spliced > SPLICED {
-            Some((
-                "endless-include",
-                format!("is one too many: the limit is {SPLICED} lines from included files"),
-            ))
+            Some(("endless-include", format!("exceeds the limit of {SPLICED} lines from included files")))
         } else {
             None
         };
         if let Some((code, why)) = refusal {
             let diagnostic = Diagnostic::error(format!("the include file `{name}` {why}"), origin).code(code);
-            self.wrong.push(diagnostic.label("goes no further").help(self.chain(source)));
+            self.wrong.push(diagnostic.label("not read").help(self.chain(source)));
             return;
         }
         self.stack.push(source);

@@ -25,8 +25,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.bs_unaligned = options.value(Opt::BsUnaligned);
     spec.bs_is_seq_rand = options.value(Opt::BsIsSeqRand);
     if spec.bs_unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
-        let message =
-            "bs_unaligned and verify cannot be used together: headers are at multiples of the interval";
+        let message = "bs_unaligned and verify cannot be used together: verify headers are at multiples of verify_interval";
         let help = "remove one of the two";
         refuse(findings, job, &[Opt::BsUnaligned], "bs-unaligned-with-verify", message, help);
     }

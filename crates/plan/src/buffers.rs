@@ -30,7 +30,7 @@ inert! {
         "blocks that are verified are all different";
     BufferCompressChunk:
         |job| !asks(job, Opt::BufferCompressPercentage) && !asks(job, Opt::DedupePercentage);
-        "contents do not compress without `buffer_compress_percentage`";
+        "buffers are not compressible without `buffer_compress_percentage`";
 }
 
 /// Rules about the job as written.
@@ -220,7 +220,7 @@ pub(crate) fn working_set_fits_the_memory(
     if memory > 0 && bytes > memory / 2 {
         let blocks = spec.working_set_blocks();
         let message = format!(
-            "a dedupe working set of {blocks} blocks needs {} MiB of memory, and the machine has {}",
+            "a dedupe working set of {blocks} blocks needs {} MiB of memory, but the machine has {}",
             bytes >> 20,
             machine.memory_mib
         );
@@ -237,7 +237,7 @@ pub(crate) fn global_duplicates_need_known_seeds(set: &JobSet, findings: &mut Fi
     if let (Some(job), Some(unknown)) = (set.jobs.iter().find(shares), unknown) {
         let name = name(unknown);
         let message =
-            format!("dedupe_global needs known seeds, and job {name} has none because of randrepeat=0");
+            format!("dedupe_global needs known seeds, but randrepeat=0 gives job {name} random ones");
         let help = "set `randseed` in that job, or remove its `randrepeat=0`";
         refuse(findings, job, &[Opt::DedupeGlobal], "dedupe-global-without-seed", message, help);
     }
@@ -376,7 +376,7 @@ mod tests {
     fn a_working_set_larger_than_the_memory_is_refused() {
         let text = "[a]\nioengine=null\nrw=write\ndedupe_mode=working_set\ndedupe_percentage=5\nsize=8t\n";
         let want =
-            "a dedupe working set of 107374182 blocks needs 1228 MiB of memory, and the machine has 1024";
+            "a dedupe working set of 107374182 blocks needs 1228 MiB of memory, but the machine has 1024";
         assert_eq!(refusals(text), [want]);
         assert!(plan_of(&text.replace("8t", "2t")).is_ok());
     }
@@ -385,7 +385,7 @@ mod tests {
     fn global_duplicates_of_a_job_without_a_seed_are_refused() {
         let text = "[global]\nioengine=null\nsize=1m\nrw=write\n[a]\ndedupe_percentage=50\ndedupe_mode=working_set\n\
                     dedupe_global=1\n[b]\nrandrepeat=0\n";
-        let want = "dedupe_global needs known seeds, and job b has none because of randrepeat=0";
+        let want = "dedupe_global needs known seeds, but randrepeat=0 gives job b random ones";
         assert_eq!(refusals(text), [want]);
         assert!(plan_of(&format!("{text}randseed=3\n")).is_ok());
         assert!(plan_of(&text.replace("dedupe_global=1", "")).is_ok());

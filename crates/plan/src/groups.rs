@@ -160,7 +160,7 @@ impl Groups {
         spec.limits.io_size = regions.io_size;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
-            let text = "file_append makes one pass: further `loops` find nothing beyond the end of the files";
+            let text = "file_append makes one pass: `loops` above 1 has no effect";
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);

@@ -76,12 +76,12 @@ pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findin
     }
     if spec.engine.cannot_extend() {
         let message =
-            format!("fill_device needs files that can grow, and those of {} cannot", spec.engine.word());
+            format!("fill_device needs files that can grow, but files of {} cannot", spec.engine.word());
         let help = "choose another engine, or remove `fill_device`";
         refuse(findings, job, &[Opt::FillDevice, Opt::Ioengine], "engine-cannot-fill", message, help);
     }
     if only_a_full_device_limits(spec, job) && spec.rw.is_random() {
-        let message = "a random writer with fill_device needs a size to draw offsets from";
+        let message = "random writes with fill_device need `size`, the range of the offsets";
         refuse(findings, job, &[Opt::FillDevice], "fill-at-random-without-size", message, "add `size`");
     }
 }
@@ -141,10 +141,10 @@ mod tests {
     #[test]
     fn what_cannot_fill_a_device_is_refused() {
         let refused = refusals("[a]\nioengine=null\nfill_device=1\nrw=randwrite\n");
-        assert_eq!(refused, ["a random writer with fill_device needs a size to draw offsets from"]);
+        assert_eq!(refused, ["random writes with fill_device need `size`, the range of the offsets"]);
         assert!(wrong("rw=randwrite\nfill_device=1\n").is_empty());
         let refused = refusals("[a]\nioengine=mmap\nfill_device=1\nrw=write\nsize=8k\n");
-        assert_eq!(refused, ["fill_device needs files that can grow, and those of mmap cannot"]);
+        assert_eq!(refused, ["fill_device needs files that can grow, but files of mmap cannot"]);
         let refused = refusals("[a]\nsize=8k\nfill_device=1\nrw=write\noverwrite=1\n");
         assert_eq!(refused, ["option `fill_device` with `overwrite` is not implemented yet"]);
         let refused = refusals("[a]\nioengine=null\nsize=8k\nfill_device=1\nrw=rw\n");

@@ -45,7 +45,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
         let blocks = if buffer > 0 { format!(" with blocks of {buffer} bytes") } else { String::new() };
         let (iodepth, needed, there) = (spec.units(), bytes >> 20, machine.memory_mib);
         let message =
-            format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, and the machine has {there}");
+            format!("iodepth={iodepth}{blocks} needs {needed} MiB of memory, but the machine has {there}");
         let opt = if spec.units() > 1 { Opt::Iodepth } else { largest_block(job) };
         let help = "use a smaller `iodepth` or smaller blocks";
         refuse(findings, job, &[opt], "buffers-exceed-memory", message, help);
@@ -71,8 +71,8 @@ fn alignment_is_a_power_of_two(job: &Job, align: u64, findings: &mut Findings) {
 
 fn huge_pages_have_the_size_of_a_page(job: &Job, size: u64, findings: &mut Findings) {
     if !size.is_power_of_two() || size < 4096 {
-        let message = format!("hugepage-size={size} is not the size of a page");
-        let help = "/sys/kernel/mm/hugepages lists the sizes of this machine, usually 2m and 1g";
+        let message = format!("hugepage-size={size} is not a page size of this machine");
+        let help = "/sys/kernel/mm/hugepages lists the available sizes, usually 2m and 1g";
         refuse(findings, job, &[Opt::HugepageSize], "not-a-page-size", message, help);
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     fn a_huge_page_has_the_size_of_a_page() {
         assert_eq!(
             first_refusal("mem=mmaphuge\nhugepage-size=3m\n"),
-            "hugepage-size=3145728 is not the size of a page"
+            "hugepage-size=3145728 is not a page size of this machine"
         );
         assert!(wrong("mem=shmhuge\nhugepage-size=2m\n").is_empty());
         assert!(wrong("hugepage-size=3m\n").is_empty(), "without effect");
@@ -131,10 +131,10 @@ mod tests {
         let job = |engine: &str, rest: &str| format!("[a]\nioengine={engine}\nsize=1m\n{rest}");
         let problem = &problems_of(&job("io_uring", "iodepth=2147483647\n"))[0];
         assert_eq!(problem.code, "buffers-exceed-memory");
-        let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, and the machine has 1024";
+        let want = "iodepth=2147483647 with blocks of 4096 bytes needs 8912895 MiB of memory, but the machine has 1024";
         assert_eq!(problem.message, want);
         assert_eq!(refusals(&job("libaio", "iodepth=2k\nbs=1m\n")).len(), 1);
-        let want = "iodepth=2147483647 needs 524287 MiB of memory, and the machine has 1024";
+        let want = "iodepth=2147483647 needs 524287 MiB of memory, but the machine has 1024";
         assert_eq!(refusals(&job("null", "iodepth=2147483647\n")), [want]);
         let problem = &problems_of(&job("psync", "bsrange=4k-2g\n"))[0];
         assert!(matches!(problem.origin, Origin::File { line: 4, column: 9, .. }), "{:?}", problem.origin);

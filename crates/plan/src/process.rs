@@ -42,7 +42,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings
         }
         let message = match cpus.iter().find(|&&cpu| cpu > max) {
             Some(cpu) => format!("CPU {cpu} too large (max={max})"),
-            None if cpus.is_empty() => "no CPU is left to run on".to_owned(),
+            None if cpus.is_empty() => "the list names no CPU".to_owned(),
             None => continue,
         };
         refuse(findings, job, &[opt], "no-such-cpu", message, "name CPUs that this machine has");

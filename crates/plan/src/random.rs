@@ -121,7 +121,7 @@ pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) 
     {
         let path = file.path.display();
         let text =
-            format!("a zone is larger than {path}: a random choice beyond the end of the file ends its pass");
+            format!("a zone is larger than {path}: a random offset beyond the end of the file ends the pass");
         findings.note(note(job, &[Opt::Zonerange, Opt::Zonesize], "offsets-beyond-file", text));
     }
 }
@@ -138,7 +138,9 @@ fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
             let sum =
                 |d| lists[d].iter().fold(0, |sum: u64, zone: &AccessZone| sum.saturating_add(zone.size));
             Direction::ALL.into_iter().find(|&d| exceeds(d, sum(d)))?;
-            Some(format!("zoned_abs sizes exceed file size: a choice beyond the end of {path} ends its pass"))
+            Some(format!(
+                "zoned_abs sizes exceed file size: an offset beyond the end of {path} ends the pass"
+            ))
         }
         Distribution::Sequence { blocks, .. } => {
             let last = blocks.iter().max()?;
@@ -217,8 +219,9 @@ fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
     let shape = shape.word();
     if spec.random_order == RandomOrder::Permute {
-        let message =
-            format!("random_generator=permute visits every block once, random_distribution={shape} does not");
+        let message = format!(
+            "random_generator=permute visits every block once, but random_distribution={shape} does not"
+        );
         let help = "remove one of the two";
         let opts = [Opt::RandomGenerator, Opt::RandomDistribution];
         refuse(findings, job, &opts, "permute-with-distribution", message, help);
@@ -242,7 +245,7 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
         refuse(findings, job, &opts, "permute-with-unequal-blocks", message, help);
     } else if blocks().any(|block| block.max > first.align) {
         let text =
-            "random_generator=permute starts one I/O at each block; longer ones reach into the next blocks";
+            "random_generator=permute starts one I/O at each block; longer I/Os overlap the next blocks";
         findings.note(note(job, &[Opt::RandomGenerator], "permute-overlaps", text));
     }
 }
@@ -311,7 +314,7 @@ mod tests {
         let found = notes("size=40k\nrandom_distribution=zoned_abs:50/20k:50/40k");
         assert_eq!(
             found,
-            ["zoned_abs sizes exceed file size: a choice beyond the end of a.0.0 ends its pass"]
+            ["zoned_abs sizes exceed file size: an offset beyond the end of a.0.0 ends the pass"]
         );
         assert!(notes("size=60k\nrandom_distribution=zoned_abs:50/20k:50/40k").is_empty());
         let found = notes("size=40k\nrandom_distribution=sequence:1,10");
@@ -322,7 +325,7 @@ mod tests {
     #[test]
     fn zones_larger_than_a_file_get_a_note() {
         let zones = "zonemode=strided\nzonesize=16k\nzonerange=32k";
-        let want = "a zone is larger than a.0.0: a random choice beyond the end of the file ends its pass";
+        let want = "a zone is larger than a.0.0: a random offset beyond the end of the file ends the pass";
         assert_eq!(notes(&format!("size=20k\n{zones}")), [want]);
         assert!(notes(&format!("size=32k\n{zones}")).is_empty());
     }
@@ -399,7 +402,7 @@ mod tests {
 
     #[test]
     fn an_order_of_all_blocks_has_no_distribution() {
-        let want = "random_generator=permute visits every block once, random_distribution=zipf does not";
+        let want = "random_generator=permute visits every block once, but random_distribution=zipf does not";
         let both = "rw=randread\nrandom_generator=permute\nrandom_distribution=zipf:1.2\n";
         assert_eq!(first_refusal(both), want);
         let found = notes_of("rw=randread\nrandom_generator=lfsr\nrandom_distribution=zipf:1.2\n");

@@ -166,7 +166,7 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
             ("unavailable-option", message, &given.origin, WITHOUT.to_owned())
         }
     };
-    let label = format!("it asks for: {}", row.help);
+    let label = format!("its purpose: {}", row.help);
     Some(Diagnostic::error(message, origin.clone()).code(code).label(label).help(help))
 }
 
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(problem.message, "option `lockmem` is not implemented yet");
         assert_eq!(
             problem.label,
-            "it asks for: Pin this much memory in each worker, to simulate a smaller machine"
+            "its purpose: Pin this much memory in each worker, to simulate a smaller machine"
         );
         let want = "remove the option to run the job without it; only `0` is accepted";
         assert_eq!(problem.help.as_deref(), Some(want));

@@ -92,7 +92,7 @@ impl LogWriter {
         match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
-                report(problem(format!("no logs are written: cannot start their thread: {error}")));
+                report(problem(format!("no logs are written: the log thread cannot be started: {error}")));
                 None
             }
         }
@@ -111,7 +111,7 @@ impl LogWriter {
     pub fn finish(self, result: &mut RunResult) -> Vec<Diagnostic> {
         if self.sender.is_stuck() {
             return vec![problem(format!(
-                "the logs are incomplete: their disk accepted no writes for {} s after the run was to end",
+                "the logs are incomplete: their disk accepted no writes for {} s at the end of the run",
                 PATIENCE.as_secs()
             ))];
         }
@@ -156,7 +156,7 @@ impl RunLogs {
             && let Err(error) = run_on(self.cpus.iter().map(|&cpu| cpu as usize))
         {
             self.problems.push(problem(format!(
-                "log_compression_cpus: logs are written on any CPU: {}",
+                "log_compression_cpus has no effect, logs are written on any CPU: {}",
                 reason(&error)
             )));
         }

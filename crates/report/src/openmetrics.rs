@@ -33,13 +33,15 @@ pub fn to_openmetrics(report: &RunReport) -> String {
 
 /// About the run.
 const RUN: &[Family<RunReport>] = &[
-    gauge("ferrio_run_info", "Always 1; which program ran where", about),
-    gauge("ferrio_run_start_timestamp_seconds", "When the first job started, since 1970", |report| {
+    gauge("ferrio_run_info", "Always 1; the program and the machine, as labels", about),
+    gauge("ferrio_run_start_timestamp_seconds", "Unix time at which the first job started", |report| {
         maybe(facts(report).map(|run| seconds_of_ms(run.started_ms)))
     }),
-    gauge("ferrio_run_elapsed_seconds", "Time from then to the end", |report| {
-        maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms)))
-    }),
+    gauge(
+        "ferrio_run_elapsed_seconds",
+        "Time from the start of the first job to the end of the run",
+        |report| maybe(facts(report).map(|run| seconds_of_ms(run.elapsed_ms))),
+    ),
     gauge("ferrio_run_jobs", "Jobs of the run by how they ended", |report| {
         let ends = facts(report).map(|&RunFacts { jobs, failed_jobs, .. }| {
             [("completed", jobs.saturating_sub(failed_jobs)), ("failed", failed_jobs)]
@@ -51,23 +53,25 @@ const RUN: &[Family<RunReport>] = &[
         "Number of the signal that ended the run, 0 if it ended by itself",
         |report| maybe(facts(report).map(|run| f64::from(run.signal.unwrap_or(0)))),
     ),
-    gauge("ferrio_run_warnings", "Reasons to doubt the figures by kind", |report| {
+    gauge("ferrio_run_warnings", "Warnings about the figures, by code", |report| {
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
         report.warnings().iter().for_each(|warning| *kinds.entry(&*warning.code).or_default() += 1);
         each("code", kinds)
     }),
-    gauge("ferrio_report_timestamp_seconds", "When the report was made, since 1970", |report| {
+    gauge("ferrio_report_timestamp_seconds", "Unix time at which the report was made", |report| {
         one(report.timestamp_ms as f64 / 1e3)
     }),
-    gauge("ferrio_job_option_info", "Always 1; an option of the jobs of an entry as it was written", options),
+    gauge("ferrio_job_option_info", "Always 1; an option of the entry as written, as labels", options),
 ];
 
 /// About one entry.
 const ENTRIES: &[Family<JobReport>] = &[
-    gauge("ferrio_job_instances", "Jobs summed up in this entry", |job| one(job.text.jobs as u64)),
-    gauge("ferrio_job_start_timestamp_seconds", "When I/O began, or the ramp ended, since 1970", |job| {
-        maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start)))
-    }),
+    gauge("ferrio_job_instances", "Number of jobs merged into the entry", |job| one(job.text.jobs as u64)),
+    gauge(
+        "ferrio_job_start_timestamp_seconds",
+        "Time at which I/O began or the ramp ended, by the clock of job_start_clock_id",
+        |job| maybe((job.job_start > 0).then(|| seconds_of_ms(job.job_start))),
+    ),
     gauge("ferrio_job_runtime_seconds", "Time from start to end, summed over the jobs of the entry", |job| {
         one(seconds_of_ms(job.job_runtime))
     }),
@@ -76,46 +80,48 @@ const ENTRIES: &[Family<JobReport>] = &[
     }),
     counter(
         "ferrio_job_tolerated_errors",
-        "Errors that did not end the job, where errors are tolerated",
+        "Errors that did not end the job, with continue_on_error",
         |job| maybe(job.tolerated.map(|tolerated| tolerated.total_err)),
     ),
-    gauge("ferrio_job_cpu_ratio", "CPU time over run time", |job| {
+    gauge("ferrio_job_cpu_ratio", "CPU time divided by run time", |job| {
         each("mode", [("user", ratio(job.usr_cpu)), ("system", ratio(job.sys_cpu))])
     }),
     counter("ferrio_job_context_switches", "Context switches", |job| one(job.ctx)),
     counter("ferrio_job_page_faults", "Page faults", |job| {
         each("kind", [("major", job.majf), ("minor", job.minf)])
     }),
-    gauge("ferrio_job_iodepth_ratio", "Share of I/Os by the queue depth they met", |job| {
+    gauge("ferrio_job_iodepth_ratio", "Share of I/Os by the queue depth at which they were issued", |job| {
         shares("iodepth", &job.iodepth_level)
     }),
     gauge(
         "ferrio_job_submit_ratio",
-        "Share of submit calls by the number of I/Os they handed over, up to",
+        "Share of submit calls by the number of I/Os submitted, up to the label",
         |job| shares("ios", &job.iodepth_submit),
     ),
     gauge(
         "ferrio_job_complete_ratio",
-        "Share of reap calls by the number of I/Os they got back, up to",
+        "Share of reap calls by the number of I/Os returned, up to the label",
         |job| shares("ios", &job.iodepth_complete),
     ),
     gauge(
         "ferrio_job_latency_ratio",
-        "Share of I/Os by completion latency: below this many seconds and not below the label before",
+        "Share of I/Os whose completion latency in seconds is below the label and not below the one before it",
         latency_shares,
     ),
-    gauge("ferrio_job_latency_target_seconds", "Latency that was to be kept", |job| {
+    gauge("ferrio_job_latency_target_seconds", "The latency_target of the entry", |job| {
         maybe(target(job).map(|target| seconds_of_ns(target.latency_target_ns)))
     }),
-    gauge("ferrio_job_latency_target_ratio", "Share of I/Os that were to keep it", |job| {
-        maybe(target(job).map(|target| ratio(target.latency_percentile)))
-    }),
-    gauge("ferrio_job_latency_target_iodepth", "Queue depth that was found to keep it", |job| {
+    gauge(
+        "ferrio_job_latency_target_ratio",
+        "The latency_percentile of the entry: share of I/Os that must meet the latency target",
+        |job| maybe(target(job).map(|target| ratio(target.latency_percentile))),
+    ),
+    gauge("ferrio_job_latency_target_iodepth", "Queue depth found for the latency target", |job| {
         maybe(target(job).map(|target| u64::from(target.latency_depth)))
     }),
     gauge(
         "ferrio_job_steady",
-        "1 if the steady state was attained, 0 if not, where there was one to attain",
+        "1 if the steady state was attained, 0 if not; absent without steadystate",
         |job| maybe(job.steadystate.as_ref().map(|steady| u64::from(steady.attained))),
     ),
     gauge("ferrio_job_steady_iops", "I/Os per second in the window of the steady state", |job| {
@@ -126,13 +132,13 @@ const ENTRIES: &[Family<JobReport>] = &[
         "Bytes per second in the window of the steady state",
         |job| maybe(job.steadystate.as_ref().map(|steady| steady.data.bw_mean)),
     ),
-    counter("ferrio_syncs", "Calls of fsync, fdatasync and sync_file_range", |job| {
+    counter("ferrio_syncs", "Calls to fsync, fdatasync and sync_file_range", |job| {
         maybe(job.syncs().map(|syncs| syncs.total_ios))
     }),
-    summary("ferrio_sync_lat_seconds", "Latency of those calls", |job| {
+    summary("ferrio_sync_lat_seconds", "Latency of sync calls", |job| {
         job.syncs().map_or_else(Vec::new, |syncs| latency(&syncs.lat_ns))
     }),
-    gauge("ferrio_sync_lat_stddev_seconds", "Standard deviation of the latency of those calls", |job| {
+    gauge("ferrio_sync_lat_stddev_seconds", "Standard deviation of the latency of sync calls", |job| {
         job.syncs().map_or_else(Vec::new, |syncs| latency_stddev(&syncs.lat_ns))
     }),
 ];
@@ -140,7 +146,7 @@ const ENTRIES: &[Family<JobReport>] = &[
 /// About one direction of an entry.
 const DIRECTIONS: &[Family<DirectionReport>] = &[
     counter("ferrio_ios", "I/Os issued", |direction| one(direction.total_ios)),
-    counter("ferrio_short_ios", "I/Os that moved fewer bytes than asked", |direction| {
+    counter("ferrio_short_ios", "I/Os that moved fewer bytes than requested", |direction| {
         one(direction.short_ios)
     }),
     counter("ferrio_io_bytes", "Bytes moved", |direction| one(direction.io_bytes)),
@@ -153,20 +159,16 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
         "Bytes per second over the run time, rounded down",
         |direction| one(direction.bw_bytes),
     ),
-    summary(
-        "ferrio_iops_samples",
-        "I/Os per second of the intervals that the run was cut into",
-        |direction| {
-            let &DirectionReport { iops_min, iops_max, iops_mean, iops_samples, .. } = direction;
-            samples(iops_min, iops_max, iops_mean, iops_samples, 1)
-        },
-    ),
-    gauge("ferrio_iops_samples_stddev", "Standard deviation of those samples", |direction| {
+    summary("ferrio_iops_samples", "I/Os per second, sampled at intervals of iopsavgtime", |direction| {
+        let &DirectionReport { iops_min, iops_max, iops_mean, iops_samples, .. } = direction;
+        samples(iops_min, iops_max, iops_mean, iops_samples, 1)
+    }),
+    gauge("ferrio_iops_samples_stddev", "Standard deviation of the I/O rate samples", |direction| {
         maybe((direction.iops_samples > 0).then_some(direction.iops_stddev))
     }),
     summary(
         "ferrio_bandwidth_samples_bytes_per_second",
-        "Bytes per second of the intervals that the run was cut into",
+        "Bytes per second, sampled at intervals of bwavgtime",
         |direction| {
             let &DirectionReport { bw_min, bw_max, bw_mean, bw_samples, .. } = direction;
             samples(bw_min, bw_max, bw_mean, bw_samples, KIB)
@@ -174,12 +176,12 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
     ),
     gauge(
         "ferrio_bandwidth_samples_stddev_bytes_per_second",
-        "Standard deviation of those samples",
+        "Standard deviation of the bandwidth samples",
         |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB as f64)),
     ),
     gauge(
         "ferrio_bandwidth_group_ratio",
-        "Mean of the bandwidth samples over the bandwidth of the group, at most 1",
+        "Mean of the bandwidth samples divided by the bandwidth of the group, at most 1",
         |direction| maybe((direction.bw_samples > 0).then(|| ratio(direction.bw_agg))),
     ),
     summary("ferrio_slat_seconds", "Submission latency", |direction| latency(&direction.slat_ns)),
@@ -198,10 +200,10 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
     }),
     summary(
         "ferrio_response_seconds",
-        "Time from the moment an I/O was due to its completion, under a rate",
+        "Response time of a job with a rate: from the moment an I/O was due to its completion",
         |direction| direction.response_ns.as_ref().map_or_else(Vec::new, latency),
     ),
-    gauge("ferrio_response_stddev_seconds", "Standard deviation of that time", |direction| {
+    gauge("ferrio_response_stddev_seconds", "Standard deviation of the response time", |direction| {
         direction.response_ns.as_ref().map_or_else(Vec::new, latency_stddev)
     }),
 ];
@@ -211,7 +213,7 @@ const GROUPS: &[Family<GroupDirection>] = &[
     counter("ferrio_group_io_bytes", "Bytes moved by all entries of the group", |group| one(group.bytes)),
     gauge(
         "ferrio_group_bandwidth_bytes_per_second",
-        "Bytes of the group over its longest run time",
+        "Bytes moved by the group divided by its longest run time",
         |group| one(group.bw),
     ),
     gauge("ferrio_group_runtime_seconds", "Longest run time of an entry of the group", |group| {
@@ -224,24 +226,28 @@ const SECTOR: u64 = 512;
 
 /// About one disk.
 const DISKS: &[Family<DiskReport>] = &[
-    counter("ferrio_disk_ios", "I/Os that the disk completed during the run, whoever asked", |disk| {
+    counter("ferrio_disk_ios", "I/Os that the disk completed during the run, for all programs", |disk| {
         both(disk.read_ios, disk.write_ios)
     }),
-    counter("ferrio_disk_io_bytes", "Bytes that they moved", |disk| {
-        both(disk.read_sectors.saturating_mul(SECTOR), disk.write_sectors.saturating_mul(SECTOR))
-    }),
-    counter("ferrio_disk_merges", "I/Os that were merged with one in the queue", |disk| {
+    counter(
+        "ferrio_disk_io_bytes",
+        "Bytes that the disk transferred during the run, for all programs",
+        |disk| both(disk.read_sectors.saturating_mul(SECTOR), disk.write_sectors.saturating_mul(SECTOR)),
+    ),
+    counter("ferrio_disk_merges", "I/Os that were merged with another one in the queue", |disk| {
         both(disk.read_merges, disk.write_merges)
     }),
-    counter("ferrio_disk_io_seconds", "Time of all I/Os of the disk added up", |disk| {
+    counter("ferrio_disk_io_seconds", "Sum of the times of all I/Os of the disk", |disk| {
         each(
             "direction",
             [("read", seconds_of_ms(disk.read_ticks)), ("write", seconds_of_ms(disk.write_ticks))],
         )
     }),
-    counter("ferrio_disk_queue_seconds", "The same with I/Os that were still waiting", |disk| {
-        one(seconds_of_ms(disk.in_queue))
-    }),
+    counter(
+        "ferrio_disk_queue_seconds",
+        "Sum of the times of all I/Os of the disk, including those still waiting",
+        |disk| one(seconds_of_ms(disk.in_queue)),
+    ),
     gauge("ferrio_disk_utilization_ratio", "Share of the run in which the disk was busy", |disk| {
         one(ratio(disk.util))
     }),

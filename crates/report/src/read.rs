@@ -15,7 +15,7 @@ pub enum ReadError {
     #[error("no JSON report: no line begins with `{{`")]
     NoDocument,
     /// The text ends in the middle of a document.
-    #[error("the JSON report that begins in line {line} is cut off")]
+    #[error("the JSON report that begins in line {line} is truncated")]
     Truncated {
         /// Line in which the document begins, from 1.
         line: usize,
@@ -165,7 +165,7 @@ mod tests {
         let reason = "invalid type: string \"0\", expected u32".to_owned();
         assert_eq!(read(&wrong), Err(ReadError::NotAReport { line: 12, column: 21, reason }));
         assert!(
-            message(&format!("{text}{}", &text[..50])).contains("cut off"),
+            message(&format!("{text}{}", &text[..50])).contains("truncated"),
             "a whole one does not hide it"
         );
     }

@@ -35,7 +35,7 @@ impl BlockStates {
         let blocks = file.size / block_bytes;
         if !memory_is_there(blocks.saturating_mul(size_of::<u32>() as u64)) {
             return Err(Failure::new(libc::ENOMEM, "block_error_percentiles").job_note("blocks-not-followed", format!(
-                "no memory to follow {blocks} blocks: remove block_error_percentiles, or use a larger bs or a smaller size"
+                "not enough memory to track {blocks} blocks: remove block_error_percentiles, or use a larger bs or a smaller size"
             )));
         }
         let words = vec![0; blocks as usize];
@@ -128,7 +128,7 @@ mod tests {
         };
         let failure = blocks(1 << 62).unwrap_err();
         assert_eq!(failure.error.errno, libc::ENOMEM);
-        assert!(failure.notes[0].message.starts_with("no memory to follow "), "{:?}", failure.notes);
+        assert!(failure.notes[0].message.starts_with("not enough memory to track "), "{:?}", failure.notes);
         assert_eq!(blocks(1 << 20).unwrap().unwrap().words.len(), 256);
     }
 

@@ -30,7 +30,7 @@ impl Trigger {
     /// Why the run ends.
     fn reason(&self, elapsed: Duration) -> Option<String> {
         if let Some(timeout) = self.timeout.filter(|&timeout| elapsed >= timeout) {
-            return Some(format!("trigger timeout of {}s is over: all jobs end", timeout.as_secs_f64()));
+            return Some(format!("trigger timeout of {}s expired: all jobs end", timeout.as_secs_f64()));
         }
         let path = self.file.as_ref()?;
         // A link that leads nowhere counts as well.
@@ -93,7 +93,7 @@ mod tests {
         let trigger = Trigger { timeout: Some(Duration::from_millis(1500)), ..Trigger::default() };
         let ms = Duration::from_millis;
         assert_eq!(trigger.look(ms(1499)), None);
-        assert_eq!(trigger.look(ms(1500)).unwrap().message, "trigger timeout of 1.5s is over: all jobs end");
+        assert_eq!(trigger.look(ms(1500)).unwrap().message, "trigger timeout of 1.5s expired: all jobs end");
         assert_eq!((trigger.due_in(ms(1000)), trigger.due_in(ms(2000))), (ms(500), ms(0)));
         assert_eq!(Trigger::default().due_in(ms(0)), Duration::MAX);
     }

@@ -106,7 +106,7 @@ fn work<E: Engine>(
     let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
     drop(regions);
     if workload.lost_its_map() {
-        let message = "no memory for the random map, running without it: blocks may be used twice";
+        let message = "no memory for the random map, running without it: offsets may repeat";
         note(Diagnostic::note(message).code("random-map-dropped").prefix(Prefix::Job));
     }
     let content = match laid_out {

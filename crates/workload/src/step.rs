@@ -131,7 +131,7 @@ pub enum WorkloadError {
     },
     /// The random maps of the job take more memory than there is.
     #[error(
-        "the random map of {blocks} blocks does not fit the memory: use a larger block size, random_generator=permute, \
+        "the random map of {blocks} blocks does not fit into memory: use a larger block size, random_generator=permute, \
          norandommap, or softrandommap=1 to run without a map when there is no memory for it"
     )]
     MapTooLarge {
@@ -140,7 +140,7 @@ pub enum WorkloadError {
     },
     /// The shift register of `random_generator=lfsr` begins in the one state it never leaves.
     #[error(
-        "random_generator=lfsr cannot begin: this seed sets all bits of the shift register for the {blocks} blocks of file \
+        "random_generator=lfsr cannot start: with this seed it repeats one number for the {blocks} blocks of file \
          {file}: use another randseed, or random_generator=permute"
     )]
     DeadRegister {

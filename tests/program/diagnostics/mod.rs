@@ -119,7 +119,7 @@ fn everything_wrong_in_two_files_and_the_command_line_is_said_in_one_go() {
 
     note: job a dropped
 
-    error: section without `]`
+    error: section header without `]`
      --> one.fio:7:1
       |
     7 | [b

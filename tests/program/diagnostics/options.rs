@@ -114,7 +114,7 @@ fn an_option_without_implementation() {
      --> x.fio:4:9
       |
     4 | lockmem=1m
-      |         ^^ it asks for: Pin this much memory in each worker, to simulate a smaller machine
+      |         ^^ its purpose: Pin this much memory in each worker, to simulate a smaller machine
       |
       = help: remove the option to run the job without it; only `0` is accepted
     ");
@@ -128,7 +128,7 @@ fn an_option_that_cannot_work_here() {
      --> x.fio:4:1
       |
     4 | fdp=1
-      | ^^^ it asks for: Tag writes with Flexible Data Placement ids
+      | ^^^ its purpose: Tag writes with Flexible Data Placement ids
       |
       = help: remove the option to run the job without it
     ");

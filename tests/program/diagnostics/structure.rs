@@ -34,7 +34,7 @@ fn an_include_before_any_section() {
 fn a_section_without_its_bracket() {
     insta::assert_snapshot!(of("[a\nsize=4k\n"), @r#"
     [unclosed-section -> [a]]
-    error: section without `]`
+    error: section header without `]`
      --> x.fio:1:1
       |
     1 | [a
@@ -46,11 +46,11 @@ fn a_section_without_its_bracket() {
 fn text_after_a_section() {
     insta::assert_snapshot!(of("[a] trailing\nsize=4k\n"), @r#"
     [text-after-section -> [a]]
-    error: text after the `]` of a section
+    error: text after the `]` of a section header
      --> x.fio:1:1
       |
     1 | [a] trailing
-      | ^^^^^^^^^^^^ the section's name ends before this line does
+      | ^^^^^^^^^^^^ nothing may follow the `]`
     "#);
 }
 
@@ -164,11 +164,11 @@ fn an_include_without_a_name() {
 fn an_include_that_leads_back() {
     insta::assert_snapshot!(said(&[("x.fio", b"[a]\ninclude i\n"), ("i", b"bs=4k\ninclude k\n"), ("k", b"include = i ; again\n")], &["x.fio"]), @r#"
     [circular-include]
-    error: the include file `i` leads back to itself
+    error: the include file `i` includes itself
      --> k:1:11
       |
     1 | include = i ; again
-      |           ^ goes no further
+      |           ^ not read
       |
       = help: `x.fio` includes `i` includes `k` includes `i`
     "#);
@@ -178,11 +178,11 @@ fn an_include_that_leads_back() {
 fn an_include_of_the_job_file_itself() {
     insta::assert_snapshot!(of("[a]\ninclude x.fio\n"), @r#"
     [circular-include]
-    error: the include file `x.fio` leads back to itself
+    error: the include file `x.fio` includes itself
      --> x.fio:2:9
       |
     2 | include x.fio
-      |         ^^^^^ goes no further
+      |         ^^^^^ not read
       |
       = help: `x.fio` includes `x.fio`
     "#);
@@ -232,7 +232,7 @@ fn includes_nested_too_deeply_show_the_chain() {
      --> i15:1:9
       |
     1 | include i16
-      |         ^^^ goes no further
+      |         ^^^ not read
       |
       = help: `x.fio` includes `i0` includes `i1` includes `i2` includes `i3` includes `i4` includes `i5` includes `i6` includes `i7` includes `i8` includes `i9` includes `i10` includes `i11` includes `i12` includes `i13` includes `i14` includes `i15` includes `i16`
     "#);
@@ -248,11 +248,11 @@ fn files_that_include_each_other_many_times_are_refused_at_once() {
     files.extend([("i12", b"bs=4k\n".as_slice()), ("x.fio", b"[a]\ninclude i0\n")]);
     insta::assert_snapshot!(said(&files, &["x.fio"]), @r#"
     [endless-include]
-    error: the include file `i11` is one too many: the limit is 1048576 lines from included files
+    error: the include file `i11` exceeds the limit of 1048576 lines from included files
      --> i10:1:9
       |
     1 | include i11
-      |         ^^^ goes no further
+      |         ^^^ not read
       |
       = help: `x.fio` includes `i0` includes `i1` includes `i2` includes `i3` includes `i4` includes `i5` includes `i6` includes `i7` includes `i8` includes `i9` includes `i10` includes `i11`
     "#);
@@ -262,5 +262,5 @@ fn files_that_include_each_other_many_times_are_refused_at_once() {
 fn a_line_that_is_too_long_is_refused() {
     let text = format!("[a]\ndescription={}\n", "x".repeat(8180));
     let said = of(&text);
-    assert!(said.starts_with("[long-line]\nerror: a line of 8192 bytes\n --> x.fio:2:1\n"), "{said}");
+    assert!(said.starts_with("[long-line]\nerror: the line has 8192 bytes\n --> x.fio:2:1\n"), "{said}");
 }

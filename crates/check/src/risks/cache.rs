@@ -56,7 +56,8 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         spec.does(Direction::Write) && spec.is_buffered() && on_disk(run, section) && !spec.is_durable();
     let data = working_set(section);
     (writes && data < run.facts.machine.memory_bytes).then(|| {
-        let message = format!("buffered writes of {} that nothing makes durable", bytes(data));
+        let message =
+            format!("buffered writes of {} fit into memory and are never made durable", bytes(data));
         Observation::new(
             message,
             "much of the data is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",

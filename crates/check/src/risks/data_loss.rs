@@ -74,7 +74,7 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
 fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
     let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
-    Some(Observation::new(message, "check the name of the device", &[Opt::Filename]))
+    Some(Observation::new(message, "correct the name of the device", &[Opt::Filename]))
 }
 
 /// True for a file directly below `/dev` that does not exist.
@@ -98,7 +98,7 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     let message = format!("overwrites {} of the existing file {}", bytes(part), file.path.display());
     Some(Observation::new(
         message,
-        "fine if an earlier run created it; otherwise name another file",
+        "expected if an earlier run created it; otherwise name another file",
         &[Opt::Filename],
     ))
 }

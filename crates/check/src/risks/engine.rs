@@ -89,7 +89,7 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
                 format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
             Observation::new(
                 message,
-                "each keeps a CPU busy, so they wait for each other: use fewer jobs, or no sqthread_poll",
+                "each keeps a CPU busy, so they wait for each other: use fewer jobs, or remove sqthread_poll",
                 &[Opt::SqthreadPollIoUring, Opt::Numjobs],
             )
             .sections(polling.iter().map(|section| section.index).collect())

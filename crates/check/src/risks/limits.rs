@@ -86,7 +86,7 @@ fn random_map_memory(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         let message = format!("random maps take {} of memory", bytes(all));
         Observation::new(
             message,
-            "random_generator=permute needs no map; neither does norandommap, but it may repeat blocks",
+            "random_generator=permute needs no map; neither does norandommap, but the latter may repeat blocks",
             &[Opt::Size, Opt::Bs],
         )
     })

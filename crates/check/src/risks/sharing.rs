@@ -75,7 +75,7 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
                 format!("{} jobs write to the same part of {}", writers.len(), uses[0].file.path.display());
             Observation::new(
                 message,
-                "fine on a device; in a file, jobs may wait for its lock",
+                "harmless on a device; in a file, jobs may wait for its lock",
                 &[Opt::Numjobs, Opt::Filename],
             )
             .sections(sections(&writers))

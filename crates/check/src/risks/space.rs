@@ -58,7 +58,7 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         .as_ref()
         .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
     let message = format!("the job writes to {}, but the {what} is read-only", file.path.display());
-    Some(Observation::new(message, "name a writable place", &[Opt::Filename, Opt::Directory]))
+    Some(Observation::new(message, "use a writable directory or device", &[Opt::Filename, Opt::Directory]))
 }
 
 /// A file grows beyond the size limit of this process.

@@ -30,7 +30,7 @@ impl BackingFile {
         };
         let file = file.map_err(|e| {
             EngineError::new(format!("open({})", path.display()), e)
-                .hint(format!("the file of `mem` cannot be opened: {}; give another one", path.display()))
+                .hint(format!("the file of `mem` cannot be opened: {}; name another one", path.display()))
         })?;
         Ok(BackingFile { file, made })
     }

@@ -40,7 +40,7 @@ fn too_few(pool: &HugePagePool, error: &EngineError, kind: &str, length: usize, 
     let needed = length as u64 / page.max(1);
     let total = pool.pages + needed.saturating_sub(pool.free);
     format!(
-        "no huge pages available: each job with mem={kind} needs {needed} of {}kB, and {} are free; \
+        "no huge pages available: each job with mem={kind} needs {needed} of {}kB, but {} are free; \
          as root: echo {total} > {}",
         page >> 10,
         pool.free,
@@ -67,7 +67,7 @@ mod tests {
     fn the_advice_counts_pages_and_says_what_to_write_where() {
         assert_eq!(
             advice(libc::ENOMEM, 10 << 20, 2 << 20),
-            "no huge pages available: each job with mem=mmaphuge needs 5 of 2048kB, and 2 are free; as root: echo 11 > \
+            "no huge pages available: each job with mem=mmaphuge needs 5 of 2048kB, but 2 are free; as root: echo 11 > \
              SYS/nr_hugepages"
         );
     }

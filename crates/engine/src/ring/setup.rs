@@ -99,7 +99,7 @@ pub fn refused(error: io::Error) -> EngineError {
              container",
         ),
         libc::ENOMEM => Some("raise the limit of locked memory (ulimit -l) or lower iodepth"),
-        libc::EINVAL => Some("io_uring takes an iodepth of at most 32768"),
+        libc::EINVAL => Some("io_uring allows an iodepth of at most 32768"),
         _ => None,
     })
 }

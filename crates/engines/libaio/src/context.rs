@@ -270,7 +270,7 @@ fn refused(error: io::Error) -> EngineError {
         libc::EAGAIN => Some(
             "the system-wide number of AIO requests is used up: raise /proc/sys/fs/aio-max-nr or lower iodepth",
         ),
-        libc::EINVAL => Some("iodepth is more than one AIO context takes: lower it"),
+        libc::EINVAL => Some("iodepth exceeds what one AIO context allows: lower it"),
         _ => None,
     })
 }

@@ -41,7 +41,7 @@ impl Engine for Mmap {
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
         if spec.engine_options.thp && spec.rw.does(Direction::Write) {
-            let message = "thp=1 maps privately, writes do not reach the file";
+            let message = "thp=1 maps files privately: writes do not reach the file";
             notes.push(Diagnostic::note(message).code("private-mapping").prefix(Prefix::Job));
         }
         // A job that verifies reads back what it wrote.

@@ -39,7 +39,10 @@ impl MappedFile {
         let Some(fd) = file.fd.as_ref().filter(|_| file.size > 0) else { return Ok(empty) };
         let failed = |errno| EngineError::new("mmap", errno);
         if !file.offset.is_multiple_of(PAGE) {
-            let hint = format!("a mapping starts at a page: offset {} is no multiple of {PAGE}", file.offset);
+            let hint = format!(
+                "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
+                file.offset
+            );
             return Err(failed(Errno::EINVAL).hint(hint));
         }
         let end = file.offset.checked_add(file.size).ok_or_else(|| failed(Errno::EOVERFLOW))?;
@@ -47,7 +50,7 @@ impl MappedFile {
         let found = size_of(fd)?;
         if let Some(found) = found.filter(|&found| found < end) {
             let hint = format!(
-                "the file has {found} bytes, the job's region ends at {end}: a mapping cannot extend a file"
+                "the file has {found} bytes, but the job's region ends at {end}: a mapping cannot extend a file"
             );
             return Err(failed(Errno::EIO).hint(hint));
         }
@@ -73,7 +76,7 @@ impl MappedFile {
                 let refused = EngineError::new("madvise", io::Error::last_os_error());
                 return Err(refused.hint_for(|errno| match (advice, errno) {
                     (libc::MADV_HUGEPAGE, libc::EINVAL) => {
-                        Some("this kernel has no transparent huge pages: drop thp")
+                        Some("this kernel has no transparent huge pages: remove thp")
                     }
                     _ => None,
                 }));

@@ -61,7 +61,7 @@ impl<E> Offload<E> {
         let own = if self.seeks { file.reopened() } else { file.duplicated() };
         own.map_err(|e| {
             let hint =
-                "each of iodepth threads has descriptors of its own: raise ulimit -n, or lower iodepth";
+                "each of the iodepth threads has its own file descriptors: raise ulimit -n or lower iodepth";
             EngineError::new("open", e).hint(hint)
         })
     }
@@ -105,8 +105,9 @@ impl<E: Engine + 'static> Engine for Offload<E> {
                 .name(format!("{}-{number}", spec.number))
                 .spawn(move || member::serve::<E>(&own, &inbox, &answers, &ended))
                 .map_err(|e| {
-                    EngineError::new("pthread_create", e)
-                        .hint("io_submit_mode=offload needs a thread for each of iodepth I/Os: lower iodepth")
+                    EngineError::new("pthread_create", e).hint(
+                        "io_submit_mode=offload needs a thread for each of the iodepth I/Os: lower iodepth",
+                    )
                 })?;
             offload.members.push(Member { commands: Some(commands), thread: Some(thread) });
         }

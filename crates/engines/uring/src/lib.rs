@@ -87,7 +87,7 @@ impl Engine for Uring {
         submitter.register_files(&self.fds).map_err(|e| {
             EngineError::new("io_uring_register_files", e).hint_for(|errno| match errno {
                 libc::EMFILE => Some(
-                    "registered files, open or not, count against ulimit -n: raise it or drop registerfiles",
+                    "registered files, open or not, count against ulimit -n: raise it or remove registerfiles",
                 ),
                 _ => None,
             })
@@ -159,9 +159,9 @@ fn register_buffers(ring: &Ring, buffers: &Buffers) -> Result<(), EngineError> {
             libc::ENOMEM => {
                 Some("registered buffers count as locked memory: raise ulimit -l or lower iodepth or bs")
             }
-            libc::EINVAL => Some("io_uring registers at most 16384 buffers: lower iodepth or drop fixedbufs"),
+            libc::EINVAL => Some("io_uring registers at most 16384 buffers: lower iodepth or remove fixedbufs"),
             libc::EFAULT | libc::EOPNOTSUPP => {
-                Some("io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or drop fixedbufs")
+                Some("io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or remove fixedbufs")
             }
             _ => None,
         })

@@ -70,7 +70,7 @@ subjects! {
         "invalid-steadystate-limit": "the limit after the colon of `steadystate` is invalid";
         "option-without-effect": "note: an option that changes nothing in the jobs it applies to";
         "argument-without-effect": "note: the text after the colon of a value changes nothing";
-        "job-dropped": "note: the job that the preceding mistakes belong to";
+        "job-dropped": "note: which job the preceding mistakes belong to";
         "too-many": "note: there are more mistakes than shown";
     }
     "Not available" {
@@ -86,7 +86,7 @@ subjects! {
     }
     "Files, sizes and blocks" {
         "not-a-directory": "`directory` or `opendir` does not name a directory";
-        "too-many-files": "a job has more files than are possible";
+        "too-many-files": "a job has more files than the limit";
         "mounted-device": "a job would write to a mounted device";
         "write-in-read-only-mode": "a job writes or trims with `--readonly`";
         "size-below-block-size": "`size` is smaller than the smallest block";
@@ -100,11 +100,11 @@ subjects! {
         "engine-cannot-fill": "`fill_device` is used with an engine whose files cannot grow";
         "fill-at-random-without-size": "a job with `fill_device` writes at random offsets and has no `size`";
         "opendir-files": "note: how many files `opendir` found";
-        "file-ignored": "note: nothing is left of a file to work on";
-        "offset-with-append": "note: `offset` of a job that appends to its files";
-        "append-without-effect": "note: `file_append` on something other than a regular file";
-        "append-makes-one-pass": "note: `loops` of a job that appends to its files";
-        "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices take";
+        "file-ignored": "note: the region that a job uses of a file is empty";
+        "offset-with-append": "note: `offset` has no effect in a job that appends to its files";
+        "append-without-effect": "note: `file_append` has no effect on anything but a regular file";
+        "append-makes-one-pass": "note: `loops` has no effect in a job that appends to its files";
+        "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices accept";
         "block-errors-of-several-files": "a job with `block_error_percentiles` has several files";
     }
     "Zones" {
@@ -140,8 +140,8 @@ subjects! {
         "verify-without-pattern": "the `verify` method needs `verify_pattern`";
         "verify-limited": "note: blocks of several sizes are verified without a map";
         "verify-shared-file": "note: several jobs write to a file and verify it";
-        "verify-never-runs": "note: writing uses all of `runtime`, nothing is verified after it";
-        "replay-overrides-recording": "note: `write_iolog` beside `read_iolog`";
+        "verify-never-runs": "note: writing uses all of `runtime`, so nothing is verified";
+        "replay-overrides-recording": "note: `read_iolog` overrides `write_iolog`";
         "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
     }
     "Trims, atomic writes and placement" {
@@ -172,9 +172,9 @@ subjects! {
         "waits-for-unknown-job": "`wait_for` names no earlier job";
         "waits-for-ambiguous-name": "`wait_for` names several jobs";
         "percentiles-differ-in-group": "jobs with a common report differ in `lat_percentiles`";
-        "units-differ-in-group": "note: jobs that report as one differ in `kb_base` or `unit_base`";
+        "units-differ-in-group": "note: jobs with a common report differ in `kb_base` or `unit_base`";
         "percentiles-cut": "note: `percentile_list` has more percentiles than are reported";
-        "empty-log": "note: a log stays empty, or counts nothing, for what is not measured";
+        "empty-log": "note: a log stays empty, or its counts are all 0, because the job does not measure what it records";
         "histograms-stored-as-text": "note: `log_store_compressed` does not compress logs of histograms";
         "iodepth-sync-engine": "note: `iodepth` above 1 with an engine that has one I/O in flight";
         "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed`";
@@ -184,13 +184,13 @@ subjects! {
     }
     "Command line" {
         "no-jobs": "there is nothing to run";
-        "nothing-to-check": "`check` is used with an option that requests something else";
+        "nothing-to-check": "`check` is combined with an option that requests something else";
         "invalid-command": "the arguments of `man` or `completions` are invalid";
         "invalid-program-option": "a command-line option is used incorrectly";
         "not-found": "a question names an option, engine or checksum that does not exist";
         "output-error": "the report cannot be written";
         "unreadable-log": "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
-        "fatal-warning": "there is a warning, and `--warnings-fatal` is set";
+        "fatal-warning": "`--warnings-fatal` turns a warning into this error";
     }
     "Misleading figures" {
         "short-run": "jobs ran for less than a second";
@@ -200,18 +200,18 @@ subjects! {
         "sparse-reads": "reads hit holes and did not reach a device";
         "memory-device": "the files are in memory";
         "cached-device": "a loop device caches its data in the page cache";
-        "worker-saturated": "a worker on a device kept a processor busy nearly all the time";
-        "cpus-saturated": "the run kept all processors of the machine busy";
+        "worker-saturated": "a job that tests a device kept a CPU busy nearly all the time";
+        "cpus-saturated": "the run kept all CPUs of the machine busy";
         "clock-not-invariant": "there is no reliable time stamp counter, so each time stamp takes a system call";
         "rate-not-held": "a job was more than one percent slower than its `rate` or `rate_iops`";
         "other-disk-load": "the disk transferred clearly more data than the jobs did";
-        "other-cpu-load": "other programs or other virtual machines used much of the processors' time";
+        "other-cpu-load": "other programs or other virtual machines used much of the CPU time";
     }
     "While jobs run" {
         "note": "general information";
         "no-effect": "a command-line option has no effect";
         "signals-not-watched": "signals cannot be watched, so Ctrl-C ends the run without a report";
-        "no-cpu-idleness": "the idleness of the CPUs cannot be measured";
+        "no-cpu-idleness": "CPU idleness cannot be measured";
         "no-interim-report": "a report of a running job is requested in a format that allows only one report";
         "trigger": "the trigger ends the run";
         "trigger-failed": "the trigger's command failed or cannot be run";
@@ -230,7 +230,7 @@ subjects! {
         "direct-io-refused": "a file system or device refuses direct I/O";
         "too-many-open-files": "a job opens more files than it may";
         "engine-failed": "an engine cannot be set up or cannot use a file; the help says what to do";
-        "engine-fallback": "an engine does its work through another one";
+        "engine-fallback": "an engine is not available in this kernel and another one does its work";
         "private-mapping": "`thp` maps files privately, so writes do not reach them";
         "random-map-dropped": "there is no memory for the random map, so blocks may repeat";
         "blocks-not-followed": "there is no memory to track the blocks of `block_error_percentiles`";
@@ -241,7 +241,7 @@ subjects! {
         "rate-below-minimum": "a job is slower than its `rate_min` or `rate_iops_min`";
         "latency-above-maximum": "an I/O takes longer than `max_latency` or `latency_target` allows";
         "latency-target-not-met": "`latency_target` is not met even at depth 1";
-        "debug": "a line of `--debug`";
+        "debug": "a debug message (`--debug`)";
         "io-error": "an I/O failed";
         "log-error": "a log cannot be created or completed; the jobs continue";
         "verify-mismatch": "a block does not contain what was written";

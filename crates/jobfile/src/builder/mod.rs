@@ -236,7 +236,7 @@ impl Builder {
         if section.name.eq_ignore_ascii_case("global") {
             let message = format!("section [{}] is a job", section.name);
             let warning = Diagnostic::warning(message, section.origin.clone()).code("global-in-capitals");
-            let label = "only `[global]` in small letters sets defaults for other jobs";
+            let label = "only `[global]` in lower case sets defaults for other jobs";
             self.diagnostics.push(warning.label(label).suggest("[global]"));
         }
     }

@@ -210,7 +210,7 @@ fn included_files_are_inserted_and_found_beside_the_file() {
 
 #[test]
 fn invalid_includes_are_errors() {
-    assert!(problems("[a]\ninclude self\n").contains("leads back to itself"));
+    assert!(problems("[a]\ninclude self\n").contains("includes itself"));
     assert!(problems("[a]\ninclude section\n").contains("no new sections in included files, found `[z]`"));
     assert!(problems("include i\n[a]\n").contains("option `include i` outside of a [] job section"));
     assert!(problems("[a]\ninclude gone\n").contains("cannot read the include file `gone`"));

@@ -38,7 +38,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Openfiles: "openfiles", Int, Count, max 4294967295;
             Works; "Most files kept open at once";
         FileServiceType: "file_service_type", EnumArg, Plain, of FileServiceType, under "nrfiles";
-            Works; "Which file the next I/O goes to";
+            Works; "How the file of the next I/O is chosen";
         Fallocate: "fallocate", Enum, Plain, of Fallocate;
             Works; "How space is reserved when laying out files";
         FadviseHint: "fadvise_hint", Enum, Plain, of Fadvise;
@@ -52,7 +52,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Overwrite: "overwrite", Bool, Plain, default "0";
             Works; "Lay out the file before writing, so writes overwrite existing blocks";
         Ioscheduler: "ioscheduler", Str, Plain;
-            NotYet; "Switch the block device's I/O scheduler before the job starts";
+            NotYet; "Set the block device's I/O scheduler before the job starts";
         CreateSerialize: "create_serialize", Bool, Plain, default "1";
             Works; "Create files one job at a time before starting";
         CreateFsync: "create_fsync", Bool, Plain, default "1";

@@ -75,7 +75,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Rwmixwrite: "rwmixwrite", Int, Percent, default "50", max 100;
             Works; "Share of writes in a mixed job";
         Rwmixcycle: "rwmixcycle", Deprecated, Plain;
-            Unavailable("it was withdrawn from fio"); "Withdrawn; any use fails the job";
+            Unavailable("it was withdrawn from fio"); "Withdrawn; any use is an error";
     }
     [Core; "engine" / "none"] {
         WriteHint: "write_hint", Enum, Plain, words ["none": "Data of no known lifetime", "short": "Data soon overwritten", "medium": "Data that lasts a while", "long": "Data that lasts long", "extreme": "Data that lasts very long"];

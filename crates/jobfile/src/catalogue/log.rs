@@ -60,7 +60,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         LogIssueTime: "log_issue_time", Bool, Plain, default "0";
             Works; "Add the issue time to log records";
         LogCompression: "log_compression", Size, Bytes, min 1024, max 536870912;
-            Works; "Size of the compressed pieces of stored logs; logged rates are those of single I/Os";
+            Works; "Chunk size of compressed logs; bandwidth and I/O rate are logged per I/O";
         LogCompressionCpus: "log_compression_cpus", CpuList, Plain, under "log_compression";
             Works; "CPUs for the thread that writes and compresses logs";
         LogStoreCompressed: "log_store_compressed", Bool, Plain;
@@ -70,7 +70,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         LogAlternateEpochClockId: "log_alternate_epoch_clock_id", Int, Plain, max 4294967295;
             Works; "clock_gettime id for log_alternate_epoch";
         BlockErrorPercentiles: "block_error_percentiles", Bool, Plain, default "0";
-            Works; "Report the states of trimmed blocks, and how many trims failed blocks had survived";
+            Works; "Report the states of trimmed blocks, and percentiles of the trims that a block survived before it failed";
         Bwavgtime: "bwavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_bw_log";
             Works; "Sampling interval of bandwidth statistics";
         Iopsavgtime: "iopsavgtime", Int, Milliseconds, default "500", max 4294967295, under "write_iops_log";

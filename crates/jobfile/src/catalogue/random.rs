@@ -30,6 +30,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;
             Works; "Share of a random workload that is random; the rest is sequential";
         PercentageSequential: "percentage_sequential", Deprecated, Plain;
-            Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use fails the job";
+            Unavailable("it was withdrawn from fio; percentage_random is its successor"); "Withdrawn; any use is an error";
     }
 };

@@ -30,7 +30,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         RateProcess: "rate_process", Enum, Plain, of RateProcess, under "rate";
             Works; "Even pacing, or Poisson arrivals";
         RateCycle: "rate_cycle" | "ratecycle", Int, Milliseconds, default "1000", max 4294967295, under "rate";
-            Works; "Averaging window for the minimum rates";
+            Works; "Time over which the minimum rates are averaged";
         RateIgnoreThinktime: "rate_ignore_thinktime", Bool, Plain, under "rate";
             Works; "Do not catch up for time spent in thinktime";
     }

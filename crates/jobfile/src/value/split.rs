@@ -33,7 +33,9 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
-            return Err(list.fault(format!("the shares add up to {sum}, nothing is left for blank ones")));
+            return Err(
+                list.fault(format!("the shares add up to {sum}, so nothing is left for the blank ones"))
+            );
         }
         Ok(splits)
     })?;

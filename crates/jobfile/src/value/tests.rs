@@ -284,7 +284,7 @@ fn splits_share_what_is_left() {
     assert_eq!(read(Opt::Bssplit, "4k/20:8k/,64k/100"), Ok(want));
     assert_eq!(
         why(Opt::Bssplit, "4k/80:8k/40:16k/:32k/"),
-        "the shares add up to 120, nothing is left for blank ones"
+        "the shares add up to 120, so nothing is left for the blank ones"
     );
     assert_eq!(why(Opt::Bssplit, "x/50"), "a number is expected");
     assert!(read(Opt::CmdprioBssplitLibaio, "4k/50/1/0:8k/50").is_ok());

@@ -103,10 +103,10 @@ pub enum InflateError {
     #[error("{0}")]
     Write(io::Error),
     /// The file holds something else.
-    #[error("failed inflating log: -3: it is no compressed log, or damaged")]
+    #[error("failed inflating log: -3: not a compressed log, or damaged")]
     Data,
     /// The file ends within a stream or a record.
-    #[error("failed inflating log: -5: it is cut off, its last rows are missing")]
+    #[error("failed inflating log: -5: truncated; its last rows are missing")]
     CutOff,
 }
 

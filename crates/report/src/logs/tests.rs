@@ -348,6 +348,9 @@ fn logs_are_written_on_cpus_that_the_jobs_name() {
     spec.logs.writer_cpus = vec![1023];
     let samples = vec![synchronous(1, 0, 5)];
     let (_, problems, _) = written(&plan(vec![spec.clone()]), vec![LogBatch::Ios { job: 0, samples }]);
-    assert_eq!(problems, ["log_compression_cpus: logs are written on any CPU: Invalid argument"]);
+    assert_eq!(
+        problems,
+        ["log_compression_cpus has no effect, logs are written on any CPU: Invalid argument"]
+    );
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
 }

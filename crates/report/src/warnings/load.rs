@@ -110,7 +110,7 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
             Finding {
                 jobs,
                 message,
-                help: "something else uses the disk, or earlier writes are still in progress: find the program (iotop), run sync, and measure again",
+                help: "another program uses the disk, or earlier writes are still in progress: find the program (iotop), run sync, and measure again",
             }
         })
     });

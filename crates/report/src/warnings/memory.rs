@@ -22,7 +22,7 @@ const EXPIRE: u64 = 30;
 
 /// Buffered reads that mostly did not reach the device.
 pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
-    let help = "the job measures the page cache: use direct=1, or read more data than memory holds";
+    let help = "the job measures the page cache: use direct=1, or read more data than fits into memory";
     let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {

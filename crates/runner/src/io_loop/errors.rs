@@ -31,8 +31,8 @@ impl<E: Engine> IoLoop<'_, E> {
         if errno == libc::EINVAL && self.spec.direct && self.meter.directions.iter().all(|d| d.bytes == 0) {
             failure = failure.note(
                 "direct-io-refused",
-                "first direct IO errored. File system may not support direct IO, or the block size is no multiple of the \
-                 device's sectors. Try setting direct=0.",
+                "first direct IO errored. File system may not support direct IO, or the block size is not a multiple of \
+                 the sector size. Try setting direct=0.",
             );
         }
         if request.priority != self.hooks.priority

@@ -82,7 +82,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(crate) fn search_note(&self) -> Option<Diagnostic> {
         let search = self.hooks.latency.as_ref()?.search.as_ref().filter(|search| search.is_unmet())?;
         let message = format!(
-            "latency_target of {} nsec not met: at depth 1 less than {}% of the I/Os were within it",
+            "latency_target of {} nsec not met: even at depth 1, less than {}% of the I/Os were within it",
             search.target_ns(),
             self.spec.latency_target.percentile
         );

@@ -123,7 +123,7 @@ fn a_trigger_timeout_ends_all_jobs() {
     });
     let (result, lines) = triggered(vec![verifying], trigger);
     assert!(done(&result)[0] > 0 && result.elapsed >= Duration::from_millis(60));
-    assert_eq!(lines[0], "trigger timeout of 0.06s is over: all jobs end");
+    assert_eq!(lines[0], "trigger timeout of 0.06s expired: all jobs end");
     assert!(lines[1].starts_with("no verify state is saved"), "{lines:?}");
 }
 

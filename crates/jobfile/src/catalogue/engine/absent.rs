@@ -261,7 +261,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         MdPerIoSizeXnvme: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
             Unavailable(absent::XNVME); "Size of the separate metadata buffer of each I/O";
         PiActXnvme: "pi_act", Bool, Plain, default "1";
-            Unavailable(absent::XNVME); "1 lets the device handle protection information, 0 lets fio";
+            Unavailable(absent::XNVME); "Protection information is handled by the device (1) or by the program (0)";
         PiChkXnvme: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];
             Unavailable(absent::XNVME); "Protection fields to check";
         ApptagXnvme: "apptag", Int, Plain, default "0x1234", max 4294967295;

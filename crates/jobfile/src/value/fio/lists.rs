@@ -60,7 +60,9 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
-            return Err(list.fault(format!("the shares add up to {sum}, nothing is left for blank ones")));
+            return Err(
+                list.fault(format!("the shares add up to {sum}, so nothing is left for the blank ones"))
+            );
         }
         // A block of 0 bytes is dropped.
         splits.retain(|split| split.bytes > 0);
