@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use ferrio_job::{ArgOrigin, Diagnostic};
-use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, pool};
+use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, option_names};
 
 use crate::options::{ProgramOption, Takes};
 
@@ -316,7 +316,7 @@ impl<'a> Scanner<'a> {
         }
         let engine = self.engines.current();
         let options = program.iter().filter(|option| option.name.starts_with(name)).map(Meaning::Program);
-        let known = pool(engine).filter_map(|full| Some((full, Opt::from_name(full, engine)?)));
+        let known = option_names(engine).filter_map(|full| Some((full, Opt::from_name(full, engine)?)));
         let mut found: Vec<Meaning<'a>> = options.collect();
         for (full, opt) in known.filter(|(full, _)| full.starts_with(name)) {
             if full == name {
@@ -350,7 +350,8 @@ impl<'a> Scanner<'a> {
             return mistake.help(format!("write it after --ioengine={owner}"));
         }
         let known = self.program.iter().map(|option| option.name);
-        let near = nearest(name, known.chain(pool(self.engines.current()).map(|name| -> &str { name })));
+        let near =
+            nearest(name, known.chain(option_names(self.engines.current()).map(|name| -> &str { name })));
         let Some(near) = near.map(|name| format!("--{name}")) else {
             return self.mistake(message, "unknown-option", "no such option");
         };

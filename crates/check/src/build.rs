@@ -9,8 +9,8 @@ use ferrio_jobfile::{JobSet, Sources};
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Report, Spot, SteadyEnd,
-    TimeSpan, VERSION, Volume, ZoneSizes,
+    CheckedOrigin, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Report,
+    SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{files, timeline, volume};
@@ -117,7 +117,7 @@ fn job<'a>(
     let rate = rates.filter(|rates| !rates.is_empty()).map(|rates| rates.iter().sum::<u64>());
     CheckedJob {
         name: spec.name.clone(),
-        origin: Spot::of(&section.job.origin, sources),
+        origin: CheckedOrigin::of(&section.job.origin, sources),
         group: spec.group,
         phase: section.phase,
         wait_for: None,
@@ -241,7 +241,7 @@ fn errors(set: &JobSet, sections: &[CheckedSection<'_>]) -> Vec<CheckError> {
         Some(CheckError {
             message: setup_error(section)?,
             job: Some(section.spec().name.clone()),
-            origin: Spot::of(&section.job.origin, &set.sources),
+            origin: CheckedOrigin::of(&section.job.origin, &set.sources),
             help: None,
         })
     });

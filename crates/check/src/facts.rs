@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{JobSpec, Plan, log_files};
-use ferrio_machine::{DirectIo, Held, Place, Places, Resources, Room};
+use ferrio_machine::{DeviceUse, DirectIo, Place, Places, Resources, Room};
 
 use crate::model::{CheckedDevice, CheckedPlace};
 
@@ -119,7 +119,7 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
         _ => room.is_some_and(|room| room.read_only),
     };
     let device = place.device.clone().map(|about| {
-        let holds = Held::on(about.number, places.mounts());
+        let holds = DeviceUse::on(about.number, places.mounts());
         CheckedDevice { about, holds }
     });
     // Persistent memory is a disk to its users, and its figures are those of memory.

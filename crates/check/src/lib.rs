@@ -25,7 +25,7 @@ pub use model::{CheckStatus, EndTrigger, Report, RiskSeverity};
 pub use risks::codes;
 pub use text::text;
 
-use model::{CheckError, Spot};
+use model::{CheckError, CheckedOrigin};
 
 /// Reports what a run of `plan`, made from `set`, would do on the machine that `facts` describes. `trigger` may end the run early.
 #[must_use]
@@ -54,7 +54,7 @@ pub fn refused(problems: &Problems) -> Report {
     let problem = |diagnostic: &Diagnostic| CheckError {
         message: diagnostic.message.clone(),
         job: None,
-        origin: Spot::of(&diagnostic.origin, &problems.sources),
+        origin: CheckedOrigin::of(&diagnostic.origin, &problems.sources),
         help: risks::advice(diagnostic),
     };
     Report {

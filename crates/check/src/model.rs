@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ferrio_job::Origin;
 use ferrio_jobfile::Sources;
-use ferrio_machine::{BlockDevice, Held, Resources};
+use ferrio_machine::{BlockDevice, DeviceUse, Resources};
 use serde::Serialize;
 
 /// Version of the JSON output.
@@ -106,7 +106,7 @@ pub struct CheckedJob {
     /// Its name.
     pub name: String,
     /// Where it is written.
-    pub origin: Option<Spot>,
+    pub origin: Option<CheckedOrigin>,
     /// Report group.
     pub group: u32,
     /// Phase, from 1.
@@ -400,7 +400,7 @@ pub struct CheckedDevice {
     #[serde(flatten)]
     pub about: BlockDevice,
     /// What a write to it would destroy.
-    pub holds: Vec<Held>,
+    pub holds: Vec<DeviceUse>,
 }
 
 /// How serious a risk is.
@@ -423,7 +423,7 @@ pub struct Risk {
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,
     /// Where the options that cause it were given.
-    pub origins: Vec<Spot>,
+    pub origins: Vec<CheckedOrigin>,
     /// What may go wrong.
     pub message: String,
     /// What to do.
@@ -432,7 +432,7 @@ pub struct Risk {
 
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Spot {
+pub struct CheckedOrigin {
     /// Job file, `None` for the command line.
     pub file: Option<String>,
     /// Line, from 1.
@@ -443,18 +443,18 @@ pub struct Spot {
     pub text: String,
 }
 
-impl Spot {
+impl CheckedOrigin {
     /// The place of an origin, `None` for built-in values.
-    pub(crate) fn of(origin: &Origin, sources: &Sources) -> Option<Spot> {
+    pub(crate) fn of(origin: &Origin, sources: &Sources) -> Option<CheckedOrigin> {
         match origin {
-            Origin::File { source, line, column, .. } => Some(Spot {
+            Origin::File { source, line, column, .. } => Some(CheckedOrigin {
                 file: Some(sources.name(*source).to_owned()),
                 line: Some(*line),
                 column: Some(*column),
                 text: sources.line(*source, *line).trim().to_owned(),
             }),
             Origin::Argument { text, .. } => {
-                Some(Spot { file: None, line: None, column: None, text: text.clone() })
+                Some(CheckedOrigin { file: None, line: None, column: None, text: text.clone() })
             }
             Origin::Builtin => None,
         }
@@ -469,7 +469,7 @@ pub struct CheckError {
     /// The job that would fail, if it is a single one.
     pub job: Option<String>,
     /// Where.
-    pub origin: Option<Spot>,
+    pub origin: Option<CheckedOrigin>,
     /// What to do.
     pub help: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ferrio_job::Plan;
 use ferrio_jobfile::JobSet;
-use ferrio_machine::{BlockDevice, Held, Resources};
+use ferrio_machine::{BlockDevice, DeviceUse, Resources};
 use ferrio_plan::testing::{good_plan, jobs_of_files};
 
 use crate::facts::LogFacts;
@@ -35,7 +35,7 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         trims: true,
         ..BlockDevice::default()
     };
-    let holds = vec![Held::Mounted { file_system: "ext4".to_owned(), point: PathBuf::from("/data") }];
+    let holds = vec![DeviceUse::Mounted { file_system: "ext4".to_owned(), point: PathBuf::from("/data") }];
     let device = CheckedDevice { about, holds };
     let place = CheckedPlace {
         mount_point: Some(PathBuf::from("/data")),

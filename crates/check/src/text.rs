@@ -3,8 +3,8 @@
 mod job;
 
 use crate::model::{
-    Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedPlace, EndTrigger, Phase, Report,
-    Risk, RiskSeverity, Spot, TimeSpan, Volume,
+    Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedOrigin, CheckedPlace, EndTrigger,
+    Phase, Report, Risk, RiskSeverity, TimeSpan, Volume,
 };
 use crate::units::{bytes, count, listed, listed_in_part, time};
 
@@ -223,7 +223,7 @@ fn risk(risk: &Risk, style: &TextStyle) -> String {
     lines
 }
 
-fn at(spot: &Spot) -> String {
+fn at(spot: &CheckedOrigin) -> String {
     match (&spot.file, spot.line) {
         (Some(file), Some(line)) => format!("{}:{line}: {}", clean(file), clean(&spot.text)),
         _ => clean(&spot.text),

@@ -176,7 +176,8 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
         "-{0,3}[a-zA-Z_+-]{0,12}(=.{0,6})?",
-        prop::sample::select(pool("io_uring").collect::<Vec<_>>()).prop_map(|name| format!("--{name}")),
+        prop::sample::select(option_names("io_uring").collect::<Vec<_>>())
+            .prop_map(|name| format!("--{name}")),
         "-[oFxPsrwhvcié=]{1,5}",
     ]
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use ferrio_job::{Choice as _, Diagnostic, KbBase};
 use log::debug;
 
-use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, pool, rows};
+use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
 use crate::diagnostic::nearest;
 use crate::document::Assignment;
 use crate::environment::Environment;
@@ -153,7 +153,7 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
         return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
     }
     let known_engine = Opt::Ioengine.row().choice(engine).is_some();
-    match suggest.then(|| nearest(name, pool(engine))).flatten() {
+    match suggest.then(|| nearest(name, option_names(engine))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {
             diagnostic.help(format!("private options of engine {engine} are unknown here"))

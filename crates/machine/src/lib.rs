@@ -6,23 +6,23 @@
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
-//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], the contents of a device ([`Held`]), the statistics of a [`Disk`].
+//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
 #![forbid(unsafe_code)]
 
 mod cpus;
+mod device_use;
 mod devices;
 mod disks;
 mod files;
-mod held;
 mod host;
 mod mounts;
 mod places;
 
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
+pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes};
-pub use held::{Held, is_mounted};
 pub use host::{Host, HugePagePool, Machine, Resources, clock_source, has_clock, open_file_limits};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};

@@ -14,8 +14,8 @@ use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 use crate::Machine;
 use crate::as_written::{asks, chooses, inert, name, refuse};
 use crate::direction::rw;
+use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::names::Listing;
 use crate::random::seeding;
 use crate::verify::verifies;
 
@@ -186,7 +186,7 @@ fn a_working_set_is_a_part_of_a_known_size(job: &Job, findings: &mut Findings) {
 }
 
 fn a_working_set_is_of_one_file(job: &Job, findings: &mut Findings) {
-    let files = Listing::new(job).count;
+    let files = FileNames::new(job).count;
     if files != 1 {
         let message =
             format!("dedupe working set mode supported with single file per job, but {files} files provided");

@@ -34,7 +34,8 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
                     Some(reason) => ("unavailable-engine", format!("not available: {reason}")),
                     None => ("unimplemented-engine", "not implemented yet".to_owned()),
                 };
-                findings.lack(problem.code(code).label(label).help(format!("{instead}; {help}")));
+                findings
+                    .refuse_unsupported(problem.code(code).label(label).help(format!("{instead}; {help}")));
             }
             None => {
                 let problem = problem.code("unknown-engine").help(help);

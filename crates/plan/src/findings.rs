@@ -9,7 +9,7 @@ use ferrio_job::{Diagnostic, Severity};
 pub(crate) struct Findings {
     problems: Distinct,
     /// What this program lacks: reported after what is wrong with the jobs themselves.
-    missing: Distinct,
+    unsupported: Distinct,
     notes: Distinct,
     warnings_fatal: bool,
 }
@@ -56,8 +56,8 @@ impl Findings {
     }
 
     /// Refuses the run because of something this program does not have.
-    pub(crate) fn lack(&mut self, problem: Diagnostic) {
-        self.missing.add_problem(problem);
+    pub(crate) fn refuse_unsupported(&mut self, problem: Diagnostic) {
+        self.unsupported.add_problem(problem);
     }
 
     /// A refusal under `--warnings-fatal`, else a note.
@@ -83,7 +83,7 @@ impl Findings {
 
     /// True while nothing has been refused.
     pub(crate) fn is_fine(&self) -> bool {
-        self.problems.list.is_empty() && self.missing.list.is_empty()
+        self.problems.list.is_empty() && self.unsupported.list.is_empty()
     }
 
     /// All notes, in the order they were found.
@@ -94,7 +94,7 @@ impl Findings {
     /// All refusals: first what is wrong with the jobs, then what this program lacks.
     pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
         let mut problems = self.problems.list;
-        problems.extend(self.missing.list);
+        problems.extend(self.unsupported.list);
         problems
     }
 }

@@ -14,8 +14,8 @@ use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::as_written::{chooses, name, note, place, refuse};
 use crate::direction::changes_data;
+use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::names::Listing;
 use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
@@ -49,8 +49,8 @@ impl Groups {
         }
         self.filled = true;
         let Some(clones) = self.clones(job, findings) else { return };
-        let listing = Listing::new(job);
-        if let Some(count) = listing.found {
+        let file_names = FileNames::new(job);
+        if let Some(count) = file_names.found {
             findings.note(note(
                 job,
                 &[Opt::Opendir],
@@ -58,7 +58,7 @@ impl Groups {
                 format!("opendir added {count} files"),
             ));
         }
-        if listing.count > MAX_FILES {
+        if file_names.count > MAX_FILES {
             let message = format!("too many files; the maximum is {MAX_FILES}");
             let opts = [Opt::Nrfiles, Opt::Filename, Opt::Opendir];
             refuse(findings, job, &opts, "too-many-files", message, "spread them over several jobs");
@@ -75,7 +75,7 @@ impl Groups {
             spec.group = self.group;
             spec.stonewall = stonewall && clone == 0;
             let setup_error =
-                self.find_files(job, listing.paths(job, clone), draft, &mut spec, findings).err();
+                self.find_files(job, file_names.paths(job, clone), draft, &mut spec, findings).err();
             self.jobs.push(PlannedJob { spec, setup_error });
         }
         let phase = self

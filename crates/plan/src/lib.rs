@@ -11,7 +11,7 @@
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
 //!   - With what: `engine`, `memory`, `process`, `durability`.
-//!   - On which files: `files`, `names`, `sizes`.
+//!   - On which files: `files`, `file_names`, `sizes`.
 //!   - What is reported: `measure`, `logs`.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
 //! - `probe`, `process` (NUMA nodes), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
@@ -23,6 +23,7 @@ mod buffers;
 mod direction;
 mod durability;
 mod engine;
+mod file_names;
 mod files;
 mod findings;
 mod group_rules;
@@ -32,7 +33,6 @@ mod limits;
 mod logs;
 mod measure;
 mod memory;
-mod names;
 mod probe;
 mod process;
 mod queue_depth;
@@ -103,7 +103,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
     for job in &set.jobs {
         resolve::check(job, &mut findings);
-        names::check_directories(job, &mut findings);
+        file_names::check_directories(job, &mut findings);
         let draft = resolve::resolve(job, machine, options.readonly, &mut findings);
         group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);

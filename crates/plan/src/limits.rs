@@ -70,7 +70,7 @@ pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findin
         let problem = Diagnostic::error(message, place(job, &[Opt::FillDevice]))
             .code("unimplemented-value")
             .job(name(job));
-        findings.lack(
+        findings.refuse_unsupported(
             problem.help("fill the device with a job that only writes, then use its file in another job"),
         );
     }

@@ -5,8 +5,8 @@ use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
 use ferrio_machine::has_clock;
 
 use crate::as_written::{asks, note, refuse};
+use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::names::Listing;
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;
@@ -64,7 +64,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if !asks(job, Opt::BlockErrorPercentiles) {
         return;
     }
-    let files = Listing::new(job).count;
+    let files = FileNames::new(job).count;
     if files != 1 {
         let message = format!(
             "block error histogram only available with a single file per job, but {files} files provided"

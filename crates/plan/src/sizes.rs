@@ -60,7 +60,7 @@ impl Sizing {
                     format!("option `{option}` in zones needs zonemode=zbd, which is not implemented yet");
                 let problem =
                     Diagnostic::error(message, place(job, &[opt])).code("unimplemented-value").job(name(job));
-                findings.lack(problem.help("give bytes or percent"));
+                findings.refuse_unsupported(problem.help("give bytes or percent"));
                 None
             }
         };

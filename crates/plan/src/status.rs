@@ -85,7 +85,7 @@ pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &m
             inert.used.insert((given.opt, &given.origin));
             let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
-                findings.lack(why.job(name(job)));
+                findings.refuse_unsupported(why.job(name(job)));
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Each component of [`T88`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from batches
 //! before it by additions alone, several states at once, where the generator itself has to wait for one state before the next.
 
-use crate::ahead::BATCH;
+use crate::prefetch::BATCH;
 use crate::stream::{Scale, Stream, T88, T258};
 
 /// States that a recurrence reaches back, at most.

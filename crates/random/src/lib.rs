@@ -3,14 +3,14 @@
 //! Nothing here knows of jobs or files: a seed and a count go in, numbers come out, the same as fio's on every machine.
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod batches;
+mod prefetch;
 mod seeds;
 mod stream;
 
 pub use ferrio_job::Generator;
 
-pub use ahead::{Ahead, BATCH};
 pub use batches::Batches;
+pub use prefetch::{BATCH, Prefetch};
 pub use seeds::{DEFAULT_SEED, SEEDS, job_seeds, purpose};
 pub use stream::{Scale, Stream, T88, T258};

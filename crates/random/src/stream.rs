@@ -5,7 +5,7 @@
 
 use ferrio_job::Generator;
 
-use crate::ahead::BATCH;
+use crate::prefetch::BATCH;
 
 /// Outputs thrown away after seeding.
 const WARM_UP: usize = 6;

@@ -73,7 +73,7 @@ impl Flows {
     }
 
     /// Removes the jobs whose grace is over. Returns the time until the next one leaves.
-    pub(crate) fn look(&mut self, now: Instant) -> Duration {
+    pub(crate) fn poll(&mut self, now: Instant) -> Duration {
         self.leaving.retain(|(at, member)| {
             let stays = *at > now;
             if !stays {
@@ -209,12 +209,12 @@ mod tests {
         let now = Instant::now();
         flows.ended(0, now);
         assert!(turns(&flows, &[1], 10)[0] <= 2, "it still counts");
-        assert_eq!(flows.look(now), GRACE);
-        assert_eq!(flows.look(now + GRACE), Duration::MAX);
+        assert_eq!(flows.poll(now), GRACE);
+        assert_eq!(flows.poll(now + GRACE), Duration::MAX);
         let taken = turns(&flows, &[1, 2], 1000);
         assert!(taken[0].abs_diff(taken[1]) <= 3 && taken[0] >= 995, "{taken:?}");
         flows.ended(2, now);
-        flows.look(now + GRACE);
+        flows.poll(now + GRACE);
         assert_eq!(turns(&flows, &[1], 100), [100]);
     }
 

@@ -9,7 +9,7 @@ use ferrio_stats::{Clock, JobStats, Sampler};
 use crate::control::JobControl;
 use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
 use crate::result::{JobProgress, JobState, Progress, SteadyResult};
-use crate::steady::SteadyWatch;
+use crate::steadystate::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
 const KIB: u64 = 1024;
@@ -66,7 +66,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// Takes the samples that are due. Returns how long main may sleep until the next one.
-    pub(crate) fn look(&mut self) -> Duration {
+    pub(crate) fn poll(&mut self) -> Duration {
         let now = self.clock.now();
         let mut wake = TICK;
         for (index, (job, control)) in self.jobs.iter_mut().zip(self.controls).enumerate() {
@@ -88,7 +88,7 @@ impl<'a> Monitor<'a> {
             wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
         }
         if let Some(steady) = &mut self.steady {
-            wake = wake.min(steady.look(now, &self.clock, self.controls));
+            wake = wake.min(steady.poll(now, &self.clock, self.controls));
         }
         if let Some(logs) = &mut self.logs {
             wake = wake.min(logs.forward());

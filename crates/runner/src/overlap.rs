@@ -224,8 +224,8 @@ impl JobRanges {
         };
     }
 
-    /// Looks which file a descriptor leads to. A closed one is looked at when it is opened.
-    pub(crate) fn look_at(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+    /// Records which file a descriptor refers to. A closed file is recorded when it is opened.
+    pub(crate) fn set_file(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         if let Some(fd) = file.fd.as_ref().filter(|_| !self.diskless) {
             let identity = Identity::of(fd).map_err(|e| EngineError::new("fstat", e))?;
             self.identify(index, identity);

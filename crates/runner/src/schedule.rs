@@ -272,8 +272,8 @@ impl<'a> Run<'a, '_> {
     /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn handle_messages(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
-            wake.min(self.monitor.look()).min(self.watch_trigger()).min(self.flows.look(Instant::now()));
-        let wake = wake.min(self.totals.look(self.began.elapsed(), &self.clock, self.controls));
+            wake.min(self.monitor.poll()).min(self.watch_trigger()).min(self.flows.poll(Instant::now()));
+        let wake = wake.min(self.totals.poll(self.began.elapsed(), &self.clock, self.controls));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
@@ -293,7 +293,7 @@ impl<'a> Run<'a, '_> {
     fn watch_trigger(&mut self) -> Duration {
         let Some(trigger) = self.trigger else { return Duration::MAX };
         let elapsed = self.began.elapsed();
-        let Some(reason) = trigger.look(elapsed) else { return trigger.due_in(elapsed) };
+        let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
         (self.observer)(Event::Diagnostic(reason));
         let writes_checked = |(job, planned): (&ScheduledJob, &PlannedJob)| {
             let runs = job.started && job.result.is_none();

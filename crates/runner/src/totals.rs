@@ -36,7 +36,7 @@ impl Totals {
     }
 
     /// Takes the sample that is due, at `elapsed` since the run began, and sends it. Returns how long main may sleep.
-    pub(crate) fn look(&mut self, elapsed: Duration, clock: &Clock, controls: &[JobControl]) -> Duration {
+    pub(crate) fn poll(&mut self, elapsed: Duration, clock: &Clock, controls: &[JobControl]) -> Duration {
         let Some(logs) = self.logs.clone() else { return Duration::MAX };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let before = (self.since_ms, self.bytes);
@@ -178,7 +178,7 @@ mod tests {
         controls[0].begin_measuring(1);
         let mut look = |ms| {
             controls[0].live.store(1, ms, ms << 10);
-            totals.look(Duration::from_millis(ms), &Clock::monotonic(), &controls);
+            totals.poll(Duration::from_millis(ms), &Clock::monotonic(), &controls);
         };
         [250, 500, 750].into_iter().for_each(&mut look);
         let first = batches.next();
@@ -194,7 +194,7 @@ mod tests {
         let controls = [JobControl::default()];
         let look = |logs, ms| {
             let elapsed = Duration::from_millis(ms);
-            Totals::new(&plan, logs).look(elapsed, &Clock::monotonic(), &controls)
+            Totals::new(&plan, logs).poll(elapsed, &Clock::monotonic(), &controls)
         };
         assert_eq!(look(None, 100), Duration::MAX);
         let (sender, batches) = log_queue(1, Duration::ZERO);

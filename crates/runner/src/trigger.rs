@@ -23,7 +23,7 @@ pub struct Trigger {
 
 impl Trigger {
     /// Checks whether the run must end, `elapsed` after it began. Returns what the user should know, if it must.
-    pub(crate) fn look(&self, elapsed: Duration) -> Option<Diagnostic> {
+    pub(crate) fn poll(&self, elapsed: Duration) -> Option<Diagnostic> {
         self.reason(elapsed).map(|message| Diagnostic::note(message).code("trigger"))
     }
 
@@ -72,19 +72,19 @@ mod tests {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("now");
         let trigger = Trigger { file: Some(path.clone()), ..Trigger::default() };
-        assert_eq!(trigger.look(Duration::MAX), None);
+        assert_eq!(trigger.poll(Duration::MAX), None);
         fs::write(&path, "").unwrap();
         let line = format!("trigger file {} found: all jobs end", path.display());
-        assert_eq!(trigger.look(Duration::ZERO).unwrap().message, line);
+        assert_eq!(trigger.poll(Duration::ZERO).unwrap().message, line);
         assert!(!path.exists());
-        assert_eq!(trigger.look(Duration::ZERO), None);
+        assert_eq!(trigger.poll(Duration::ZERO), None);
     }
 
     #[test]
     fn a_file_that_cannot_be_deleted_ends_the_run_all_the_same() {
         let directory = TempDir::new().unwrap();
         let trigger = Trigger { file: Some(directory.path().to_path_buf()), ..Trigger::default() };
-        let line = trigger.look(Duration::ZERO).unwrap().message;
+        let line = trigger.poll(Duration::ZERO).unwrap().message;
         assert!(line.contains("all jobs end; it cannot be deleted: "), "{line}");
     }
 
@@ -92,8 +92,8 @@ mod tests {
     fn the_time_is_over_when_it_has_passed() {
         let trigger = Trigger { timeout: Some(Duration::from_millis(1500)), ..Trigger::default() };
         let ms = Duration::from_millis;
-        assert_eq!(trigger.look(ms(1499)), None);
-        assert_eq!(trigger.look(ms(1500)).unwrap().message, "trigger timeout of 1.5s expired: all jobs end");
+        assert_eq!(trigger.poll(ms(1499)), None);
+        assert_eq!(trigger.poll(ms(1500)).unwrap().message, "trigger timeout of 1.5s expired: all jobs end");
         assert_eq!((trigger.due_in(ms(1000)), trigger.due_in(ms(2000))), (ms(500), ms(0)));
         assert_eq!(Trigger::default().due_in(ms(0)), Duration::MAX);
     }

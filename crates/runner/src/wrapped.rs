@@ -62,7 +62,7 @@ impl<E: Engine> Engine for Wrapped<E> {
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
         if let Some(overlaps) = &mut self.overlaps {
-            files.files.iter().enumerate().try_for_each(|(index, file)| overlaps.look_at(index, file))?;
+            files.files.iter().enumerate().try_for_each(|(index, file)| overlaps.set_file(index, file))?;
         }
         self.engine.attach(files)
     }
@@ -72,7 +72,7 @@ impl<E: Engine> Engine for Wrapped<E> {
         let name = self.files.get(index).map_or("", String::as_str);
         debug!(target: "io", job = self.job; "attach: {what} {name}");
         if let Some(overlaps) = &mut self.overlaps {
-            overlaps.look_at(index, file)?;
+            overlaps.set_file(index, file)?;
         }
         self.engine.attach_one(index, file)
     }

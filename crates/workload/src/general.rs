@@ -1,7 +1,7 @@
 //! The general path: any mix of directions, files, lengths and syncs, in fio's order of decisions.
 //!
 //! For one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails,
-//! the file is finished and everything is decided again, with fresh draws. Simple jobs take a path of `short_paths`, which makes the same
+//! the file is finished and everything is decided again, with fresh draws. Simple jobs take a path of `fast_paths`, which makes the same
 //! choices.
 
 mod file_service;
@@ -18,8 +18,8 @@ use file_state::{FileState, NONE, Sizes, ZoneWalk, mark};
 use random_choice::RandomChoice;
 
 use crate::direction_and_length::DirectionAndLength;
-use crate::map::RandomMap;
 use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, room, walk};
+use crate::random_map::RandomMap;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};

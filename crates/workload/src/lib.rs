@@ -3,38 +3,38 @@
 //! Everything here is arithmetic. There are no file descriptors, and the only clock is an argument, so that a job with
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
-//! - [`Workload`] is the sequence of I/Os. `path` decides how a job makes its choices: `general` can do every job, `short_paths` are
+//! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
 //!   faster ways for jobs over one file.
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
-//! - Which offset: `sequential`, or at random: `random_offsets` (short paths) and `general::random_choice` within the bounds of
-//!   `offset_space`, unevenly by `skewed` and `zoned_distribution`, each block once by `map`, `lfsr` or `permute`; in zones by
+//! - Which offset: `sequential`, or at random: `random_offsets` (fast paths) and `general::random_choice` within the bounds of
+//!   `offset_space`, unevenly by `skewed` and `zoned_distribution`, each block once by `random_map`, `lfsr` or `permute`; in zones by
 //!   `general::file_state`.
 //! - How much: `budget`. When: `pacing`, `pauses`, `min_rate`, `latency_target`. With which priority: `priority`.
 //! - Which bytes: `content` of buffers, and `verify_blocks`.
 #![forbid(unsafe_code)]
 
 mod budget;
+mod code_path;
 mod content;
 mod direction_and_length;
+mod fast_paths;
 mod general;
 mod latency_target;
 mod length;
 mod lfsr;
-mod map;
 mod min_rate;
 mod name_hash;
 mod offset_space;
 pub mod pacing;
-mod path;
 mod pauses;
 mod permute;
 mod priority;
+mod random_map;
 mod random_offsets;
 mod rwmix;
 mod seeds;
 mod sequential;
-mod short_paths;
 mod skewed;
 mod step;
 mod sync;

@@ -1,12 +1,12 @@
 //! Random offsets in one file, from draws made ahead and, with a map, one word of it.
 //!
-//! The short paths of random jobs share them, whatever the source of the blocks.
+//! The fast paths of random jobs share them, whatever the source of the blocks.
 
 use ferrio_job::Direction;
 
-use crate::map::RandomMap;
 use crate::offset_space::VisitOrder;
-use crate::random::{Ahead, BATCH, Batches, Scale, Stream};
+use crate::random::{BATCH, Batches, Prefetch, Scale, Stream};
+use crate::random_map::RandomMap;
 use crate::skewed::Skewed;
 use crate::zoned_distribution::Zoned;
 
@@ -16,7 +16,7 @@ const NONE: u64 = u64::MAX;
 /// State of random choices in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomOffsets {
-    ahead: Ahead,
+    prefetch: Prefetch,
     grid: Grid,
     finished: bool,
     /// `time_based`: when no block is left they all come again instead of ending the pass.
@@ -67,7 +67,15 @@ impl RandomOffsets {
         recycle: bool,
         restart: Option<Restart>,
     ) -> Self {
-        RandomOffsets { ahead: Ahead::new(), finished: grid.end == 0, grid, recycle, map, source, restart }
+        RandomOffsets {
+            prefetch: Prefetch::new(),
+            finished: grid.end == 0,
+            grid,
+            recycle,
+            map,
+            source,
+            restart,
+        }
     }
 
     /// The offset of the next block, which is used up as a whole. `None` when the file is finished.
@@ -76,7 +84,7 @@ impl RandomOffsets {
         if self.finished {
             return None;
         }
-        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        let mut block = self.prefetch.next(|batch| self.source.fill(batch));
         if let Some(map) = &mut self.map {
             block = match map.take(block) {
                 Some(free) => free,
@@ -92,7 +100,7 @@ impl RandomOffsets {
     /// The next block of an unfinished file, and its offset relative to the region. [`RandomOffsets::claim`] marks what is used of the map.
     #[inline(always)]
     pub(crate) fn find(&mut self) -> Option<(u64, u64)> {
-        let mut block = self.ahead.next(|batch| self.source.fill(batch));
+        let mut block = self.prefetch.next(|batch| self.source.fill(batch));
         if let Some(map) = &self.map {
             block = match map.next_clear(block) {
                 Some(free) => free,
@@ -138,7 +146,7 @@ impl RandomOffsets {
     /// A pass begins: all blocks are free, and what repeats starts again.
     pub(crate) fn begin_pass(&mut self) {
         if self.source.begin_pass(self.restart) {
-            self.ahead.forget();
+            self.prefetch.forget();
         }
         if let Some(map) = &mut self.map {
             map.clear();
@@ -155,7 +163,7 @@ impl RandomOffsets {
             return None;
         }
         self.map.as_mut()?.clear();
-        Some(self.ahead.next(|batch| self.source.fill(batch)))
+        Some(self.prefetch.next(|batch| self.source.fill(batch)))
     }
 
     /// A block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
@@ -167,8 +175,8 @@ impl RandomOffsets {
             && let BlockSource::VisitOrder(walk) = &mut self.source
         {
             walk.rewind();
-            self.ahead.forget();
-            let block = self.ahead.next(|batch| self.source.fill(batch));
+            self.prefetch.forget();
+            let block = self.prefetch.next(|batch| self.source.fill(batch));
             if block < self.grid.end {
                 return Some(block);
             }

@@ -2,7 +2,7 @@
 
 use ferrio_job::Direction;
 
-use crate::random::{Ahead, Batches, Scale, Stream};
+use crate::random::{Batches, Prefetch, Scale, Stream};
 
 /// The direction of a mix and when it is next drawn.
 ///
@@ -19,7 +19,7 @@ pub(crate) struct Mix {
 /// Draws below a hundred, made ahead.
 #[derive(Clone, Debug)]
 struct MixDraws {
-    ahead: Ahead,
+    prefetch: Prefetch,
     stream: Batches,
     hundred: Scale,
 }
@@ -28,7 +28,7 @@ impl Mix {
     /// A mix of `read_percent` (0..=100) reads, drawn from `stream`.
     pub(crate) fn new(read_percent: u32, stream: Stream) -> Self {
         let hundred = stream.scale(100);
-        let draws = MixDraws { ahead: Ahead::new(), stream: Batches::new(stream), hundred };
+        let draws = MixDraws { prefetch: Prefetch::new(), stream: Batches::new(stream), hundred };
         Mix {
             current: Direction::Read,
             threshold: 0,
@@ -65,13 +65,13 @@ impl Mix {
     /// Starts the stream again.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.draws.stream.reseed(seed);
-        self.draws.ahead.forget();
+        self.draws.prefetch.forget();
     }
 }
 
 impl MixDraws {
     #[inline]
     fn next(&mut self) -> u64 {
-        self.ahead.next(|draws| self.stream.fill_below(self.hundred, draws))
+        self.prefetch.next(|draws| self.stream.fill_below(self.hundred, draws))
     }
 }

@@ -5,8 +5,8 @@
 
 use ferrio_job::{Direction, JobSpec};
 
+use crate::code_path::CodePath;
 use crate::offset_space::{has_map, map_unit, room};
-use crate::path::Path;
 use crate::seeds::SEEDS;
 use crate::step::{Region, Step, WorkloadError};
 
@@ -16,7 +16,7 @@ const MOST_MAPPED: u64 = 1 << 38;
 /// All choices of one job.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    path: Path,
+    path: CodePath,
     without_map: bool,
 }
 
@@ -34,11 +34,11 @@ impl Workload {
         match check_map_memory(spec, regions) {
             Err(_) if spec.soft_random_map => {
                 let no_map = JobSpec { random_map: false, ..spec.clone() };
-                Ok(Workload { path: Path::new(&no_map, regions, entropy)?, without_map: true })
+                Ok(Workload { path: CodePath::new(&no_map, regions, entropy)?, without_map: true })
             }
             checked => {
                 checked?;
-                Ok(Workload { path: Path::new(spec, regions, entropy)?, without_map: false })
+                Ok(Workload { path: CodePath::new(spec, regions, entropy)?, without_map: false })
             }
         }
     }
@@ -63,15 +63,15 @@ impl Workload {
     #[inline(always)]
     pub fn next_paced<F: FnMut(Direction) -> Direction>(&mut self, mut pace: F) -> Step {
         match &mut self.path {
-            Path::Sequential(path) => {
+            CodePath::Sequential(path) => {
                 pace(path.direction());
                 path.next()
             }
-            Path::Random(path) => {
+            CodePath::Random(path) => {
                 pace(path.direction());
                 path.next()
             }
-            Path::Called(called) => called.next(pace),
+            CodePath::Called(called) => called.next(pace),
         }
     }
 
@@ -79,22 +79,22 @@ impl Workload {
     /// (`randrepeat` without `randseed`). Not needed before the first pass, and harmless there.
     pub fn begin_pass(&mut self) {
         match &mut self.path {
-            Path::Sequential(path) => path.begin_pass(),
-            Path::Random(path) => path.begin_pass(),
-            Path::Called(called) => called.begin_pass(),
+            CodePath::Sequential(path) => path.begin_pass(),
+            CodePath::Random(path) => path.begin_pass(),
+            CodePath::Called(called) => called.begin_pass(),
         }
     }
 
     /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
     pub fn synced(&mut self) {
-        if let Path::Called(called) = &mut self.path {
+        if let CodePath::Called(called) = &mut self.path {
             called.synced();
         }
     }
 
     /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
     pub fn end_ramp(&mut self) {
-        if let Path::Called(called) = &mut self.path {
+        if let CodePath::Called(called) = &mut self.path {
             called.end_ramp();
         }
     }
@@ -102,7 +102,7 @@ impl Workload {
     /// The same sequence by the general path whatever the job, to check the short ones against.
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
-        Workload { path: Path::general(spec, regions, entropy).unwrap(), without_map: false }
+        Workload { path: CodePath::general(spec, regions, entropy).unwrap(), without_map: false }
     }
 }
 

@@ -165,13 +165,13 @@ fn changed_device<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_machine::{BlockDevice, Held};
+    use ferrio_machine::{BlockDevice, DeviceUse};
 
     use crate::model::CheckedPlace;
     use crate::testing::{has, plan_of, risks};
 
     /// The report on jobs whose file is turned into a device holding this.
-    fn on_device(text: &str, held: &[Held]) -> Vec<(&'static str, String)> {
+    fn on_device(text: &str, held: &[DeviceUse]) -> Vec<(&'static str, String)> {
         let (set, mut plan) = plan_of(text);
         let mut facts = crate::testing::facts(&plan);
         for file in plan.jobs.iter_mut().flat_map(|job| &mut job.spec.files) {
@@ -193,11 +193,11 @@ mod tests {
     #[test]
     fn writing_to_a_device_is_reported_and_worse_if_something_is_on_it() {
         let job = "[a]\nfilename=d\nsize=1m\n";
-        assert_eq!(on_device(job, &[Held::Signature("ext4".to_owned())]), []);
+        assert_eq!(on_device(job, &[DeviceUse::Signature("ext4".to_owned())]), []);
         let want = "writes to the device d (Fast 9000, 1MiB)".to_owned();
         assert_eq!(on_device(&format!("{job}rw=randrw\n"), &[]), [("write-to-device", want)]);
         let want = "trims the device d (Fast 9000, 1MiB), which holds swap in use, partition d1".to_owned();
-        let held = [Held::Swap, Held::Partition { name: "d1".to_owned(), holds: Vec::new() }];
+        let held = [DeviceUse::Swap, DeviceUse::Partition { name: "d1".to_owned(), holds: Vec::new() }];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
     }
 

@@ -20,7 +20,7 @@ use ferrio_jobfile::{JobSet, Opt, Sources};
 
 use crate::facts::Facts;
 use crate::model::RiskSeverity::{self, Info, Warning};
-use crate::model::{CheckedJob, Report, Risk, Spot};
+use crate::model::{CheckedJob, CheckedOrigin, Report, Risk};
 use crate::section::{CheckedSection, is_stored};
 use RuleScope::{Run, Section};
 
@@ -153,9 +153,9 @@ fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
     }
 }
 
-fn origin(run: &Evidence<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<Spot> {
+fn origin(run: &Evidence<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<CheckedOrigin> {
     let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
-    Spot::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
+    CheckedOrigin::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
 }
 
 /// The label at the caret and the help below it, as one text.
@@ -174,7 +174,7 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
         code,
         severity,
         jobs: Vec::new(),
-        origins: Spot::of(&diagnostic.origin, sources).into_iter().collect(),
+        origins: CheckedOrigin::of(&diagnostic.origin, sources).into_iter().collect(),
         message: diagnostic.message.clone(),
         advice: advice(diagnostic).unwrap_or_default(),
     }
@@ -187,7 +187,7 @@ fn without_rule(run: &Evidence<'_>) -> Vec<Risk> {
         run.set.warnings.iter().map(|diagnostic| notice(diagnostic, sources)).collect();
     for inert in &run.plan.inert {
         let mut origins = Vec::new();
-        let spots = inert.origins.iter().filter_map(|origin| Spot::of(origin, sources));
+        let spots = inert.origins.iter().filter_map(|origin| CheckedOrigin::of(origin, sources));
         spots.for_each(|spot| add_once(&mut origins, spot));
         let (jobs, advice) = (inert.jobs.clone(), "remove it".to_owned());
         risks.push(Risk { code, severity, jobs, origins, message: inert.to_string(), advice });

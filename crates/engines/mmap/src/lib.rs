@@ -10,14 +10,14 @@ use std::os::fd::RawFd;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
-use mapping::{How, MappedFile, PAGE};
+use mapping::{MappedFile, MappingOptions, PAGE};
 use nix::errno::Errno;
 
 /// `ioengine=mmap`
 pub struct Mmap {
     mappings: Vec<MappedFile>,
     fds: Vec<RawFd>,
-    how: How,
+    options: MappingOptions,
     /// `direct=1`: what an I/O touched is written back before it completes.
     sync_each: bool,
     notes: Vec<Diagnostic>,
@@ -52,22 +52,22 @@ impl Engine for Mmap {
             (false, true) => libc::PROT_WRITE,
             _ => libc::PROT_READ,
         };
-        let how = How { protection, huge_pages: spec.engine_options.thp, order: order(spec) };
-        Ok(Mmap { mappings: Vec::new(), fds: Vec::new(), how, sync_each: spec.direct, notes })
+        let options = MappingOptions { protection, huge_pages: spec.engine_options.thp, order: order(spec) };
+        Ok(Mmap { mappings: Vec::new(), fds: Vec::new(), options, sync_each: spec.direct, notes })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.mappings.clear();
         self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
         for file in &files.files {
-            self.mappings.push(MappedFile::new(file, &self.how)?);
+            self.mappings.push(MappedFile::new(file, &self.options)?);
         }
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         self.fds[index] = file.raw_fd();
-        self.mappings[index] = MappedFile::new(file, &self.how)?;
+        self.mappings[index] = MappedFile::new(file, &self.options)?;
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use nix::unistd::{Whence, lseek};
 pub(crate) const PAGE: u64 = 4096;
 
 /// How regions are mapped.
-pub(crate) struct How {
+pub(crate) struct MappingOptions {
     /// PROT_*
     pub protection: i32,
     /// A private mapping with transparent huge pages.
@@ -34,7 +34,7 @@ impl MappedFile {
     ///
     /// # Errors
     /// EIO when the file ends before the region does, EINVAL for a region that does not start at a page, else the kernel's.
-    pub(crate) fn new(file: &OpenFile, how: &How) -> Result<Self, EngineError> {
+    pub(crate) fn new(file: &OpenFile, options: &MappingOptions) -> Result<Self, EngineError> {
         let empty = MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
         let Some(fd) = file.fd.as_ref().filter(|_| file.size > 0) else { return Ok(empty) };
         let failed = |errno| EngineError::new("mmap", errno);
@@ -54,23 +54,23 @@ impl MappedFile {
             );
             return Err(failed(Errno::EIO).hint(hint));
         }
-        let sharing = if how.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
+        let sharing = if options.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
             let at = file.offset.cast_signed();
-            libc::mmap(std::ptr::null_mut(), length, how.protection, sharing, fd.as_raw_fd(), at)
+            libc::mmap(std::ptr::null_mut(), length, options.protection, sharing, fd.as_raw_fd(), at)
         };
         if base == libc::MAP_FAILED {
             return Err(EngineError::new("mmap", io::Error::last_os_error()));
         }
         let mapping = MappedFile { base: base.cast(), length, ..empty };
-        mapping.advise(how)?;
+        mapping.advise(options)?;
         Ok(mapping)
     }
 
-    fn advise(&self, how: &How) -> Result<(), EngineError> {
-        let huge = how.huge_pages.then_some(libc::MADV_HUGEPAGE);
-        for advice in [huge, how.order].into_iter().flatten() {
+    fn advise(&self, options: &MappingOptions) -> Result<(), EngineError> {
+        let huge = options.huge_pages.then_some(libc::MADV_HUGEPAGE);
+        for advice in [huge, options.order].into_iter().flatten() {
             // SAFETY: the range is this mapping; none of the advices changes what is in it.
             if unsafe { libc::madvise(self.base.cast(), self.length, advice) } != 0 {
                 let refused = EngineError::new("madvise", io::Error::last_os_error());

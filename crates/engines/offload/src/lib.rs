@@ -4,7 +4,7 @@
 //! the engine at depth 1 and descriptors of its own, so a unit that is free always finds its thread idle, and nothing queues.
 //! Threads inherit CPUs, nice value and memory policy from the thread that opens the engine, and are joined when it is dropped.
 
-mod member;
+mod pool_thread;
 
 use std::io;
 use std::marker::PhantomData;
@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_stats::Usage;
-use member::{Answer, Ended, MemberCommand, Task};
+use pool_thread::{Answer, Ended, Task, ThreadCommand};
 
 /// Engine `E` in as many threads as the job keeps I/Os in flight.
 pub struct Offload<E> {
-    members: Vec<Member>,
+    threads: Vec<PoolThread>,
     answers: Receiver<Result<Answer, EngineError>>,
     ended: Receiver<Ended>,
     /// When the request that each unit had last began and ended.
@@ -35,15 +35,15 @@ pub struct Offload<E> {
 }
 
 /// A thread and the way to it.
-struct Member {
+struct PoolThread {
     /// `None` once the thread must end.
-    commands: Option<SyncSender<MemberCommand>>,
+    commands: Option<SyncSender<ThreadCommand>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<E> Offload<E> {
-    fn send(&self, member: usize, command: MemberCommand) -> io::Result<()> {
-        let commands = self.members.get(member).and_then(|member| member.commands.as_ref());
+    fn send(&self, thread: usize, command: ThreadCommand) -> io::Result<()> {
+        let commands = self.threads.get(thread).and_then(|thread| thread.commands.as_ref());
         commands.and_then(|commands| commands.send(command).ok()).ok_or_else(gone)
     }
 
@@ -86,7 +86,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         let (ended_sender, ended) = sync_channel(depth as usize);
         let now = Instant::now();
         let mut offload = Offload {
-            members: Vec::with_capacity(depth as usize),
+            threads: Vec::with_capacity(depth as usize),
             answers,
             ended,
             ran: vec![(now, now); depth as usize],
@@ -99,36 +99,36 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         for number in 0..depth {
             // The request in work, and one question about it.
             let (commands, inbox) = sync_channel(2);
-            let own = member::alone(spec);
+            let own = pool_thread::alone(spec);
             let (answers, ended) = (answer_sender.clone(), ended_sender.clone());
             let thread = Builder::new()
                 .name(format!("{}-{number}", spec.number))
-                .spawn(move || member::serve::<E>(&own, &inbox, &answers, &ended))
+                .spawn(move || pool_thread::serve::<E>(&own, &inbox, &answers, &ended))
                 .map_err(|e| {
                     EngineError::new("pthread_create", e).hint(
                         "io_submit_mode=offload needs a thread for each of the iodepth I/Os: lower iodepth",
                     )
                 })?;
-            offload.members.push(Member { commands: Some(commands), thread: Some(thread) });
+            offload.threads.push(PoolThread { commands: Some(commands), thread: Some(thread) });
         }
         (0..depth).try_for_each(|_| offload.answer())?;
         Ok(offload)
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        for member in 0..self.members.len() {
+        for thread in 0..self.threads.len() {
             let files = files.files.iter().map(|file| self.own(file)).collect::<Result<_, _>>()?;
             let own = FileSet { files };
-            self.send(member, MemberCommand::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
+            self.send(thread, ThreadCommand::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        for member in 0..self.members.len() {
+        for thread in 0..self.threads.len() {
             let own = self.own(file)?;
-            self.send(member, MemberCommand::AttachOne(index, own))
+            self.send(thread, ThreadCommand::AttachOne(index, own))
                 .map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }
@@ -136,7 +136,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        match self.send(request.unit as usize, MemberCommand::Run(Task(*request))) {
+        match self.send(request.unit as usize, ThreadCommand::Run(Task(*request))) {
             Ok(()) => {
                 self.accepted += 1;
                 Submit::Queued
@@ -181,7 +181,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn usage(&mut self) -> Usage {
         let mut sum = Usage::default();
         let asked =
-            (0..self.members.len()).filter(|&member| self.send(member, MemberCommand::Usage).is_ok()).count();
+            (0..self.threads.len()).filter(|&thread| self.send(thread, ThreadCommand::Usage).is_ok()).count();
         for _ in 0..asked {
             if let Ok(Ok(answer)) = self.answers.recv() {
                 sum.merge(&answer.usage);
@@ -198,9 +198,9 @@ impl<E: Engine + 'static> Engine for Offload<E> {
 impl<E> Drop for Offload<E> {
     /// What is in work ends first: until then buffers are in use.
     fn drop(&mut self) {
-        self.members.iter_mut().for_each(|member| member.commands = None);
-        for member in &mut self.members {
-            if let Some(thread) = member.thread.take() {
+        self.threads.iter_mut().for_each(|thread| thread.commands = None);
+        for thread in &mut self.threads {
+            if let Some(thread) = thread.thread.take() {
                 // It has caught its own panics.
                 let _ = thread.join();
             }

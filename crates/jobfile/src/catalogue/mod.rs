@@ -53,7 +53,7 @@ pub fn rows() -> &'static [OptionRow] {
 }
 
 /// The option names and aliases a job using `engine` has, in table order.
-pub fn pool(engine: &str) -> impl Iterator<Item = &'static str> {
+pub fn option_names(engine: &str) -> impl Iterator<Item = &'static str> {
     ROWS.iter()
         .filter(move |row| row.belongs_to(engine))
         .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn the_pool_of_an_engine_has_its_private_options_only() {
-        let libaio: HashSet<_> = pool("libaio").collect();
+        let libaio: HashSet<_> = option_names("libaio").collect();
         assert!(
             libaio.contains("libaio_backend") && libaio.contains("blocksize") && !libaio.contains("hipri")
         );
-        assert_eq!(pool("psync").filter(|name| *name == "hipri").count(), 0);
+        assert_eq!(option_names("psync").filter(|name| *name == "hipri").count(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! How diagnostics look. The tests of the whole program show each kind of mistake.
 
 use super::*;
-use crate::catalogue::pool;
+use crate::catalogue::option_names;
 use crate::{Builder, Environment};
 use ferrio_job::ArgOrigin;
 
@@ -98,6 +98,6 @@ fn typing_errors_are_recognised_and_other_words_are_not() {
         ("7", None),
         ("", None),
     ] {
-        assert_eq!(nearest(typed, pool("psync")), want, "{typed}");
+        assert_eq!(nearest(typed, option_names("psync")), want, "{typed}");
     }
 }

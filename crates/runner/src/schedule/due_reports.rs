@@ -67,7 +67,7 @@ impl DueReports {
     }
 
     /// Finds out what is due.
-    pub(super) fn look(&mut self, elapsed: Duration) {
+    pub(super) fn poll(&mut self, elapsed: Duration) {
         self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
         self.due.interval |= self.interval.as_mut().is_some_and(|beat| beat.passed(elapsed));
         if let Some(file) = &self.file

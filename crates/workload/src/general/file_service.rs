@@ -5,8 +5,8 @@
 
 use ferrio_job::{FileService, JobSpec};
 
-use crate::map::RandomMap;
 use crate::random::{Scale, Stream};
+use crate::random_map::RandomMap;
 use crate::skewed::Skewed;
 
 /// Files that may end in a row without an I/O before a pass over files that are never finished ends: none of them has room for one.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ferrio_job::Zones;
 
-use crate::map::RandomMap;
 use crate::offset_space::VisitOrder;
 use crate::random::{Scale, Stream};
+use crate::random_map::RandomMap;
 use crate::step::Region;
 
 /// No I/O of this direction yet.

@@ -41,7 +41,7 @@ fn a_register_that_reaches_beyond_any_offset_ends_its_pass() {
     spec.rw = ReadWrite::RandRead;
     spec.random_order = RandomOrder::Lfsr;
     spec.random_map = false;
-    // Not one of the short paths.
+    // Not one of the fast paths.
     spec.bs_is_seq_rand = true;
     spec.limits.size = 7 << 60;
     spec.block.0.iter_mut().for_each(|block| (block.min, block.max, block.align) = (1, 1, 4096));

@@ -17,7 +17,7 @@ fn both_kinds_of_reports_share_a_round_when_they_are_due_together() {
     let mut reports = DueReports::new([Some(MS(1000)), Some(MS(250))], None);
     assert_eq!(reports.patience, PATIENCE);
     let mut due = |ms| {
-        reports.look(MS(ms));
+        reports.poll(MS(ms));
         let Due { status, interval } = std::mem::take(&mut reports.due);
         (status, interval)
     };
@@ -44,14 +44,14 @@ fn the_status_file_is_removed_and_asks_for_one_report() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fio-dump-status");
     let mut reports = DueReports::new([None; 2], Some(file.clone()));
-    reports.look(Duration::ZERO);
+    reports.poll(Duration::ZERO);
     assert!(!reports.due.any());
     std::fs::write(&file, "").unwrap();
-    reports.look(MS(100));
+    reports.poll(MS(100));
     assert!(!reports.due.any() && file.exists(), "it is not looked for all the time");
-    reports.look(FILE_CHECK);
+    reports.poll(FILE_CHECK);
     assert!(reports.due.status && !file.exists());
     reports.due = Due::default();
-    reports.look(FILE_CHECK * 2);
+    reports.poll(FILE_CHECK * 2);
     assert!(!reports.due.any());
 }

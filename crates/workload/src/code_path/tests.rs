@@ -1,4 +1,4 @@
-//! The short paths make the choices of the general one.
+//! The fast paths make the choices of the general one.
 
 use ferrio_job::{
     AccessZone, Direction, Distribution, JobSpec, PerDirection, RandomOrder, ReadWrite, RwPostfix, Skew,
@@ -6,7 +6,7 @@ use ferrio_job::{
 };
 use proptest::prelude::*;
 
-use super::{Called, Path};
+use super::{Called, CodePath};
 use crate::tests::any_job;
 use crate::tests::support::{job, set_block};
 use crate::{Io, Region, Step, Workload};
@@ -32,7 +32,7 @@ fn any_distribution() -> impl Strategy<Value = (Distribution, RandomOrder)> {
     (distribution, order)
 }
 
-/// Jobs over one file, most of them simple enough for a short path.
+/// Jobs over one file, most of them simple enough for a fast path.
 fn any_simple_job() -> impl Strategy<Value = (JobSpec, Region)> {
     let choices = (any_distribution(), 0u32..8, any::<[bool; 4]>(), 0u64..400);
     (any_job(), choices).prop_map(|((mut spec, regions), choices)| {
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn the_short_paths_choose_as_the_general_one(
+    fn the_fast_paths_choose_as_the_general_one(
         (spec, region) in any_simple_job(),
         seed in 0u64..50,
         restart in 1u32..400,
@@ -120,11 +120,11 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     let mut spec = job();
     change(&mut spec);
     let region = Region { offset: 0, size: 1 << 20, real_size: 1 << 20 };
-    match Path::new(&spec, &[region], [1; 24]).unwrap() {
-        Path::Sequential(_) => "sequential",
-        Path::Random(_) => "random",
-        Path::Called(Called::VariedRandom(_)) => "varied random",
-        Path::Called(Called::General(_)) => "general",
+    match CodePath::new(&spec, &[region], [1; 24]).unwrap() {
+        CodePath::Sequential(_) => "sequential",
+        CodePath::Random(_) => "random",
+        CodePath::Called(Called::VariedRandom(_)) => "varied random",
+        CodePath::Called(Called::General(_)) => "general",
     }
 }
 

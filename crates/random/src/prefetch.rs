@@ -1,4 +1,4 @@
-//! Random numbers made ahead of their use, a batch at a time.
+//! Prefetches random numbers: they are generated a batch at a time, before they are needed.
 //!
 //! A generator costs most for fetching and storing its state and for waiting on itself. Making a batch keeps the state in registers,
 //! and taking a number is one load, whatever its generator.
@@ -8,16 +8,16 @@ pub const BATCH: usize = 32;
 
 /// The next numbers of one sequence, in order.
 #[derive(Clone, Debug)]
-pub struct Ahead {
+pub struct Prefetch {
     at: usize,
     numbers: [u64; BATCH],
 }
 
-impl Ahead {
+impl Prefetch {
     /// Nothing is made yet.
     #[must_use]
     pub fn new() -> Self {
-        Ahead { at: BATCH, numbers: [0; BATCH] }
+        Prefetch { at: BATCH, numbers: [0; BATCH] }
     }
 
     /// The next number; `make` makes the next batch when none is left.
@@ -38,8 +38,8 @@ impl Ahead {
     }
 }
 
-impl Default for Ahead {
+impl Default for Prefetch {
     fn default() -> Self {
-        Ahead::new()
+        Prefetch::new()
     }
 }

@@ -9,7 +9,7 @@ use ferrio_job::{Depth, Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
 /// What a thread is asked for.
-pub(crate) enum MemberCommand {
+pub(crate) enum ThreadCommand {
     /// These files from now on.
     Attach(FileSet),
     /// This file from now on, at this place.
@@ -53,7 +53,7 @@ pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
 /// Body of a thread: ends when the engine drops its end of the channels.
 pub(crate) fn serve<E: Engine>(
     spec: &JobSpec,
-    commands: &Receiver<MemberCommand>,
+    commands: &Receiver<ThreadCommand>,
     answers: &SyncSender<Result<Answer, EngineError>>,
     ended: &SyncSender<Ended>,
 ) {
@@ -74,25 +74,25 @@ pub(crate) fn serve<E: Engine>(
     let mut attached_files = FileSet::default();
     while let Ok(command) = commands.recv() {
         let sent = match command {
-            MemberCommand::Run(Task(request)) => {
+            ThreadCommand::Run(Task(request)) => {
                 let began = Instant::now();
                 let result = run(&mut engine, &request, &mut done);
                 let completion = Completion { unit: request.unit, result };
                 ended.send(Ended { completion, began, at: Instant::now() }).is_ok()
             }
-            MemberCommand::Attach(files) => {
+            ThreadCommand::Attach(files) => {
                 let attached = engine.attach(&files);
                 attached_files = files;
                 answers.send(attached.map(|()| Answer { notes: engine.notes(), ..Answer::default() })).is_ok()
             }
-            MemberCommand::AttachOne(index, file) => {
+            ThreadCommand::AttachOne(index, file) => {
                 let attached = engine.attach_one(index, &file);
                 if let Some(place) = attached_files.files.get_mut(index) {
                     *place = file;
                 }
                 answers.send(attached.map(|()| Answer::default())).is_ok()
             }
-            MemberCommand::Usage => {
+            ThreadCommand::Usage => {
                 answers.send(Ok(Answer { usage: Usage::of_this_thread(), ..Answer::default() })).is_ok()
             }
         };

@@ -1,4 +1,4 @@
-//! Which path a job takes: the shortest that makes its choices. It is decided once, when the job is set up.
+//! Chooses the code path of a job: the fastest one that can make its choices. This happens once, when the job is set up.
 //!
 //! Two paths are short enough to be inlined where they are used: one length in one direction, at consecutive or at random offsets. The
 //! others are called.
@@ -9,14 +9,14 @@ mod tests;
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
 use crate::direction_and_length::DirectionAndLength;
+use crate::fast_paths::{RandomPath, SequentialPath, VariedRandomPath};
 use crate::general::General;
-use crate::map::RandomMap;
 use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
 use crate::random::Batches;
+use crate::random_map::RandomMap;
 use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
-use crate::short_paths::{RandomPath, SequentialPath, VariedRandomPath};
 use crate::step::{Region, Step, WorkloadError};
 use crate::sync::Syncs;
 use crate::zoned_distribution::Zoned;
@@ -28,7 +28,7 @@ use crate::zoned_distribution::Zoned;
     clippy::large_enum_variant,
     reason = "one to a job, and what is inlined must not go through a pointer"
 )]
-pub(crate) enum Path {
+pub(crate) enum CodePath {
     /// One length in one direction, one after the other.
     Sequential(SequentialPath),
     /// One length in one direction, at random.
@@ -75,7 +75,7 @@ impl Called {
         }
     }
 
-    /// Everything written so far was synced. The short paths do not sync.
+    /// Everything written so far was synced. The fast paths do not sync.
     pub(crate) fn synced(&mut self) {
         if let Called::General(placed) = self {
             placed.general.synced();
@@ -98,7 +98,7 @@ impl Placed {
     }
 }
 
-impl Path {
+impl CodePath {
     /// The path of a job whose block sizes and regions were checked.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Path {
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
         let [region] = regions else {
-            return Path::general(spec, regions, entropy);
+            return CodePath::general(spec, regions, entropy);
         };
         let seeds = seeds::shared(spec, thread_seeds(spec, entropy));
         let direction = only_direction(spec);
@@ -117,17 +117,17 @@ impl Path {
         let min = block.min as u32;
         let plain = !spec.rw.is_mixed() && block.min == block.max;
         if !is_simple(spec) {
-            return Path::general(spec, regions, entropy);
+            return CodePath::general(spec, regions, entropy);
         }
         if !spec.rw.is_random() {
             let rules = Sequential::new(spec, regions);
             if !plain || rules.hole != 0 {
-                return Path::general(spec, regions, entropy);
+                return CodePath::general(spec, regions, entropy);
             }
-            return Ok(Path::Sequential(SequentialPath::new(region, direction, min, rules.wraps)));
+            return Ok(CodePath::Sequential(SequentialPath::new(region, direction, min, rules.wraps)));
         }
         let Some(source) = source(spec, region, direction, &seeds)? else {
-            return Path::general(spec, regions, entropy);
+            return CodePath::general(spec, regions, entropy);
         };
         let end = if plain {
             (region.real_size + 1).saturating_sub(block.min).min(region.offset + region.size)
@@ -136,10 +136,10 @@ impl Path {
         };
         let offsets = offsets(spec, region, direction, end, source, &seeds);
         if plain {
-            return Ok(Path::Random(RandomPath::new(offsets, direction, min)));
+            return Ok(CodePath::Random(RandomPath::new(offsets, direction, min)));
         }
         let path = VariedRandomPath::new(region, offsets, DirectionAndLength::new(spec, &seeds), min);
-        Ok(Path::Called(Called::VariedRandom(Box::new(path))))
+        Ok(CodePath::Called(Called::VariedRandom(Box::new(path))))
     }
 
     /// The general path, whatever the job.
@@ -152,7 +152,7 @@ impl Path {
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
         let general = General::new(spec, regions, thread_seeds(spec, entropy))?;
-        Ok(Path::Called(Called::General(Box::new(Placed { general, step: Step::PassEnd }))))
+        Ok(CodePath::Called(Called::General(Box::new(Placed { general, step: Step::PassEnd }))))
     }
 }
 
@@ -174,7 +174,7 @@ fn is_simple(spec: &JobSpec) -> bool {
         && (!spec.rw.is_random() || !every && Direction::ALL.into_iter().all(alike))
 }
 
-/// The source of the blocks of a random job, `None` when a short path cannot use it.
+/// The source of the blocks of a random job, `None` when a fast path cannot use it.
 fn source(
     spec: &JobSpec,
     region: &Region,

@@ -1,4 +1,4 @@
-//! The short paths of jobs over one file, without syncs, zones and `rw=rand...:N`. They make the same choices as the general path.
+//! The fast paths of jobs over one file, without syncs, zones and `rw=rand...:N`. They make the same choices as the general path.
 
 use ferrio_job::Direction;
 

@@ -12,7 +12,7 @@ use crate::findings::Findings;
 
 /// What a job says about its files, the same for all its clones.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct FileNames {
     /// Files named by `filename` or found by `opendir`; empty when names are made from a format.
     named: Vec<PathBuf>,
     /// `nrfiles` in force.
@@ -21,33 +21,34 @@ pub(crate) struct Listing {
     pub(crate) found: Option<usize>,
 }
 
-impl Listing {
+impl FileNames {
     /// Evaluates the options in order: a list of names sets `nrfiles` to its length, a later `nrfiles` counts again.
     pub(crate) fn new(job: &Job) -> Self {
-        let mut listing = Listing { count: Options::default().value(Opt::Nrfiles), ..Listing::default() };
+        let mut file_names =
+            FileNames { count: Options::default().value(Opt::Nrfiles), ..FileNames::default() };
         let mut directory = None;
         for given in job.options.all() {
             match (given.opt, &given.value) {
                 (Opt::Directory, Value::List(names)) => directory = names.first().map(String::as_str),
                 (Opt::Filename, Value::List(names)) => {
-                    listing.named.extend(names.iter().map(|name| join(directory, name)));
+                    file_names.named.extend(names.iter().map(|name| join(directory, name)));
                 }
                 (Opt::Opendir, Value::Text(root)) => {
-                    let before = listing.named.len();
-                    collect(Path::new(root), &mut listing.named);
-                    listing.found = Some(listing.found.unwrap_or(0) + listing.named.len() - before);
+                    let before = file_names.named.len();
+                    collect(Path::new(root), &mut file_names.named);
+                    file_names.found = Some(file_names.found.unwrap_or(0) + file_names.named.len() - before);
                 }
                 (Opt::Nrfiles, Value::Int(number)) => {
-                    listing.count = u32::try_from(*number).unwrap_or(u32::MAX);
+                    file_names.count = u32::try_from(*number).unwrap_or(u32::MAX);
                     continue;
                 }
                 _ => continue,
             }
             if given.opt != Opt::Directory {
-                listing.count = u32::try_from(listing.named.len()).unwrap_or(u32::MAX);
+                file_names.count = u32::try_from(file_names.named.len()).unwrap_or(u32::MAX);
             }
         }
-        listing
+        file_names
     }
 
     /// Paths of one clone, in file order, directories included.
@@ -143,7 +144,7 @@ mod tests {
     fn names(text: &str, clone: u32) -> Vec<String> {
         let set = jobs_of(text);
         let job = &set.jobs[0];
-        Listing::new(job).paths(job, clone).map(|path| path.display().to_string()).collect()
+        FileNames::new(job).paths(job, clone).map(|path| path.display().to_string()).collect()
     }
 
     #[test]
@@ -173,7 +174,7 @@ mod tests {
         let set =
             command_line_of(&[("name", "a"), ("filename", "x:y:z"), ("directory", "d"), ("nrfiles", "2")]);
         assert_eq!(
-            Listing::new(&set.jobs[0]).paths(&set.jobs[0], 0).collect::<Vec<_>>(),
+            FileNames::new(&set.jobs[0]).paths(&set.jobs[0], 0).collect::<Vec<_>>(),
             [PathBuf::from("x"), PathBuf::from("y")]
         );
     }

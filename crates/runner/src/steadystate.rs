@@ -92,7 +92,7 @@ impl SteadyWatch {
     }
 
     /// Makes the check that is due, if one is. Returns the time until the next.
-    pub(crate) fn look(&mut self, now: u64, clock: &Clock, controls: &[JobControl]) -> Duration {
+    pub(crate) fn poll(&mut self, now: u64, clock: &Clock, controls: &[JobControl]) -> Duration {
         if self.last == 0 {
             (self.last, self.due) = (now, now + clock.ticks(self.interval));
         } else if now >= self.due {

@@ -22,12 +22,12 @@ impl Bench {
         let watch = SteadyWatch::new(&plan(specs)).unwrap();
         controls.iter().for_each(|control| control.begin_measuring(START));
         let mut bench = Bench { watch, controls, looks: 0 };
-        bench.look_at(START);
+        bench.poll_at(START);
         bench
     }
 
-    fn look_at(&mut self, now: u64) -> Duration {
-        self.watch.look(now, &Clock::monotonic(), &self.controls)
+    fn poll_at(&mut self, now: u64) -> Duration {
+        self.watch.poll(now, &Clock::monotonic(), &self.controls)
     }
 
     /// A second passes, in which each job has done `ios` I/Os of 4 KiB, each in `ns`.
@@ -39,7 +39,7 @@ impl Bench {
             control.live.store_latency(sum + ios * ns, count + ios);
         }
         self.looks += 1;
-        self.look_at(START + self.looks * SECOND);
+        self.poll_at(START + self.looks * SECOND);
     }
 
     fn iops(&mut self, ios: u64) {
@@ -216,9 +216,9 @@ fn a_job_that_began_between_two_checks_has_the_rate_of_the_time_it_had() {
 fn a_late_check_is_of_the_time_that_passed_and_the_next_keeps_the_beat() {
     let mut bench = Bench::new(vec![job(SteadyFigure::Iops, false, 1.0, true)]);
     bench.controls[0].live.store(0, 500, 500 * 4096);
-    assert_eq!(bench.look_at(START + SECOND / 2), Duration::from_millis(500), "nothing is due");
+    assert_eq!(bench.poll_at(START + SECOND / 2), Duration::from_millis(500), "nothing is due");
     bench.controls[0].live.store(0, 1500, 1500 * 4096);
-    assert_eq!(bench.look_at(START + 3 * SECOND / 2), Duration::from_millis(500));
+    assert_eq!(bench.poll_at(START + 3 * SECOND / 2), Duration::from_millis(500));
     assert_eq!(iops_of(&bench.result()), [1000]);
 }
 

@@ -1,5 +1,5 @@
-//! The contents of a block device that writing to it would destroy: mounted file systems, partitions, devices built on it, swap,
-//! signatures.
+//! What a block device is used for, and what writing to it would destroy: mounted file systems, partitions, devices built on it,
+//! swap, signatures.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -34,7 +34,7 @@ const SIGNATURES_END: usize = 0x1_0048;
 
 /// One thing on a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum DeviceUse {
     /// A mounted file system.
     Mounted {
         /// Its type.
@@ -47,7 +47,7 @@ pub enum Held {
         /// Its name.
         name: String,
         /// What is on it.
-        holds: Vec<Held>,
+        holds: Vec<DeviceUse>,
     },
     /// A device built on this one.
     BuiltOn {
@@ -56,7 +56,7 @@ pub enum Held {
         /// Its name.
         name: String,
         /// What is on it.
-        holds: Vec<Held>,
+        holds: Vec<DeviceUse>,
     },
     /// Swap that is in use.
     Swap,
@@ -64,56 +64,59 @@ pub enum Held {
     Signature(String),
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for DeviceUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = match self {
-            Held::Mounted { file_system, point } => {
+            DeviceUse::Mounted { file_system, point } => {
                 return write!(f, "{file_system} mounted at {}", point.display());
             }
-            Held::Swap => return f.write_str("swap in use"),
-            Held::Signature(name) => return write!(f, "{name} signature"),
-            Held::Partition { name, holds } => {
+            DeviceUse::Swap => return f.write_str("swap in use"),
+            DeviceUse::Signature(name) => return write!(f, "{name} signature"),
+            DeviceUse::Partition { name, holds } => {
                 write!(f, "partition {name}")?;
                 holds
             }
-            Held::BuiltOn { kind, name, holds } => {
+            DeviceUse::BuiltOn { kind, name, holds } => {
                 write!(f, "{kind} {name} built on it")?;
                 holds
             }
         };
-        let inner: Vec<String> = inner.iter().map(Held::to_string).collect();
+        let inner: Vec<String> = inner.iter().map(DeviceUse::to_string).collect();
         if inner.is_empty() { Ok(()) } else { write!(f, " ({})", inner.join(", ")) }
     }
 }
 
-impl Serialize for Held {
+impl Serialize for DeviceUse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl Held {
+impl DeviceUse {
     /// Everything on a device, its partitions and the devices built on it. The first bytes of the device are read if neither udev
     /// nor anything else identifies its contents.
     #[must_use]
-    pub fn on(device: DeviceNumber, mounts: &Mounts) -> Vec<Held> {
+    pub fn on(device: DeviceNumber, mounts: &Mounts) -> Vec<DeviceUse> {
         sys_directory(device).map(|here| held(device, &here, mounts, 0)).unwrap_or_default()
     }
 
     /// True for the mounted file system or the swap in use that the signature belongs to.
     fn is_known_by(&self, signature: &str) -> bool {
         match self {
-            Held::Mounted { file_system, .. } => file_system.starts_with(signature),
-            Held::Swap => signature == "swap",
-            Held::Partition { .. } | Held::BuiltOn { .. } | Held::Signature(_) => false,
+            DeviceUse::Mounted { file_system, .. } => file_system.starts_with(signature),
+            DeviceUse::Swap => signature == "swap",
+            DeviceUse::Partition { .. } | DeviceUse::BuiltOn { .. } | DeviceUse::Signature(_) => false,
         }
     }
 }
 
-fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<Held> {
+fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<DeviceUse> {
     let mounted = mounts.0.iter().filter(|mount| mount.device() == device);
-    let mut holds: Vec<Held> = mounted
-        .map(|mount| Held::Mounted { file_system: mount.file_system.clone(), point: mount.point.clone() })
+    let mut holds: Vec<DeviceUse> = mounted
+        .map(|mount| DeviceUse::Mounted {
+            file_system: mount.file_system.clone(),
+            point: mount.point.clone(),
+        })
         .collect();
     let inner = |path: &Path| {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -121,14 +124,14 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<H
         device.map(|device| held(device, &path, mounts, depth + 1)).unwrap_or_default()
     };
     let parts = partitions(here).into_iter();
-    holds.extend(parts.map(|part| Held::Partition { name: name(&part), holds: inner(&part) }));
+    holds.extend(parts.map(|part| DeviceUse::Partition { name: name(&part), holds: inner(&part) }));
     let built = entries(&here.join("holders")).into_iter();
     holds.extend(built.map(|holder| {
         let (kind, name) = builder(&holder);
-        Held::BuiltOn { kind, name, holds: inner(&holder) }
+        DeviceUse::BuiltOn { kind, name, holds: inner(&holder) }
     }));
     if is_swap(&fs::read_to_string("/proc/swaps").unwrap_or_default(), here) {
-        holds.push(Held::Swap);
+        holds.push(DeviceUse::Swap);
     }
     let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1));
     let signature = match &udev {
@@ -143,7 +146,7 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<H
     if let Some(signature) = signature
         && !holds.iter().any(|held| held.is_known_by(&signature))
     {
-        holds.push(Held::Signature(signature));
+        holds.push(DeviceUse::Signature(signature));
     }
     holds.dedup();
     holds
@@ -230,19 +233,19 @@ mod tests {
 
     #[test]
     fn what_is_on_a_partition_follows_in_brackets() {
-        let root = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
-        let volume = Held::BuiltOn { kind: "LVM volume", name: "vg-root".into(), holds: vec![root] };
-        let part = Held::Partition { name: "sda1".into(), holds: vec![volume, Held::Swap] };
+        let root = DeviceUse::Mounted { file_system: "ext4".into(), point: "/".into() };
+        let volume = DeviceUse::BuiltOn { kind: "LVM volume", name: "vg-root".into(), holds: vec![root] };
+        let part = DeviceUse::Partition { name: "sda1".into(), holds: vec![volume, DeviceUse::Swap] };
         let want = "partition sda1 (LVM volume vg-root built on it (ext4 mounted at /), swap in use)";
         assert_eq!(part.to_string(), want);
-        assert_eq!(Held::Signature("xfs".into()).to_string(), "xfs signature");
+        assert_eq!(DeviceUse::Signature("xfs".into()).to_string(), "xfs signature");
     }
 
     #[test]
     fn the_signature_of_a_mounted_file_system_is_not_listed_again() {
-        let ext4 = Held::Mounted { file_system: "ext4".into(), point: "/".into() };
+        let ext4 = DeviceUse::Mounted { file_system: "ext4".into(), point: "/".into() };
         assert!(ext4.is_known_by("ext4") && ext4.is_known_by("ext") && !ext4.is_known_by("xfs"));
-        assert!(Held::Swap.is_known_by("swap") && !Held::Swap.is_known_by("ext4"));
+        assert!(DeviceUse::Swap.is_known_by("swap") && !DeviceUse::Swap.is_known_by("ext4"));
     }
 
     #[test]
