@@ -175,7 +175,7 @@ mod tests {
         let set = jobs(&[file.to_str().unwrap(), "--bs=8k", "--name=a", "--size=1m"]).unwrap();
         let names: Vec<_> = set.jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
-        assert_eq!(set.jobs[1].options.rwt(Opt::Bs)[0], Some(8192));
+        assert_eq!(set.jobs[1].options.per_direction(Opt::Bs)[0], Some(8192));
     }
 
     #[test]

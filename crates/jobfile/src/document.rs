@@ -123,8 +123,8 @@ fn adapt(
     let written = Assignment { origin: place.clone(), value_origin: place, ..Assignment::default() };
     let mut details = LineDetails { written, ..LineDetails::default() };
     let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
-    let garbled = sources.garbled(source, line, kept.len());
-    let unreadable = garbled.map(|from| (Unreadable::NotUtf8, from, "?"));
+    let not_utf8 = sources.not_utf8(source, line, kept.len());
+    let unreadable = not_utf8.map(|from| (Unreadable::NotUtf8, from, "?"));
     let unreadable = unreadable.or_else(|| kept.find('\0').map(|from| (Unreadable::Nul, from, "?")));
     let unreadable = unreadable.or_else(|| match text {
         _ if line == 1 && raw.starts_with('\u{feff}') => Some((Unreadable::ByteOrderMark, 0, "\u{feff}")),

@@ -55,7 +55,7 @@ pub(crate) fn section(
                 .push((at, unknown(line, &setting.engine, complaints.len() + wrong.len() < SUGGESTIONS))),
         }
     }
-    found.sort_by_key(|(_, opt)| opt.row().turn());
+    found.sort_by_key(|(_, opt)| opt.row().evaluation_order());
     let mut all = Vec::with_capacity(found.len());
     for (at, opt) in found {
         let mut findings = Vec::new();

@@ -13,23 +13,23 @@ struct Source {
     /// Byte offset at which each line starts.
     starts: Vec<usize>,
     /// Byte offsets of replacement characters for bytes that are not UTF-8.
-    garbled: Vec<usize>,
+    not_utf8: Vec<usize>,
 }
 
 impl Sources {
     /// Adds a text and returns its number. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> u32 {
         let mut text = String::with_capacity(bytes.len());
-        let mut garbled = Vec::new();
+        let mut not_utf8 = Vec::new();
         for chunk in bytes.utf8_chunks() {
             text.push_str(chunk.valid());
             if !chunk.invalid().is_empty() {
-                garbled.push(text.len());
+                not_utf8.push(text.len());
                 text.push(char::REPLACEMENT_CHARACTER);
             }
         }
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        self.files.push(Source { name: name.to_owned(), text, starts, garbled });
+        self.files.push(Source { name: name.to_owned(), text, starts, not_utf8 });
         (self.files.len() - 1) as u32
     }
 
@@ -49,11 +49,11 @@ impl Sources {
     }
 
     /// Byte offset of the first replacement character in the first `length` bytes of a line.
-    pub(crate) fn garbled(&self, source: u32, line: u32, length: usize) -> Option<usize> {
+    pub(crate) fn not_utf8(&self, source: u32, line: u32, length: usize) -> Option<usize> {
         let file = self.files.get(source as usize)?;
         let start = *(line as usize).checked_sub(1).and_then(|at| file.starts.get(at))?;
-        let first = file.garbled.partition_point(|&at| at < start);
-        file.garbled.get(first).map(|at| at - start).filter(|&at| at < length)
+        let first = file.not_utf8.partition_point(|&at| at < start);
+        file.not_utf8.get(first).map(|at| at - start).filter(|&at| at < length)
     }
 
     /// Number of lines of a text.

@@ -107,7 +107,7 @@ fn the_first_equals_sign_divides_and_the_rest_is_value() {
 fn names_and_words_have_their_case_and_suffixes_do_not() {
     refused("unknown-option", &["[a]\nBS=4k\n", "[a]\nBs=4k\n", "[a]\nbs size=4k\n"]);
     refused("not-a-choice", &["[a]\nrw=READ\n"]);
-    assert_eq!(jobs("[a]\nbs=4K\n").jobs[0].options.rwt(Opt::Bs)[0], Some(4096));
+    assert_eq!(jobs("[a]\nbs=4K\n").jobs[0].options.per_direction(Opt::Bs)[0], Some(4096));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn every_wrong_line_of_every_section_is_told() {
 #[test]
 fn jobs_take_the_globals_above_them_and_their_own_lines_count_last() {
     let set = jobs("[global]\nbs=1k\nthread\n[a]\nthread=0\n[global]\nbs=2k\n[b]\n[c]\nbs=4k\n");
-    let of = |job: &Job| (job.options.rwt(Opt::Bs)[0], job.options.if_given::<bool>(Opt::Thread));
+    let of = |job: &Job| (job.options.per_direction(Opt::Bs)[0], job.options.if_given::<bool>(Opt::Thread));
     let want = [(1024, false), (2048, true), (4096, true)];
     let seen: Vec<_> = set.jobs.iter().map(of).collect();
     assert_eq!(seen, want.map(|(bs, thread)| (Some(bs), Some(thread))));

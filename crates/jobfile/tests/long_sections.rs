@@ -43,7 +43,7 @@ fn answers(job: &Job) -> Vec<String> {
             ValueKind::EnumList | ValueKind::WordList => format!("{:?}", options.words(opt)),
             ValueKind::Bssplit => format!("{:?}", options.value::<[Option<Vec<Split>>; 3]>(opt)),
             ValueKind::Int | ValueKind::Size | ValueKind::Time if opt.row().multi != Multi::No => {
-                format!("{:?}", options.rwt(opt))
+                format!("{:?}", options.per_direction(opt))
             }
             _ => String::new(),
         };

@@ -11,7 +11,7 @@ use crate::findings::Findings;
 pub(crate) fn asks(job: &Job, opt: Opt) -> bool {
     let options = &job.options;
     match options.given(opt).map(|given| &given.value) {
-        Some(Value::Directions(_)) => options.rwt(opt).iter().flatten().any(|&number| number > 0),
+        Some(Value::Directions(_)) => options.per_direction(opt).iter().flatten().any(|&number| number > 0),
         Some(value) => !is_zero(value),
         None => false,
     }

@@ -41,7 +41,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, sizing: &Sizing, findings: 
 /// takes effect. A bound of 0 sets none.
 fn sizes(options: &Options) -> PerDirection<BlockSizes> {
     let fixed: PerDirection<u64> = options.value(Opt::Bs);
-    let aligned = options.rwt(Opt::Ba);
+    let aligned = options.per_direction(Opt::Ba);
     let bounds = bounds(options);
     PerDirection(from_fn(|at| {
         let bs = fixed.0[at];

@@ -207,7 +207,8 @@ fn shares(job: &Job, names: &Names) -> Result<PerDirection<Vec<PriorityShare>>, 
 
 /// The priority of chosen I/Os per direction: real time unless a class is given.
 fn base(options: &Options, names: &Names) -> [IoPriority; 3] {
-    let [classes, hints, levels] = [names.class, names.hint, names.level].map(|opt| options.rwt(opt));
+    let [classes, hints, levels] =
+        [names.class, names.hint, names.level].map(|opt| options.per_direction(opt));
     let number = |values: [Option<u64>; 3], at: usize, default| {
         values[at].and_then(|number| u16::try_from(number).ok()).unwrap_or(default)
     };

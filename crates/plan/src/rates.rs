@@ -54,7 +54,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         percentile: options.value(Opt::LatencyPercentile),
         goes_on: options.value(Opt::LatencyRun),
     };
-    let longest = options.rwt(Opt::MaxLatency);
+    let longest = options.per_direction(Opt::MaxLatency);
     spec.max_latency = PerDirection(longest.map(|us| Duration::from_micros(us.unwrap_or(0))));
     let weight = options.value(Opt::Flow);
     spec.flow = (weight > 0).then(|| Flow {

@@ -33,7 +33,7 @@ use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::result::{Event, JobResult, JobState, RunResult};
-use crate::signals::Watch;
+use crate::signals::SignalWatcher;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -79,7 +79,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let (sender, messages) = sync_channel(QUEUE);
     let stop = Arc::new(AtomicBool::new(false));
     let report_wanted = Arc::new(AtomicBool::new(false));
-    let watch = Watch::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
+    let watch = SignalWatcher::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
     if let Err(e) = &watch {
         let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
         observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));

@@ -24,12 +24,12 @@ pub fn hold_report_signal() {
 
 /// The thread that waits for signals; it ends when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct SignalWatcher {
     thread: Option<JoinHandle<()>>,
     over: Arc<AtomicBool>,
 }
 
-impl Watch {
+impl SignalWatcher {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
     /// ends the run sets `stop`, which file layout checks. Further requests for a report are ignored until main clears `report_wanted`.
     ///
@@ -71,11 +71,11 @@ impl Watch {
                 }
             }
         })?;
-        Ok(Watch { thread: Some(thread), over })
+        Ok(SignalWatcher { thread: Some(thread), over })
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalWatcher {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.over.store(true, Release);
@@ -96,7 +96,7 @@ mod tests {
     fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
-        let watch = Watch::start(sender, Arc::clone(&stop), Arc::default()).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default()).unwrap();
         pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
@@ -109,7 +109,7 @@ mod tests {
     fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
         let (sender, messages) = sync_channel(2);
         let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
-        let watch = Watch::start(sender, Arc::clone(&stop), Arc::clone(&wanted)).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted)).unwrap();
         let thread = watch.thread.as_ref().unwrap().as_pthread_t();
         for _ in 0..20 {
             pthread_kill(thread, Signal::SIGUSR1).unwrap();

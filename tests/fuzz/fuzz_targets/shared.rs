@@ -48,7 +48,7 @@ pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
                         ValueKind::EnumList | ValueKind::WordList => drop(job.options.words(row.opt)),
                         ValueKind::Bssplit => drop(job.options.value::<[Option<Vec<Split>>; 3]>(row.opt)),
                         ValueKind::Int | ValueKind::Size | ValueKind::Time if row.multi != Multi::No => {
-                            job.options.rwt(row.opt);
+                            job.options.per_direction(row.opt);
                         }
                         _ => {}
                     }

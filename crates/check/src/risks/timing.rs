@@ -145,7 +145,7 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     let message = format!("at most {ios} I/Os ({}){all}", bytes(moved));
     Some(Observation::new(
         message,
-        "high percentiles rest on a handful of values: use a larger size, loops, or time_based with runtime",
+        "high percentiles depend on a handful of values: use a larger size, loops, or time_based with runtime",
         &[Opt::NumberIos, Opt::IoSize, Opt::Size],
     ))
 }

@@ -58,9 +58,9 @@ fn a_job_is_a_copy_of_the_globals_above_it() {
     );
     assert_eq!(names(&set), ["a", "b", "c"]);
     let [a, b, c] = &set.jobs[..] else { panic!() };
-    assert_eq!(a.options.rwt(Opt::Bs), [None; 3]);
-    assert_eq!(b.options.rwt(Opt::Bs), [Some(16 * K); 3]);
-    assert_eq!(c.options.rwt(Opt::Bs), [Some(8 * K); 3]);
+    assert_eq!(a.options.per_direction(Opt::Bs), [None; 3]);
+    assert_eq!(b.options.per_direction(Opt::Bs), [Some(16 * K); 3]);
+    assert_eq!(c.options.per_direction(Opt::Bs), [Some(8 * K); 3]);
     assert_eq!(
         (b.options.if_given::<bool>(Opt::Thread), c.options.if_given::<bool>(Opt::Thread)),
         (None, Some(true))
@@ -80,8 +80,8 @@ fn directions_left_alone_keep_what_was_set_before() {
     let set = jobs(
         "[global]\nbs=1k\n[a]\nbs=,8k\n[b]\nbs=1k,2k,512\nbs=4k,\nsync_file_range=write\nsync_file_range=wait_after:4\n",
     );
-    assert_eq!(set.jobs[0].options.rwt(Opt::Bs), [Some(K), Some(8 * K), Some(8 * K)]);
-    assert_eq!(set.jobs[1].options.rwt(Opt::Bs), [Some(4 * K), Some(2 * K), Some(512)]);
+    assert_eq!(set.jobs[0].options.per_direction(Opt::Bs), [Some(K), Some(8 * K), Some(8 * K)]);
+    assert_eq!(set.jobs[1].options.per_direction(Opt::Bs), [Some(4 * K), Some(2 * K), Some(512)]);
     let words = set.jobs[1].options.words(Opt::SyncFileRange);
     assert_eq!(words, Some((vec!["write", "wait_after"], Some(4))));
 }
@@ -101,9 +101,9 @@ fn file_names_add_up_and_directories_do_not() {
 fn kb_base_counts_before_and_file_names_after_everything_else_of_a_section() {
     let set = jobs("[a]\nfilename=x\nbs=1k\nkb_base=1000\nbs=2k\n");
     assert_eq!(own(&set.jobs[0]), [("kb_base", "1000"), ("bs", "1k"), ("bs", "2k"), ("filename", "x")]);
-    assert_eq!(set.jobs[0].options.rwt(Opt::Bs)[0], Some(2000));
+    assert_eq!(set.jobs[0].options.per_direction(Opt::Bs)[0], Some(2000));
     let set = jobs("[global]\nkb_base=1000\n[a]\nbs=4k\n");
-    assert_eq!(set.jobs[0].options.rwt(Opt::Bs)[0], Some(4000), "it is inherited");
+    assert_eq!(set.jobs[0].options.per_direction(Opt::Bs)[0], Some(4000), "it is inherited");
 }
 
 #[test]
@@ -112,13 +112,13 @@ fn the_command_line_counts_from_left_to_right() {
         let set = build(|builder| arguments.iter().for_each(|text| argument(builder, text)));
         set.unwrap_or_else(|problems| panic!("{problems}"))
     };
-    let bs = |set: &JobSet| set.jobs[0].options.rwt(Opt::Bs)[0];
+    let bs = |set: &JobSet| set.jobs[0].options.per_direction(Opt::Bs)[0];
     assert_eq!(bs(&order(&["name=a", "bs=4k", "kb_base=1000"])), Some(4096));
     assert_eq!(bs(&order(&["name=a", "kb_base=1000", "bs=4k"])), Some(4000));
     let set = order(&["iodepth=2", "name=a", "bs=1k", "name=global", "bs=2k", "name=b"]);
     assert_eq!(names(&set), ["a", "b"]);
     assert_eq!(own(&set.jobs[0]), [("name", "a"), ("bs", "1k")]);
-    assert_eq!(set.jobs[1].options.rwt(Opt::Bs)[0], Some(2 * K));
+    assert_eq!(set.jobs[1].options.per_direction(Opt::Bs)[0], Some(2 * K));
     assert!(
         set.jobs.iter().all(|job| job.from_command_line && job.options.if_given(Opt::Iodepth) == Some(2_u32))
     );
@@ -137,7 +137,7 @@ fn globals_of_the_command_line_serve_the_first_file_only() {
     let seen: Vec<_> = set
         .jobs
         .iter()
-        .map(|job| (job.options.rwt(Opt::Bs)[0], job.file_number, job.first_of_file))
+        .map(|job| (job.options.per_direction(Opt::Bs)[0], job.file_number, job.first_of_file))
         .collect();
     let bs = |count: u64| Some(count * K);
     assert_eq!(seen, [(bs(1), 0, false), (bs(1), 0, true), (bs(2), 0, false), (None, 1, true)]);
@@ -157,7 +157,11 @@ fn named_sections_are_kept_and_others_are_not_read() {
     });
     let set = set.unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(names(&set), ["a", "d", "a", "d"]);
-    assert_eq!(set.jobs[0].options.rwt(Opt::Bs)[0], Some(K), "options of a --name left out go nowhere");
+    assert_eq!(
+        set.jobs[0].options.per_direction(Opt::Bs)[0],
+        Some(K),
+        "options of a --name left out go nowhere"
+    );
 }
 
 #[test]
@@ -267,7 +271,7 @@ fn many_sections_share_their_globals() {
     (0..20_000).for_each(|number| text.push_str(&format!("[j{number}]\n")));
     let set = jobs(&text);
     assert_eq!(set.jobs.len(), 20_000);
-    assert_eq!(set.jobs[19_999].options.rwt(Opt::Bs)[0], Some(4 * K));
+    assert_eq!(set.jobs[19_999].options.per_direction(Opt::Bs)[0], Some(4 * K));
     assert_eq!(set.jobs[19_999].options.all().count(), 3);
 }
 

@@ -197,7 +197,7 @@ impl OptionRow {
     }
 
     /// When an assignment is evaluated in a section of a job file: smaller numbers first, equal ones in the order written.
-    pub(crate) fn turn(&self) -> i8 {
+    pub(crate) fn evaluation_order(&self) -> i8 {
         match self.opt {
             Opt::KbBase | Opt::UnitBase | Opt::Lockfile | Opt::CpusAllowedPolicy => -1,
             Opt::Filename | Opt::FilenameFormat => 1,

@@ -158,7 +158,7 @@ impl Options {
     }
 
     /// Values per direction (read, write, trim), assignments merged in order; times are in µs.
-    pub fn rwt(&self, opt: Opt) -> [Option<u64>; 3] {
+    pub fn per_direction(&self, opt: Opt) -> [Option<u64>; 3] {
         debug_assert!(opt.row().multi != Multi::No, "{}", opt.row().name);
         match self.merged(opt) {
             Some(Value::Directions(values)) => values,

@@ -47,10 +47,10 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
     let who = run.who(&jobs);
     let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
     let message = if run.names(&jobs).len() == 1 {
-        format!("{who}: the {percent}th percentile of {what} latencies rests on {samples}")
+        format!("{who}: the {percent}th percentile of {what} latencies is based on {samples}")
     } else {
         format!(
-            "{who}: percentiles up to the {percent}th rest on too few samples, those of the {what} latencies of {whose} on {samples}"
+            "{who}: percentiles up to the {percent}th are based on too few samples, those of the {what} latencies of {whose} on {samples}"
         )
     };
     let help = "with fewer than 1000 samples it is little more than the largest one: use more I/Os, or end percentile_list lower";
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_high_percentile_of_fewer_than_a_thousand_samples_has_a_warning() {
         let found = TestRun::new().job("a", reading(999, 5000)).warnings("few-ios");
-        assert_eq!(found[0].message, "a: the 99.99th percentile of read latencies rests on 999 samples");
+        assert_eq!(found[0].message, "a: the 99.99th percentile of read latencies is based on 999 samples");
         assert!(TestRun::new().job("a", reading(1000, 5000)).warnings("few-ios").is_empty());
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn of_several_jobs_the_one_with_the_fewest_samples_is_named() {
         let found =
             TestRun::new().job("a", reading(900, 5000)).job("b", reading(30, 5000)).warnings("few-ios");
-        let want = "2 jobs (a, b): percentiles up to the 99.99th rest on too few samples, \
+        let want = "2 jobs (a, b): percentiles up to the 99.99th are based on too few samples, \
              those of the read latencies of b on 30 samples";
         assert_eq!((found.len(), found[0].message.as_str()), (1, want));
     }
