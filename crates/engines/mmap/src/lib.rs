@@ -1,9 +1,10 @@
 //! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
-//! A mapping cannot extend a file, and touching pages beyond its end kills the process with SIGBUS: files that are too short are
-//! refused when they are attached. Write-capable mappings of block devices are left as they are (fio punches them out first,
+//! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
+//! run, or whose device fails, is an error of the I/O, not the end of the process (`guarded_copy`). Write-capable mappings of block devices are left as they are (fio punches them out first,
 //! which destroys the data).
 
+mod guarded_copy;
 mod mapping;
 
 use std::os::fd::RawFd;
@@ -35,6 +36,7 @@ impl Mmap {
 impl Engine for Mmap {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         check_blocks(spec)?;
+        guarded_copy::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let mut notes = Vec::new();
         if spec.fadvise == Fadvise::NoReuse {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
@@ -79,13 +81,17 @@ impl Engine for Mmap {
             let Some(memory) = mapping.at(request.offset, len) else {
                 return Submit::Done(-i64::from(libc::EINVAL));
             };
+            let (from, to) = match request.op {
+                Op::Read => (memory.cast_const(), request.buffer),
+                _ => (request.buffer.cast_const(), memory),
+            };
             // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap
             // a mapping of a file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
-            unsafe {
-                match request.op {
-                    Op::Read => std::ptr::copy_nonoverlapping(memory, request.buffer, len),
-                    _ => std::ptr::copy_nonoverlapping(request.buffer, memory, len),
-                }
+            // `open` installed the handler.
+            let copied = unsafe { guarded_copy::copy(from, to, memory, len) };
+            if !copied {
+                let fd = self.fds[request.file as usize];
+                return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));
             }
             if self.sync_each {
                 return Submit::Done(self.sync_range(mapping, request));

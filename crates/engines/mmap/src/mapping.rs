@@ -1,7 +1,7 @@
 //! One mapped region of one file.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use ferrio_engine::{EngineError, OpenFile};
 use nix::errno::Errno;
@@ -19,6 +19,12 @@ pub(crate) struct MappingOptions {
     pub huge_pages: bool,
     /// MADV_* for the expected order of accesses.
     pub order: Option<i32>,
+}
+
+impl MappingOptions {
+    fn sharing(&self) -> i32 {
+        if self.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED }
+    }
 }
 
 /// A mapping; its memory stays valid and in place until it is dropped.
@@ -54,11 +60,17 @@ impl MappedFile {
             );
             return Err(failed(Errno::EIO).hint(hint));
         }
-        let sharing = if options.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
             let at = file.offset.cast_signed();
-            libc::mmap(std::ptr::null_mut(), length, options.protection, sharing, fd.as_raw_fd(), at)
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                options.protection,
+                options.sharing(),
+                fd.as_raw_fd(),
+                at,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(EngineError::new("mmap", io::Error::last_os_error()));
@@ -94,6 +106,37 @@ impl MappedFile {
         inside.then(|| unsafe { self.base.add(start) })
     }
 
+    /// Maps a range of the file again in which a copy found pages missing. Returns what the I/O came to: the bytes before the end of a
+    /// file that is shorter now, or a negated errno.
+    #[cold]
+    pub(crate) fn after_missing_page(
+        &self,
+        fd: RawFd,
+        options: &MappingOptions,
+        offset: u64,
+        len: usize,
+    ) -> i64 {
+        let Some(memory) = self.at(offset, len) else {
+            return -i64::from(libc::EINVAL);
+        };
+        let before = memory.addr() % PAGE as usize;
+        // SAFETY: the pages belong to this mapping, whose first byte is at the start of a page; no reference points into it.
+        let again = unsafe {
+            let at = (offset - before as u64).cast_signed();
+            let flags = options.sharing() | libc::MAP_FIXED;
+            libc::mmap(memory.sub(before).cast(), before + len, options.protection, flags, fd, at)
+        };
+        if again == libc::MAP_FAILED {
+            return ferrio_engine::sync_ops::outcome(-1);
+        }
+        // SAFETY: the descriptor is open as long as its mapping is in use.
+        let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+        match size_of(fd) {
+            Ok(Some(size)) if size < offset + len as u64 => size.saturating_sub(offset).cast_signed(),
+            _ => -i64::from(libc::EIO),
+        }
+    }
+
     /// Writes a range of the file back and waits: 0 or a negated errno.
     pub(crate) fn sync(&self, offset: u64, len: usize) -> i64 {
         let Some(memory) = self.at(offset, len) else {
@@ -120,12 +163,12 @@ impl Drop for MappedFile {
 }
 
 /// Size of a regular file or block device; `None` for anything else.
-fn size_of(fd: &OwnedFd) -> Result<Option<u64>, EngineError> {
-    let stat = fstat(fd).map_err(|e| EngineError::new("fstat", e))?;
+fn size_of(fd: impl AsFd) -> Result<Option<u64>, EngineError> {
+    let stat = fstat(&fd).map_err(|e| EngineError::new("fstat", e))?;
     let size = match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
         SFlag::S_IFREG => stat.st_size,
         // The mapping does not care about the position.
-        SFlag::S_IFBLK => lseek(fd, 0, Whence::SeekEnd).map_err(|e| EngineError::new("lseek", e))?,
+        SFlag::S_IFBLK => lseek(&fd, 0, Whence::SeekEnd).map_err(|e| EngineError::new("lseek", e))?,
         _ => return Ok(None),
     };
     Ok(u64::try_from(size).ok())

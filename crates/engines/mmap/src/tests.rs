@@ -137,3 +137,22 @@ fn the_advice_follows_fadvise_hint() {
     );
     assert_eq!(order(&spec(ReadWrite::RandRead, |spec| spec.fadvise = Fadvise::None)), None);
 }
+
+#[test]
+fn a_file_that_becomes_shorter_gives_short_ios_and_recovers_when_it_grows_again() {
+    let file = file_with(&content(65536));
+    let spec = spec(ReadWrite::RandMixed, |_| ());
+    let mut rig = Rig::<Mmap>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+    assert_eq!(rig.read(40960, 4096), content(65536)[40960..45056]);
+    file.as_file().set_len(8192 + 100).unwrap();
+    for op in [Op::Read, Op::Write] {
+        assert_eq!(rig.run(op, 40960, 8192), 0, "{op:?} beyond the end");
+        assert_eq!(rig.run(op, 8192, 8192), 100, "{op:?} across the end");
+        assert_eq!(rig.run(op, 4096, 4096), 4096, "{op:?} before the end");
+    }
+    assert_eq!(file.as_file().metadata().unwrap().len(), 8192 + 100, "writes do not extend it");
+    file.as_file().set_len(65536).unwrap();
+    assert_eq!(rig.read(40960, 4096), [0; 4096], "the file's own bytes");
+    rig.write(40960, &[3; 4096]);
+    assert_eq!(fs::read(file.path()).unwrap()[40960..45056], [3; 4096]);
+}
