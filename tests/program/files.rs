@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::differential::compare_all;
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Place, Run, installed};
 
 /// A job under a limit of open files (`-S` for one that the program may raise) below the shell's own.
 fn limited(ulimit: &str, more: &str) -> Run {
@@ -81,4 +81,18 @@ fn peak(files: u32) -> u64 {
 fn a_file_with_a_random_map_costs_less_than_400_bytes() {
     let each = (peak(100_000) - peak(1)) / 100_000;
     assert!(each < 400, "{each} bytes");
+}
+
+/// A shell script for a directory on a file system of 2 MiB that is gone when the script ends.
+const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" || exit 99\n\
+     \"$0\" \"$@\" >report; echo $?; rm -f report; ls";
+
+#[test]
+fn a_layout_that_fills_the_disk_leaves_no_file_that_looks_laid_out() {
+    let place = Place::new();
+    let job = ["--output-format=json", "--name=a", "--rw=read", "--filename=f:g", "--size=3m"];
+    let words = [&["-rm", "bash", "-c", ON_A_SMALL_DISK, FERRIO][..], &job].concat();
+    let run = place.program(installed("unshare"), &words).run().succeeded();
+    assert_eq!(run.stdout, "1\nf\n", "the status, and the file of 1.5 MiB that fitted: {}", run.stderr);
+    assert!(run.stderr.contains("ENOSPC on laying out file"), "{}", run.stderr);
 }

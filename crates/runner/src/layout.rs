@@ -32,10 +32,10 @@ pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
-/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed.
+/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early. A file that is not complete is removed.
 ///
 /// # Errors
-/// The first call that failed. What was created so far stays, as fio leaves it.
+/// The first call that failed. Files that are complete stay, as fio leaves them.
 pub(crate) fn lay_out(
     spec: &JobSpec,
     content: &mut LayoutContent,
@@ -106,15 +106,10 @@ fn extend(
     }
     if fills {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        let filled = fill(spec, content, &out, kept..wanted, stop).map_err(|e| write_failure(&e))?;
-        if filled == LaidOut::Stopped && kept > 0 {
-            out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-            return Ok(filled);
-        }
-        if filled == LaidOut::Stopped {
-            // The target of a link is half written. If it cannot be removed, half a file is left.
-            let _ = fs::canonicalize(&file.path).and_then(fs::remove_file);
-            return Ok(filled);
+        let filled = fill(spec, content, &out, kept..wanted, stop);
+        if !matches!(filled, Ok(LaidOut::Complete)) {
+            take_back(&file.path, &out, kept)?;
+            return filled.map_err(|e| write_failure(&e));
         }
         if spec.create_fsync {
             out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
@@ -126,6 +121,16 @@ fn extend(
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     Ok(LaidOut::Complete)
+}
+
+/// Undoes a layout that did not come to its end: the file has its full size already, and the next run must not take it for laid out.
+fn take_back(path: &Path, out: &File, kept: u64) -> Result<(), Failure> {
+    if kept > 0 {
+        return out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"));
+    }
+    // Behind a link it is the target that is incomplete. If it cannot be removed, it can be emptied.
+    let removed = fs::canonicalize(path).and_then(fs::remove_file);
+    removed.or_else(|_| out.set_len(0)).map_err(|e| Failure::from_io(&e, "unlink"))
 }
 
 /// A new layout starts from nothing, but only a regular file may be thrown away for it.
