@@ -115,7 +115,9 @@ impl<'a> Monitor<'a> {
         job.measured_since(control.measuring_since());
         if job.since > 0 {
             // An interval that ends with the job is complete even if main heard of the end first.
-            job.observe(index, stats.job_runtime_ms * 1_000_000, control, self.logs.as_mut());
+            let ns = stats.job_runtime_ms * 1_000_000;
+            job.observe(index, ns, control, self.logs.as_mut());
+            job.log_rest(index, ns, control, self.logs.as_mut());
         }
         if let Some(logs) = self.logs.as_mut().filter(|_| job.logs) {
             logs.send(LogBatch::Ended { job: index, time_ms: stats.job_runtime_ms });
@@ -173,8 +175,20 @@ impl JobSamplers {
     fn observe(&mut self, index: usize, ns: u64, control: &JobControl, logs: Option<&mut Backlog>) {
         let bandwidth = self.bw.observe(ns, control.live.bytes(), KIB);
         let iops = self.iops.observe(ns, control.live.ios(), 1);
+        self.log(index, ns, [bandwidth, iops], logs);
+    }
+
+    /// Logs what a job did after its last sample. Its end, `ns` after measuring began, is the time of these rows.
+    fn log_rest(&self, index: usize, ns: u64, control: &JobControl, logs: Option<&mut Backlog>) {
+        let bandwidth = self.bw.rest(ns, control.live.bytes(), KIB);
+        let iops = self.iops.rest(ns, control.live.ios(), 1);
+        self.log(index, ns, [bandwidth, iops], logs);
+    }
+
+    fn log(&self, index: usize, ns: u64, rates: [Option<[u64; 3]>; 2], logs: Option<&mut Backlog>) {
         let Some(logs) = logs else { return };
         let time_ms = ns / 1_000_000;
+        let [bandwidth, iops] = rates;
         if let Some(per_second) = bandwidth.filter(|_| self.logs_bw) {
             logs.send(LogBatch::Bandwidth { job: index, sample: RateSample { time_ms, per_second } });
         }
@@ -226,9 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn the_last_partial_interval_gives_no_sample() {
+    fn the_last_partial_interval_is_logged_and_gives_no_sample() {
         let (stats, batches) = end_of_job(1, 98);
-        assert_eq!(batches.collect::<Vec<_>>(), [LogBatch::Ended { job: 0, time_ms: 98 }]);
+        let sample = RateSample { time_ms: 98, per_second: [0, 1023, 0] };
+        let sent: Vec<LogBatch> = batches.collect();
+        assert_eq!(sent, [LogBatch::Bandwidth { job: 0, sample }, LogBatch::Ended { job: 0, time_ms: 98 }]);
         assert_eq!(stats.directions[1].bw.samples, 0);
     }
 

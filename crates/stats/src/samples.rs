@@ -95,55 +95,81 @@ impl SampleStats {
 }
 
 /// Turns growing counters into samples of one job.
+///
+/// Intervals end at multiples of their length however late one was looked at: delays do not add up, and a job of a whole number of
+/// intervals has as many samples.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     interval_ns: u64,
-    /// End of the last interval, ns since the job started.
+    /// When the last sample was taken, ns since the job started.
     last_ns: u64,
+    /// When the next one is due.
+    due_ns: u64,
     last: [u64; 3],
     /// Samples per direction.
     pub stats: [SampleStats; 3],
 }
+
+/// A timer may fire this much early without skipping a whole interval.
+const SLACK_NS: u64 = 1_000_000;
 
 impl Sampler {
     /// Samples every `interval_ms`.
     #[must_use]
     pub fn new(interval_ms: u32) -> Self {
         let interval_ns = u64::from(interval_ms.max(1)) * 1_000_000;
-        Sampler { interval_ns, last_ns: 0, last: [0; 3], stats: [SampleStats::default(); 3] }
+        let stats = [SampleStats::default(); 3];
+        Sampler { interval_ns, last_ns: 0, due_ns: interval_ns, last: [0; 3], stats }
     }
 
     /// Looks at the counters `ns` after the start of the job; `scale` converts a count per second into the sample's unit (1024 for
     /// bytes to KiB). Returns the rates when an interval ended, 0 for a direction without progress.
     pub fn observe(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
-        // One ms of slack, so that a timer that fires a little early does not skip a whole interval.
-        let spent = ns.saturating_sub(self.last_ns);
-        if spent + 1_000_000 < self.interval_ns {
+        let now = ns + SLACK_NS;
+        if now < self.due_ns {
             return None;
         }
-        let ms = (spent / 1_000_000).max(1);
-        let mut rates = [0; 3];
-        for (direction, rate) in rates.iter_mut().enumerate() {
-            let grown = counters[direction].saturating_sub(self.last[direction]);
-            if grown > 0 {
-                *rate = u64::try_from(u128::from(grown) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) / scale;
-                self.stats[direction].record(*rate);
+        let rates = self.rates(ns, counters, scale);
+        for ((rate, stats), (now, last)) in
+            rates.iter().zip(&mut self.stats).zip(counters.iter().zip(self.last))
+        {
+            if *now > last {
+                stats.record(*rate);
             }
         }
         self.last = counters;
         self.last_ns = ns;
+        self.due_ns = now - now % self.interval_ns + self.interval_ns;
         Some(rates)
+    }
+
+    /// The rates since the last sample of a job that ended after `ns`: a part of an interval, which counts in no statistics. `None` when
+    /// it is less than half of an interval, too short for a rate that can stand beside the others.
+    #[must_use]
+    pub fn rest(&self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
+        let spent = ns.saturating_sub(self.last_ns);
+        let is_long_enough = spent >= self.interval_ns / 2;
+        (is_long_enough && counters != self.last).then(|| self.rates(ns, counters, scale))
+    }
+
+    /// Growth per second since the last sample.
+    fn rates(&self, ns: u64, counters: [u64; 3], scale: u64) -> [u64; 3] {
+        let ms = (ns.saturating_sub(self.last_ns) / 1_000_000).max(1);
+        std::array::from_fn(|direction| {
+            let grown = counters[direction].saturating_sub(self.last[direction]);
+            u64::try_from(u128::from(grown) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) / scale
+        })
     }
 
     /// Time until the running interval ends, when it is `ns` after the start of the job.
     #[must_use]
     pub fn due_in(&self, ns: u64) -> Duration {
-        Duration::from_nanos((self.last_ns + self.interval_ns).saturating_sub(ns))
+        Duration::from_nanos(self.due_ns.saturating_sub(ns))
     }
 
     /// Resets at the end of a ramp, when counters and clock of the job start again at zero.
     pub fn restart(&mut self) {
-        *self = Sampler { interval_ns: self.interval_ns, ..Sampler::new(0) };
+        *self = Sampler { interval_ns: self.interval_ns, due_ns: self.interval_ns, ..Sampler::new(0) };
     }
 }
 
@@ -161,6 +187,31 @@ mod tests {
         assert_eq!((read.samples, read.min, read.max), (1, 2000, 2000));
         assert_eq!((write.samples, write.mean), (1, 1000.0));
         assert_eq!(trim.samples, 0);
+    }
+
+    #[test]
+    fn late_looks_do_not_shift_the_intervals_that_follow() {
+        let mut sampler = Sampler::new(250);
+        let at = |sampler: &mut Sampler, ms: u64| sampler.observe(ms * 1_000_000, [ms, 0, 0], 1).is_some();
+        assert!(at(&mut sampler, 251) && at(&mut sampler, 503));
+        assert_eq!(sampler.due_in(503_000_000), Duration::from_millis(247));
+        assert!(!at(&mut sampler, 748) && at(&mut sampler, 749), "early by no more than the slack");
+        assert!(at(&mut sampler, 1000), "the last of a job of 1 s");
+        assert!(at(&mut sampler, 1900) && !at(&mut sampler, 1998) && at(&mut sampler, 2000), "after a pause");
+        assert_eq!(sampler.stats[0].samples, 6);
+    }
+
+    #[test]
+    fn what_is_left_at_the_end_is_a_rate_if_it_is_half_an_interval() {
+        let mut sampler = Sampler::new(250);
+        let rest = |sampler: &Sampler, ms: u64, count| sampler.rest(ms * 1_000_000, [count, 0, 0], 1);
+        assert_eq!(rest(&sampler, 124, 40), None);
+        assert_eq!(rest(&sampler, 125, 40), Some([320, 0, 0]));
+        assert_eq!(rest(&sampler, 125, 0), None, "nothing was done");
+        sampler.observe(250_000_000, [100, 0, 0], 1);
+        assert_eq!(rest(&sampler, 260, 200), None);
+        assert_eq!(rest(&sampler, 450, 200), Some([500, 0, 0]));
+        assert_eq!(sampler.stats[0].samples, 1);
     }
 
     #[test]
