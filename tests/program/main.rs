@@ -20,6 +20,7 @@ mod diagnostics;
 mod differential;
 mod engines;
 mod failures;
+mod faults;
 mod files;
 mod interim;
 mod interval_report;

@@ -1,0 +1,251 @@
+//! A file system of one file that misbehaves on request. It lives in the test's process and is mounted with FUSE.
+//!
+//! Every read and write of the file reaches it, one call for one I/O: the kernel caches nothing.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+use fuser::{
+    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
+    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
+    ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
+};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// The call fails.
+    Error(nix::errno::Errno),
+    /// The call moves only this many bytes.
+    Short(usize),
+    /// The call succeeds after this time.
+    Late(Duration),
+    /// A read gets the right data with this bit of its first byte flipped.
+    FlippedBit(u8),
+}
+
+/// Which calls a fault hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Read,
+    Write,
+    Fsync,
+}
+
+/// When a call is hit.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    Always,
+    /// The first call that begins here, and no other.
+    OnceAt(u64),
+    /// Every call that begins here.
+    At(u64),
+}
+
+/// One way to misbehave.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    pub call: Call,
+    pub when: When,
+    pub fault: Fault,
+}
+
+/// The mounted file system. It is unmounted when this is dropped.
+pub struct FaultyFile {
+    _session: BackgroundSession,
+    path: PathBuf,
+}
+
+impl FaultyFile {
+    /// Mounts a file system below `directory` whose only file has this content.
+    pub fn mount(directory: &Path, content: Vec<u8>, rules: &[Rule]) -> io::Result<FaultyFile> {
+        let mountpoint = directory.join("faulty");
+        std::fs::create_dir(&mountpoint)?;
+        let state = State { content, rules: rules.to_vec() };
+        let mut config = Config::default();
+        config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::NoAtime];
+        // So that late calls do not wait for each other.
+        config.n_threads = Some(4);
+        let session = fuser::spawn_mount(OneFile { state: Mutex::new(state) }, &mountpoint, &config)?;
+        Ok(FaultyFile { _session: session, path: mountpoint.join("file") })
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+}
+
+struct State {
+    content: Vec<u8>,
+    rules: Vec<Rule>,
+}
+
+struct OneFile {
+    state: Mutex<State>,
+}
+
+const FILE: INodeNo = INodeNo(2);
+const UNCACHED: Duration = Duration::ZERO;
+
+impl OneFile {
+    fn attributes(&self, ino: INodeNo) -> FileAttr {
+        let (kind, perm, size) = match ino {
+            FILE => (FileType::RegularFile, 0o666, self.state.lock().unwrap().content.len() as u64),
+            _ => (FileType::Directory, 0o777, 0),
+        };
+        FileAttr {
+            ino,
+            size,
+            blocks: size.div_ceil(512),
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind,
+            perm,
+            nlink: 1,
+            uid: nix::unistd::getuid().as_raw(),
+            gid: nix::unistd::getgid().as_raw(),
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        }
+    }
+
+    /// The fault that hits a call, if any.
+    fn fault(&self, call: Call, offset: u64) -> Option<Fault> {
+        let mut state = self.state.lock().unwrap();
+        let hit = |rule: &Rule| match rule.when {
+            When::Always => rule.call == call,
+            When::OnceAt(at) | When::At(at) => rule.call == call && at == offset,
+        };
+        let at = state.rules.iter().position(hit)?;
+        match state.rules[at].when {
+            When::OnceAt(_) => Some(state.rules.remove(at).fault),
+            _ => Some(state.rules[at].fault),
+        }
+    }
+}
+
+fn number(error: nix::errno::Errno) -> Errno {
+    Errno::from_i32(error as i32)
+}
+
+impl Filesystem for OneFile {
+    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        match name.to_str() {
+            Some("file") => reply.entry(&UNCACHED, &self.attributes(FILE), Generation(0)),
+            _ => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        reply.attr(&UNCACHED, &self.attributes(ino));
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: Option<u32>,
+        _: Option<u32>,
+        _: Option<u32>,
+        size: Option<u64>,
+        _: Option<TimeOrNow>,
+        _: Option<TimeOrNow>,
+        _: Option<std::time::SystemTime>,
+        _: Option<FileHandle>,
+        _: Option<std::time::SystemTime>,
+        _: Option<std::time::SystemTime>,
+        _: Option<std::time::SystemTime>,
+        _: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        if let Some(size) = size {
+            self.state.lock().unwrap().content.resize(size as usize, 0);
+        }
+        reply.attr(&UNCACHED, &self.attributes(ino));
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let fault = self.fault(Call::Read, offset);
+        let mut data = {
+            let state = self.state.lock().unwrap();
+            let begin = state.content.len().min(offset as usize);
+            let end = state.content.len().min(begin + size as usize);
+            state.content[begin..end].to_vec()
+        };
+        match fault {
+            Some(Fault::Error(error)) => return reply.error(number(error)),
+            Some(Fault::Short(bytes)) => data.truncate(bytes),
+            Some(Fault::Late(time)) => thread::sleep(time),
+            Some(Fault::FlippedBit(bit)) => data[0] ^= 1 << bit,
+            None => {}
+        }
+        reply.data(&data);
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let data = match self.fault(Call::Write, offset) {
+            Some(Fault::Error(error)) => return reply.error(number(error)),
+            Some(Fault::Short(bytes)) => &data[..bytes],
+            Some(Fault::Late(time)) => {
+                thread::sleep(time);
+                data
+            }
+            Some(Fault::FlippedBit(_)) | None => data,
+        };
+        let mut state = self.state.lock().unwrap();
+        let end = offset as usize + data.len();
+        if state.content.len() < end {
+            state.content.resize(end, 0);
+        }
+        state.content[offset as usize..end].copy_from_slice(data);
+        reply.written(data.len() as u32);
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        match self.fault(Call::Fsync, 0) {
+            Some(Fault::Error(error)) => reply.error(number(error)),
+            Some(Fault::Late(time)) => {
+                thread::sleep(time);
+                reply.ok();
+            }
+            _ => reply.ok(),
+        }
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+}

@@ -1,0 +1,186 @@
+//! Faults of a real file system: every engine reports the right error with its place, counts what was done, and ends.
+
+mod filesystem;
+
+use std::time::Duration;
+
+use nix::errno::Errno;
+use serde_json::Value;
+
+use crate::support::{Place, Run, number};
+use filesystem::{Call, Fault, FaultyFile, Rule, When};
+
+const BLOCK: u64 = 4096;
+const SIZE: u64 = 64 * BLOCK;
+
+/// Engines whose every I/O is a call of its own to the file system, with the queue depth to use.
+const ENGINES: [(&str, u32); 8] = [
+    ("psync", 1),
+    ("sync", 1),
+    ("pvsync", 1),
+    ("pvsync2", 1),
+    ("libaio", 4),
+    ("io_uring", 1),
+    ("io_uring", 8),
+    ("tokio_uring", 4),
+];
+
+/// Runs one sequential job on a file with these faults.
+fn run_with(rules: &[Rule], words: &[&str]) -> Run {
+    let place = Place::new();
+    let file = FaultyFile::mount(&place.beside(""), vec![0x5a; SIZE as usize], rules)
+        .unwrap_or_else(|error| panic!("these tests need FUSE: {error}"));
+    let mut arguments = vec![
+        "--output-format=json".to_owned(),
+        "--name=j".to_owned(),
+        format!("--filename={}", file.path()),
+        "--bs=4k".to_owned(),
+        format!("--size={SIZE}"),
+        "--direct=1".to_owned(),
+    ];
+    arguments.extend(words.iter().map(|&word| word.to_owned()));
+    place.ferrio(&arguments).run()
+}
+
+fn job(run: &Run) -> Value {
+    run.json()["jobs"][0].clone()
+}
+
+/// For each engine: runs with one fault and returns the run and what to call it.
+fn with_each_engine(rule: Rule, words: &[&str], check: impl Fn(&Run, &str, u32)) {
+    for (engine, depth) in ENGINES {
+        let (engine_word, depth_word) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
+        let words: Vec<&str> =
+            [&*engine_word, &*depth_word].into_iter().chain(words.iter().copied()).collect();
+        check(&run_with(&[rule], &words), &format!("{engine} at depth {depth}"), depth);
+    }
+}
+
+const AT: u64 = 9 * BLOCK;
+
+#[test]
+fn a_failed_read_or_write_ends_the_job_with_its_error_and_place() {
+    for (call, rw, error, text) in [
+        (Call::Read, "read", Errno::EIO, "Input/output error"),
+        (Call::Write, "write", Errno::ENOSPC, "No space left on device"),
+    ] {
+        let rule = Rule { call, when: When::At(AT), fault: Fault::Error(error) };
+        with_each_engine(rule, &[&format!("--rw={rw}")], |run, engine, depth| {
+            assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+            let job = job(run);
+            assert_eq!(number(&job, "/error"), error as u64, "{engine}");
+            let done = number(&job, &format!("/{rw}/io_bytes")) / BLOCK;
+            // A queue goes on until it hears of the failure.
+            let all_before = if depth == 1 { done == 9 } else { (9..SIZE / BLOCK).contains(&done) };
+            assert!(all_before, "{engine}: {done} blocks");
+            for part in [text, &format!("offset={AT}"), &format!("buflen={BLOCK}"), "/faulty/file", rw] {
+                assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_tolerated_error_is_counted_and_the_job_goes_on() {
+    let rule = Rule { call: Call::Write, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
+    with_each_engine(rule, &["--rw=write", "--continue_on_error=write"], |run, engine, _| {
+        assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
+        let job = job(run);
+        assert_eq!(
+            (number(&job, "/total_err"), number(&job, "/first_error")),
+            (1, Errno::EIO as u64),
+            "{engine}"
+        );
+        assert_eq!(number(&job, "/write/io_bytes"), SIZE - BLOCK, "{engine}");
+    });
+}
+
+#[test]
+fn the_rest_of_a_short_transfer_is_transferred() {
+    for (call, rw) in [(Call::Read, "read"), (Call::Write, "write")] {
+        let rule = Rule { call, when: When::OnceAt(AT), fault: Fault::Short(1024) };
+        with_each_engine(rule, &[&format!("--rw={rw}")], |run, engine, _| {
+            assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
+            let job = job(run);
+            assert_eq!(number(&job, &format!("/{rw}/io_bytes")), SIZE, "{engine}");
+            // For io_uring the kernel itself transfers the rest.
+            let by_kernel = engine.contains("uring");
+            assert_eq!(number(&job, &format!("/{rw}/short_ios")), u64::from(!by_kernel), "{engine}");
+        });
+    }
+}
+
+#[test]
+fn a_read_of_nothing_is_an_error() {
+    let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Short(0) };
+    with_each_engine(rule, &["--rw=read"], |run, engine, _| {
+        assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+        assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
+    });
+}
+
+#[test]
+fn a_flipped_bit_is_found_by_verification() {
+    let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::FlippedBit(3) };
+    with_each_engine(rule, &["--rw=write", "--verify=crc32c"], |run, engine, _| {
+        assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+        assert_eq!(number(&job(run), "/error"), Errno::EILSEQ as u64, "{engine}");
+        assert!(run.stderr.contains(&AT.to_string()), "{engine}: {}", run.stderr);
+    });
+}
+
+#[test]
+fn a_failed_fsync_ends_the_job_with_its_error() {
+    let rule = Rule { call: Call::Fsync, when: When::Always, fault: Fault::Error(Errno::EIO) };
+    with_each_engine(rule, &["--rw=write", "--fsync=8"], |run, engine, _| {
+        assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+        assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
+    });
+}
+
+/// A figure of the reads. Only `lat` has all of a delay: io_uring may wait for this file system in the submission.
+fn read_ns(job: &Value, path: &str) -> f64 {
+    let path = format!("/read/{path}");
+    job.pointer(&path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {job:#}"))
+}
+
+#[test]
+fn a_delay_of_every_call_is_in_every_latency() {
+    const DELAY: Duration = Duration::from_millis(5);
+    let rule = Rule { call: Call::Read, when: When::Always, fault: Fault::Late(DELAY) };
+    with_each_engine(rule, &["--rw=read", "--number_ios=20", "--lat_percentiles=1"], |run, engine, _| {
+        assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
+        let job = job(run);
+        let least = DELAY.as_nanos() as f64;
+        for path in ["lat_ns/min", "lat_ns/mean"] {
+            assert!(read_ns(&job, path) >= least, "{engine}: {path} of {job:#}");
+        }
+        // A percentile is the middle of a bucket that is 1/64 wide.
+        assert!(
+            read_ns(&job, "lat_ns/percentile/50.000000") >= least * (1.0 - 1.0 / 64.0),
+            "{engine}: {job:#}"
+        );
+    });
+}
+
+#[test]
+fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
+    const STALL_MS: f64 = 500.0;
+    const MS: f64 = 1e6;
+    let rule =
+        Rule { call: Call::Read, when: When::OnceAt(AT), fault: Fault::Late(Duration::from_millis(500)) };
+    for engine in ["psync", "io_uring", "libaio"] {
+        // One I/O is due every 10 ms, and the tenth stalls.
+        let run = run_with(&[rule], &["--rw=read", "--rate_iops=100", &format!("--ioengine={engine}")]);
+        assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
+        let job = job(&run);
+        assert!(read_ns(&job, "lat_ns/max") >= STALL_MS * MS, "{engine}: {job:#}");
+        // The one that stalls waits 500 ms, the next 490, the one after it 480, and so on.
+        let waits: f64 = (0..50).map(|after| STALL_MS - 10.0 * f64::from(after)).sum();
+        let count = read_ns(&job, "response_ns/N");
+        assert_eq!(count, (SIZE / BLOCK) as f64, "{engine}");
+        let responses = read_ns(&job, "response_ns/mean") * count;
+        assert!(responses >= waits * MS, "{engine}: {responses} ns in all, in {job:#}");
+        assert!(read_ns(&job, "lat_ns/mean") * count < responses, "{engine}: {job:#}");
+    }
+}
