@@ -2,6 +2,7 @@
 
 mod filesystem;
 
+use std::fs::File;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -182,5 +183,30 @@ fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
         let responses = read_ns(&job, "response_ns/mean") * count;
         assert!(responses >= waits * MS, "{engine}: {responses} ns in all, in {job:#}");
         assert!(read_ns(&job, "lat_ns/mean") * count < responses, "{engine}: {job:#}");
+    }
+}
+
+#[test]
+fn a_file_that_is_truncated_during_the_run_fails_its_job_and_no_other() {
+    for engine in ["psync", "mmap", "io_uring", "libaio", "tokio_uring"] {
+        let place = Place::new();
+        let file = File::create(place.work().join("f")).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let job = place.job(&format!(
+            "[global]\ntime_based\n[victim]\nfilename=f\nsize=1m\nrw=randread\nioengine={engine}\nruntime=60\n\
+             exitall_on_error\n[other]\nioengine=null\nsize=1g\nruntime=60\n"
+        ));
+        let intervals = format!("--interval-report=50ms:{}", place.work().join("intervals").display());
+        let mut run = place.ferrio(&["--output-format=json", &intervals, &job]).start();
+        run.until("the first interval", || place.is_written("intervals"));
+        file.set_len(4096).unwrap();
+        let run = run.wait().ended_with(1);
+        let report = run.json();
+        let errors = [0, 1].map(|job| number(&report, &format!("/jobs/{job}/error")));
+        assert_eq!(errors, [Errno::EIO as u64, 0], "{engine}");
+        assert!(
+            number(&report, "/jobs/0/read/total_ios") > 0 && number(&report, "/jobs/1/read/total_ios") > 0
+        );
+        assert!(run.stderr.contains("f is shorter than the job expects"), "{engine}: {}", run.stderr);
     }
 }
