@@ -231,7 +231,7 @@ fn notes_and_failures_of_a_run_are_objects_too() {
     note | job-not-set-up | you need to specify size=
     error | job-failed | pid=0, err=22
     warning | short-run | a
-    warning | few-ios | a: the 99.99th percentile of read latencies is based on 1 sample
+    warning | few-ios | a: the 99.99th percentile of read latencies is based on 1 sample and needs 10000
     ");
 }
 

@@ -1,6 +1,6 @@
 //! Figures that measure memory instead of a device: the page cache, or files and devices in memory.
 
-use ferrio_job::{Direction, JobSpec};
+use ferrio_job::{Direction, EngineKind, JobSpec};
 use ferrio_machine::Place;
 
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
@@ -22,13 +22,18 @@ const EXPIRE: u64 = 30;
 
 /// Buffered reads that mostly did not reach the device.
 pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
-    let help = "the job measures the page cache: use direct=1, or read more data than fits into memory";
+    let help = |jobs: &[usize]| match maps(run, jobs) {
+        false => "the job measures the page cache: use direct=1, or read more data than fits into memory",
+        true => {
+            "mmap measures the page cache: read more data than fits into memory, or use another engine with direct=1"
+        }
+    };
     let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {
         let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
         let message = format!("{} read {moved} through the page cache, but only {seen}", run.who(&jobs));
-        Some(Finding { jobs, message, help })
+        Some(Finding { help: help(&jobs), jobs, message })
     });
     found
         .chain(read_again(run).map(|(job, moved, data)| {
@@ -39,7 +44,7 @@ pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
                 bytes(moved),
                 bytes(data)
             );
-            Finding { jobs, message, help }
+            Finding { help: help(&jobs), jobs, message }
         }))
         .collect()
 }
@@ -49,7 +54,10 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    let help = "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1";
+    let help = |jobs: &[usize]| match maps(run, jobs) {
+        false => "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1",
+        true => "memory is measured, not a device: use end_fsync=1 or fsync",
+    };
     let writes = |user: &DiskUser<'_>| {
         user.is_cached(Direction::Write) && user.is_measured(Direction::Write) && !user.is_durable()
     };
@@ -57,7 +65,7 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     let found = watched.iter().filter_map(|disk| {
         let Unseen { jobs, moved, seen } = unseen(disk, Direction::Write, writes)?;
         let message = format!("{} wrote {moved}, but only {seen} at the end", run.who(&jobs));
-        Some(Finding { jobs, message, help })
+        Some(Finding { help: help(&jobs), jobs, message })
     });
     let limit = run.environment.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
     let kept = |user: &DiskUser<'_>| {
@@ -71,9 +79,14 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
             "{} wrote {moved}, which may still be in memory: nothing forced it to a device before the end",
             run.who(&jobs)
         );
-        Finding { jobs, message, help }
+        Finding { help: help(&jobs), jobs, message }
     });
     found.chain(unwatched).collect()
+}
+
+/// True if one of the jobs maps its files: it cannot bypass the page cache.
+fn maps(run: &RunView<'_>, jobs: &[usize]) -> bool {
+    jobs.iter().any(|&job| run.plan.jobs[job].spec.engine == EngineKind::Mmap)
 }
 
 /// Direct reads that mostly did not reach the device: file systems return zeroes for blocks that were never written.
@@ -238,6 +251,22 @@ mod tests {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
         let direct = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), direct);
         assert!(direct.warnings("cached-reads").is_empty());
+    }
+
+    #[test]
+    fn jobs_that_map_their_files_are_not_sent_to_direct_io() {
+        let advice = |spec: fn(&mut JobSpec), code| {
+            let case = TestRun::new().disk(disk(MIB, MIB)).on_disk("a", moving(64 * MIB, 64 * MIB), spec);
+            case.warnings(code)[0].help.clone()
+        };
+        let mapped = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Mmap, false);
+        assert!(advice(mapped, "cached-reads").contains("another engine with direct=1"));
+        assert!(advice(buffered, "cached-reads").contains("use direct=1"));
+        let mapped = |spec: &mut JobSpec| {
+            (spec.engine, spec.direct, spec.rw) = (EngineKind::Mmap, false, ReadWrite::RandWrite);
+        };
+        assert!(!advice(mapped, "buffered-writes").contains("direct"));
+        assert!(advice(writing, "buffered-writes").contains("direct=1"));
     }
 
     #[test]

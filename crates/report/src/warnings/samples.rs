@@ -5,15 +5,24 @@ use crate::model::{DirectionReport, JobReport, Percentiles};
 
 /// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
 const HIGH: f64 = 99.9;
-/// Of fewer samples, none is above the 99.9th percentile: the printed value is the largest sample.
-const LEAST: u64 = 1000;
-
 /// A high percentile of too few samples.
 struct SparsePercentile {
     samples: u64,
     what: &'static str,
     /// The highest one printed, in percent.
     percent: f64,
+}
+
+impl SparsePercentile {
+    /// Of fewer samples, none is above the percentile: the printed value is the largest sample. 10,000 for 99.99.
+    fn needed(&self) -> u64 {
+        // The maximum needs a single one. The quotient is a little off: 99.9 is no binary fraction.
+        if self.percent >= 100.0 { 1 } else { (100.0 / (100.0 - self.percent)).round() as u64 }
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.samples < self.needed()
+    }
 }
 
 /// A high percentile is printed, and there are too few samples for it.
@@ -43,17 +52,21 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             worst = Some((sparse, entry.jobname.clone()));
         }
     }
-    let Some((SparsePercentile { samples, what, percent }, whose)) = worst else { return Vec::new() };
+    let Some((worst, whose)) = worst else { return Vec::new() };
+    let needed = worst.needed();
+    let SparsePercentile { samples, what, percent } = worst;
     let who = run.who(&jobs);
     let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
     let message = if run.names(&jobs).len() == 1 {
-        format!("{who}: the {percent}th percentile of {what} latencies is based on {samples}")
+        format!(
+            "{who}: the {percent}th percentile of {what} latencies is based on {samples} and needs {needed}"
+        )
     } else {
         format!(
-            "{who}: percentiles up to the {percent}th are based on too few samples, those of the {what} latencies of {whose} on {samples}"
+            "{who}: percentiles up to the {percent}th need {needed} samples; those of the {what} latencies of {whose} are based on {samples}"
         )
     };
-    let help = "with fewer than 1000 samples it is little more than the largest one: use more I/Os, or end percentile_list lower";
+    let help = "with fewer samples it is little more than the largest one: use more I/Os, or end percentile_list lower";
     vec![Finding { jobs, message, help }]
 }
 
@@ -66,7 +79,7 @@ fn sparsest(entry: &JobReport) -> Option<SparsePercentile> {
     let syncs = highest(&entry.text.sync_percentiles)
         .zip(entry.syncs())
         .map(|(percent, syncs)| SparsePercentile { samples: syncs.lat_ns.samples, what: "sync", percent });
-    directions.chain(syncs).filter(|sparse| sparse.samples < LEAST).min_by_key(|sparse| sparse.samples)
+    directions.chain(syncs).filter(SparsePercentile::is_sparse).min_by_key(|sparse| sparse.samples)
 }
 
 /// Samples and highest percentile of any latency of a direction; all of them have the same samples.
@@ -117,10 +130,17 @@ mod tests {
     use crate::warnings::testing::{TestRun, reading, verifying};
 
     #[test]
-    fn a_high_percentile_of_fewer_than_a_thousand_samples_has_a_warning() {
-        let found = TestRun::new().job("a", reading(999, 5000)).warnings("few-ios");
-        assert_eq!(found[0].message, "a: the 99.99th percentile of read latencies is based on 999 samples");
-        assert!(TestRun::new().job("a", reading(1000, 5000)).warnings("few-ios").is_empty());
+    fn a_high_percentile_with_no_sample_above_it_has_a_warning() {
+        let found = TestRun::new().job("a", reading(9999, 5000)).warnings("few-ios");
+        let want = "a: the 99.99th percentile of read latencies is based on 9999 samples and needs 10000";
+        assert_eq!(found[0].message, want);
+        assert!(TestRun::new().job("a", reading(10_000, 5000)).warnings("few-ios").is_empty());
+        for (percent, needed) in [(99.9, 1000), (99.95, 2000), (99.999, 100_000), (100.0, 1)] {
+            let list = |spec: &mut ferrio_job::JobSpec| spec.measure.percentiles = vec![percent];
+            let found =
+                |ios| TestRun::new().job_with("a", reading(ios, 5000), list).warnings("few-ios").len();
+            assert_eq!((found(needed - 1), found(needed)), (usize::from(needed > 1), 0), "{percent}");
+        }
     }
 
     #[test]
@@ -135,8 +155,8 @@ mod tests {
     fn of_several_jobs_the_one_with_the_fewest_samples_is_named() {
         let found =
             TestRun::new().job("a", reading(900, 5000)).job("b", reading(30, 5000)).warnings("few-ios");
-        let want = "2 jobs (a, b): percentiles up to the 99.99th are based on too few samples, \
-             those of the read latencies of b on 30 samples";
+        let want = "2 jobs (a, b): percentiles up to the 99.99th need 10000 samples; \
+             those of the read latencies of b are based on 30 samples";
         assert_eq!((found.len(), found[0].message.as_str()), (1, want));
     }
 
@@ -153,9 +173,9 @@ mod tests {
     #[test]
     fn jobs_that_report_as_one_have_their_samples_together() {
         let grouped = |spec: &mut ferrio_job::JobSpec| spec.group_reporting = true;
-        let case = || TestRun::new().job_with("a", reading(500, 5000), grouped);
-        assert!(case().job_with("a", reading(500, 5000), grouped).warnings("few-ios").is_empty());
-        let found = case().job_with("a", reading(400, 5000), grouped).warnings("few-ios");
+        let case = || TestRun::new().job_with("a", reading(5000, 5000), grouped);
+        assert!(case().job_with("a", reading(5000, 5000), grouped).warnings("few-ios").is_empty());
+        let found = case().job_with("a", reading(4000, 5000), grouped).warnings("few-ios");
         assert_eq!((found.len(), found[0].count), (1, 2));
     }
 
