@@ -85,14 +85,17 @@ fn a_file_with_a_random_map_costs_less_than_400_bytes() {
 
 /// A shell script for a directory on a file system of 2 MiB that is gone when the script ends.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" || exit 99\n\
-     \"$0\" \"$@\" >report; echo $?; rm -f report; ls";
+     \"$0\" \"$@\" >report; echo $?; stat -c '%n %s' f g";
 
 #[test]
 fn a_layout_that_fills_the_disk_leaves_no_file_that_looks_laid_out() {
     let place = Place::new();
-    let job = ["--output-format=json", "--name=a", "--rw=read", "--filename=f:g", "--size=3m"];
+    let job = ["--output-format=json", "--name=a", "--rw=read", "--filename=f:g", "--size=3m", "--bs=4k"];
     let words = [&["-rm", "bash", "-c", ON_A_SMALL_DISK, FERRIO][..], &job].concat();
     let run = place.program(installed("unshare"), &words).run().succeeded();
-    assert_eq!(run.stdout, "1\nf\n", "the status, and the file of 1.5 MiB that fitted: {}", run.stderr);
+    let [status, first, second] = run.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{run:?}") };
+    assert_eq!((status, first), ("1", "f 1572864"), "{}", run.stderr);
+    let written: u64 = second.strip_prefix("g ").unwrap().parse().unwrap();
+    assert!((1..1_572_864).contains(&written), "what was written stays, but not more: {second}");
     assert!(run.stderr.contains("ENOSPC on laying out file"), "{}", run.stderr);
 }

@@ -32,10 +32,10 @@ pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
-/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early. A file that is not complete is removed.
+/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed.
 ///
 /// # Errors
-/// The first call that failed. Files that are complete stay, as fio leaves them.
+/// The first call that failed. What was written so far stays, as fio leaves it.
 pub(crate) fn lay_out(
     spec: &JobSpec,
     content: &mut LayoutContent,
@@ -106,10 +106,17 @@ fn extend(
     }
     if fills {
         out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        let filled = fill(spec, content, &out, kept..wanted, stop);
-        if !matches!(filled, Ok(LaidOut::Complete)) {
-            take_back(&file.path, &out, kept)?;
-            return filled.map_err(|e| write_failure(&e));
+        match fill(spec, content, &out, kept..wanted, stop) {
+            Ok(LaidOut::Complete) => {}
+            Ok(LaidOut::Stopped) => {
+                take_back(&file.path, &out, kept)?;
+                return Ok(LaidOut::Stopped);
+            }
+            Err(error) => {
+                // The file has its full size already: without this, the next run would take it for laid out.
+                let _ = (&out).stream_position().and_then(|written| out.set_len(written));
+                return Err(write_failure(&error));
+            }
         }
         if spec.create_fsync {
             out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
@@ -123,14 +130,14 @@ fn extend(
     Ok(LaidOut::Complete)
 }
 
-/// Undoes a layout that did not come to its end: the file has its full size already, and the next run must not take it for laid out.
+/// Undoes a layout that was stopped.
 fn take_back(path: &Path, out: &File, kept: u64) -> Result<(), Failure> {
     if kept > 0 {
         return out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"));
     }
-    // Behind a link it is the target that is incomplete. If it cannot be removed, it can be emptied.
-    let removed = fs::canonicalize(path).and_then(fs::remove_file);
-    removed.or_else(|_| out.set_len(0)).map_err(|e| Failure::from_io(&e, "unlink"))
+    // The target of a link is half written. If it cannot be removed, half a file is left.
+    let _ = fs::canonicalize(path).and_then(fs::remove_file);
+    Ok(())
 }
 
 /// A new layout starts from nothing, but only a regular file may be thrown away for it.
