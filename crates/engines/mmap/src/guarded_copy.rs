@@ -89,5 +89,12 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, mapped: *const u8, len: 
     unsafe { ptr::copy_nonoverlapping(from, to, len) };
     compiler_fence(Ordering::SeqCst);
     WATCHED.set(NOTHING);
-    !PAGE_WAS_MISSING.replace(false)
+    !PAGE_WAS_MISSING.get() || forget_missing_page()
+}
+
+/// The next copy begins as if no page had been missing. Always false: this copy is not complete.
+#[cold]
+fn forget_missing_page() -> bool {
+    PAGE_WAS_MISSING.set(false);
+    false
 }
