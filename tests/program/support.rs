@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -116,6 +117,11 @@ impl Place {
         command.process_group(0).env_remove("NO_COLOR");
         Invocation { place: self, command, may_hang: false }
     }
+}
+
+/// Reports a test that this machine cannot run, on standard error and not through the macros that the test harness captures.
+pub fn skipped(test: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
 /// The path of a program that these tests need.

@@ -3,12 +3,13 @@
 mod filesystem;
 
 use std::fs::File;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use serde_json::Value;
 
-use crate::support::{Place, Run, number};
+use crate::support::{Place, Run, number, skipped};
 use filesystem::{Call, Fault, FaultyFile, Rule, When};
 
 const BLOCK: u64 = 4096;
@@ -26,11 +27,24 @@ const ENGINES: [(&str, u32); 8] = [
     ("tokio_uring", 4),
 ];
 
+/// False, with a line that the test harness does not hide, where FUSE file systems cannot be mounted, as in most containers.
+fn fuse_is_available() -> bool {
+    static TRIAL: LazyLock<bool> = LazyLock::new(|| {
+        let place = Place::new();
+        let mounted = FaultyFile::mount(&place.beside(""), Vec::new(), &[]);
+        if let Err(error) = &mounted {
+            skipped("faults of a file system", &format!("FUSE cannot mount one: {error}"));
+        }
+        mounted.is_ok()
+    });
+    *TRIAL
+}
+
 /// Runs one sequential job on a file with these faults.
 fn run_with(rules: &[Rule], words: &[&str]) -> Run {
     let place = Place::new();
-    let file = FaultyFile::mount(&place.beside(""), vec![0x5a; SIZE as usize], rules)
-        .unwrap_or_else(|error| panic!("these tests need FUSE: {error}"));
+    let file =
+        FaultyFile::mount(&place.beside(""), vec![0x5a; SIZE as usize], rules).expect("FUSE is available");
     let mut arguments = vec![
         "--output-format=json".to_owned(),
         "--name=j".to_owned(),
@@ -49,7 +63,7 @@ fn job(run: &Run) -> Value {
 
 /// For each engine: runs with one fault and returns the run and what to call it.
 fn with_each_engine(rule: Rule, words: &[&str], check: impl Fn(&Run, &str, u32)) {
-    for (engine, depth) in ENGINES {
+    for (engine, depth) in ENGINES.into_iter().filter(|_| fuse_is_available()) {
         let (engine_word, depth_word) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
         let words: Vec<&str> =
             [&*engine_word, &*depth_word].into_iter().chain(words.iter().copied()).collect();
@@ -170,7 +184,7 @@ fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
     const MS: f64 = 1e6;
     let rule =
         Rule { call: Call::Read, when: When::OnceAt(AT), fault: Fault::Late(Duration::from_millis(500)) };
-    for engine in ["psync", "io_uring", "libaio"] {
+    for engine in ["psync", "io_uring", "libaio"].into_iter().filter(|_| fuse_is_available()) {
         // One I/O is due every 10 ms, and the tenth stalls.
         let run = run_with(&[rule], &["--rw=read", "--rate_iops=100", &format!("--ioengine={engine}")]);
         assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
