@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Character, Diagnostic, Origin};
 use ferrio_jobfile::{Problems, Sources};
 
 use crate::arguments::{InvalidCommandLine, Item};
@@ -25,7 +25,7 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     // Reading each option by itself finds every wrong one.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { name, value, origin } => {
-            let error = ProgramSettings::read_each(std::slice::from_ref(item)).err()?;
+            let error = ProgramSettings::read_each(std::slice::from_ref(item), Character::Ferrio).err()?;
             let place = match value.as_deref() {
                 // The option is refused with any value.
                 _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
@@ -110,7 +110,7 @@ mod tests {
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, 1, options::OPTIONS).unwrap();
-        match settings(ProgramSettings::read(&items).unwrap_err(), &items) {
+        match settings(ProgramSettings::read(&items, Character::Ferrio).unwrap_err(), &items) {
             Error::Problems(problems) => problems.diagnostics,
             other => panic!("{other}"),
         }

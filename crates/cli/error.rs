@@ -23,6 +23,12 @@ pub enum Error {
         /// The word in place of a shell.
         word: Option<String>,
     },
+    /// The variable `FERRIO_AS` has a value that does not exist.
+    #[error("invalid value `{word}` of the variable FERRIO_AS: choices are ferrio and fio")]
+    UnknownCharacter {
+        /// Its value.
+        word: String,
+    },
     /// More arguments than the sub-command takes.
     #[error(
         "`ferrio {command}` takes no argument `{word}`; a job file named {command} is given as ./{command}"
@@ -104,7 +110,7 @@ impl Error {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
             Error::NothingToCheck => "nothing-to-check",
-            Error::NoAnswerFormat => "invalid-program-option",
+            Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } => "invalid-command",
             Error::OpenOutput { .. }
             | Error::OpenIntervals { .. }

@@ -79,9 +79,8 @@ fn begin(
     settings.check_interval_path()?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
-    if messages.shows_warnings() {
-        plan.diagnostics.iter().for_each(|diagnostic| output.message_at(diagnostic, sources));
-    }
+    let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
+    shown.for_each(|diagnostic| output.message_at(diagnostic, sources));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(plan)));
     Ok(output)
 }

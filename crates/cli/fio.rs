@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use ferrio_job::Character;
 use ferrio_jobfile::{Environment, JobSet, showcmd};
 use ferrio_report::start_debug;
 
@@ -11,29 +12,31 @@ use crate::execute::{announce, execute};
 use crate::messages::Messages;
 use crate::options::OPTIONS;
 use crate::output::Output;
-use crate::queries::{self, CalledAs};
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, exit, job_files};
+use crate::{character, diagnose, exit, job_files, queries};
 
 /// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], called_as: CalledAs, messages: &mut Messages) -> Result<u8, Error> {
+pub fn run(words: &[OsString], called_as: Character, messages: &mut Messages) -> Result<u8, Error> {
     let scanned = arguments::read(words, 1, OPTIONS);
-    *messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
+    let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
+    let character = character::asked_for(read).unwrap_or(called_as);
+    *messages = Messages::of(read, character);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
-    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    let settings =
+        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, called_as, messages);
+        return queries::answer(query, character, messages);
     }
     settings.debug.notes().iter().for_each(|line| messages.note(line));
     start_debug(&settings.debug, messages.debug_format());
     let set = job_files::read(&items, &settings, job_files::environment())?;
     if messages.shows_warnings() {
         messages.show(&set.warnings, &set.sources);
-        settings.notes.iter().for_each(|note| messages.note(note));
+        settings.notes.iter().filter(|note| messages.shows(note)).for_each(|note| messages.note(note));
     }
     match settings.action {
         Action::Parse => return show(&set, "", &settings, messages),
@@ -63,6 +66,7 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
     let items: Vec<Item> = arguments::read(words, 1, OPTIONS).map_err(diagnose::command_line)?;
-    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items, Character::Ferrio)
+        .map_err(|error| diagnose::settings(error, &items))?;
     job_files::read(&items, &settings, environment)
 }

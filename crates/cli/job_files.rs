@@ -160,11 +160,12 @@ mod tests {
 
     use super::*;
     use crate::arguments;
+    use ferrio_job::Character;
 
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, 1, OPTIONS).unwrap();
-        read(&items, &ProgramSettings::read(&items).unwrap(), environment())
+        read(&items, &ProgramSettings::read(&items, Character::Ferrio).unwrap(), environment())
     }
 
     #[test]

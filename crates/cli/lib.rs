@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod character;
 mod commands;
 mod diagnose;
 mod error;
@@ -33,18 +34,28 @@ use std::process::ExitCode;
 pub use error::Error;
 pub use fio::read_jobs;
 
+use ferrio_job::Character;
 use messages::Messages;
-use queries::CalledAs;
 
 /// Runs the program with these arguments, the first of which is its own name. Returns the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A SIGUSR1 that arrives before the run can handle it waits instead of ending the program.
     ferrio_runner::hold_report_signal();
     let mut arguments = arguments.into_iter();
-    let called_as = CalledAs::of(arguments.next().as_deref());
+    let program = arguments.next();
     let words: Vec<OsString> = arguments.collect();
     let mut messages = Messages::default();
-    let status =
-        commands::run(&words, &mut messages).unwrap_or_else(|| fio::run(&words, called_as, &mut messages));
+    let variable = std::env::var_os(character::VARIABLE);
+    let status = character::of_process(program.as_deref(), variable.as_deref())
+        .and_then(|character| run(&words, character, &mut messages));
     exit::code(status, messages)
+}
+
+/// Runs a sub-command or, without one, fio's front end. fio has no sub-commands: to it, their names are names of job files.
+fn run(words: &[OsString], character: Character, messages: &mut Messages) -> Result<u8, Error> {
+    let command = match character {
+        Character::Ferrio => commands::run(words, messages),
+        Character::Fio => None,
+    };
+    command.unwrap_or_else(|| fio::run(words, character, messages))
 }

@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use ferrio_job::{Diagnostic, Origin, codes};
+use ferrio_job::{Character, Diagnostic, Origin, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
@@ -16,24 +16,32 @@ use crate::options::{MESSAGE_FORMAT, QUIET};
 pub struct Messages {
     json: bool,
     quiet: bool,
+    character: Character,
 }
 
 impl Messages {
-    /// The settings in a command line; of several formats the last one counts.
+    /// The settings in a command line of a program of this character; of several formats the last one counts.
     #[must_use]
-    pub fn of(items: &[Item]) -> Self {
+    pub fn of(items: &[Item], character: Character) -> Self {
         let mut formats = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
             _ => None,
         });
         let quiet = items.iter().any(|item| item.is_program_option(QUIET));
-        Messages { json: formats.next_back() == Some("json"), quiet }
+        Messages { json: formats.next_back() == Some("json"), quiet, character }
     }
 
     /// True unless `--quiet` leaves only errors.
     #[must_use]
     pub const fn shows_warnings(self) -> bool {
         !self.quiet
+    }
+
+    /// True unless the diagnostic is left out: `--quiet` leaves only errors, and fio has no notes on options without effect.
+    #[must_use]
+    pub fn shows(self, diagnostic: &Diagnostic) -> bool {
+        let is_own = ["no-effect", "option-without-effect"].contains(&diagnostic.code);
+        self.shows_warnings() && !(is_own && self.character == Character::Fio)
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.
@@ -51,9 +59,9 @@ impl Messages {
         self.line(diagnostic, &Sources::default());
     }
 
-    /// Prints warnings about misleading figures, without blank lines between them.
+    /// Prints warnings about misleading figures, which fio does not have, without blank lines between them.
     pub fn figure_warnings(self, warnings: &[Warning]) {
-        if self.shows_warnings() {
+        if self.shows_warnings() && self.character == Character::Ferrio {
             self.write(&self.figure_warnings_text(warnings));
         }
     }
@@ -153,25 +161,42 @@ mod tests {
     use super::*;
     use crate::{arguments, options};
 
-    const JSON: Messages = Messages { json: true, quiet: false };
+    const JSON: Messages = Messages { json: true, quiet: false, character: Character::Ferrio };
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         arguments::scan(&words, 1, options::OPTIONS).unwrap()
     }
 
+    fn of(items: &[Item]) -> Messages {
+        Messages::of(items, Character::Ferrio)
+    }
+
+    #[test]
+    fn fio_has_no_notes_on_options_without_effect() {
+        let note = |code| Diagnostic::note("x").code(code);
+        let shown = |character| {
+            let messages = Messages { character, ..Messages::default() };
+            ["no-effect", "option-without-effect", "iodepth-sync-engine"]
+                .map(|code| messages.shows(&note(code)))
+        };
+        assert_eq!(shown(Character::Ferrio), [true; 3]);
+        assert_eq!(shown(Character::Fio), [false, false, true]);
+        assert!(!Messages { quiet: true, ..Messages::default() }.shows(&note("iodepth-sync-engine")));
+    }
+
     #[test]
     fn the_last_message_format_counts_wherever_it_stands() {
-        assert_eq!(Messages::of(&items(&["--name=a"])), Messages::default());
-        assert_eq!(Messages::of(&items(&["--name=a", "--message-format", "json"])), JSON);
+        assert_eq!(of(&items(&["--name=a"])), Messages::default());
+        assert_eq!(of(&items(&["--name=a", "--message-format", "json"])), JSON);
         let both = ["--message-format=json", "--message-format=human"];
-        assert_eq!(Messages::of(&items(&both)), Messages::default());
+        assert_eq!(of(&items(&both)), Messages::default());
     }
 
     #[test]
     fn quiet_leaves_out_warnings() {
-        assert!(Messages::of(&items(&["--name=a"])).shows_warnings());
-        let quiet = Messages::of(&items(&["--quiet", "--message-format=json"]));
+        assert!(of(&items(&["--name=a"])).shows_warnings());
+        let quiet = of(&items(&["--quiet", "--message-format=json"]));
         assert_eq!(quiet, Messages { quiet: true, ..JSON });
         assert!(!quiet.shows_warnings());
     }

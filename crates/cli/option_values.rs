@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
+use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, time_factor};
 use ferrio_report::{Format, Formats, TerseVersion};
 
+use crate::character::AS;
 use crate::options::MESSAGE_FORMAT;
 
 /// When the live line is shown.
@@ -73,6 +75,7 @@ pub fn parser(name: &str) -> ValueParser {
         "terse-version" => {
             PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
         }
+        AS => ValueParser::new(|word: &str| Character::from_word(word).ok_or("choices are ferrio and fio")),
         "strict" => ValueParser::new(|word: &str| match word {
             "ferrio" => Ok(Reading::Ferrio),
             "fio" => Ok(Reading::Fio),

@@ -5,6 +5,8 @@
 
 use ferrio_report::Format;
 
+use crate::character::AS;
+
 /// The option for the format of messages. `messages.rs` reads it before all others.
 pub const MESSAGE_FORMAT: &str = "message-format";
 
@@ -162,6 +164,13 @@ pub const OPTIONS: &[ProgramOption] = &[
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
     flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),
+    own(
+        AS,
+        "PROGRAM",
+        JOBS,
+        "Behave as ferrio or as fio: what is refused, warned of and printed. The default is the variable FERRIO_AS, or the name that \
+         the program is called by",
+    ),
     own(
         "strict",
         "PROGRAM",

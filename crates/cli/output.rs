@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Diagnostic, Plan};
+use ferrio_job::{Character, Diagnostic, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{
     Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
@@ -32,6 +32,10 @@ pub struct Output {
     environment: RunEnvironment,
     /// Lines before the run are written, which only the text report has.
     announces: bool,
+    /// Failed jobs and signals are lines of the text report, as in fio.
+    reports_failures: bool,
+    /// Messages are copied to the file of the text report, as in fio.
+    copies_messages: bool,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
@@ -63,6 +67,7 @@ impl Output {
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A live line would corrupt a document on standard output.
         let live = wanted && (settings.formats.has(Format::Normal) || !to_stdout) && !intervals_to_stdout;
+        let is_text_of_fio = settings.character == Character::Fio && settings.formats.has(Format::Normal);
         Ok(Output {
             messages,
             name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
@@ -71,6 +76,8 @@ impl Output {
             options: settings.report_options(),
             environment: RunEnvironment::default(),
             announces: settings.formats.has(Format::Normal),
+            reports_failures: is_text_of_fio,
+            copies_messages: is_text_of_fio && !to_stdout,
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
             live_width: 0,
@@ -148,6 +155,18 @@ impl Output {
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         self.clear_live_line();
         self.messages.line(diagnostic, sources);
+        if self.copies_messages {
+            self.write(&format!("{}\n", diagnostic.line()));
+        }
+    }
+
+    /// Prints that the run or one of its workers ended early.
+    fn failure(&mut self, diagnostic: &Diagnostic) {
+        if self.reports_failures {
+            self.write(&format!("{}\n", diagnostic.line()));
+        } else {
+            self.message(diagnostic);
+        }
     }
 
     /// Prints a diagnostic about the run to standard error, above the live line.
@@ -163,14 +182,20 @@ impl Output {
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
             // Without an error number there is only a message, which came as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
-            Event::JobFailed { job, pid, error } => self.message(&job_failed(job, *pid, error)),
+            // A job that could not be set up has no worker.
+            Event::JobFailed { job, pid, error } if *pid == 0 => self.message(&job_failed(job, 0, error)),
+            Event::JobFailed { job, pid, error } => self.failure(&job_failed(job, *pid, error)),
             Event::Terminating { signal } => {
                 // The live line stays, and the message begins on a new line.
                 if self.writes_to_stdout {
                     self.live_width = 0;
                 }
-                self.messages.text("\n");
-                self.message(&terminating(*signal));
+                if self.reports_failures {
+                    self.write("\n");
+                } else {
+                    self.messages.text("\n");
+                }
+                self.failure(&terminating(*signal));
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
                 drop(self.report_so_far(plan, result));
@@ -248,7 +273,11 @@ mod tests {
 
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        ProgramSettings::read(&crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap()).unwrap()
+        ProgramSettings::read(
+            &crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap(),
+            Character::Ferrio,
+        )
+        .unwrap()
     }
 
     fn opened(words: &[&str]) -> Result<Output, Error> {

@@ -1,11 +1,10 @@
 //! Information printed without running a job: versions, help on options and engines, compressed logs, tests of the machine.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, EngineKind, Origin};
+use ferrio_job::{Character, Diagnostic, EngineKind, Origin};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 
@@ -14,30 +13,13 @@ use crate::messages::{Messages, print};
 use crate::selftest;
 use crate::settings::{FIO_VERSION, Query};
 
-/// The name that the program is called by. Scripts that call it `fio` expect fio's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CalledAs {
-    /// Any other name.
-    Ferrio,
-    /// `fio`, in any directory.
-    Fio,
-}
-
-impl CalledAs {
-    /// Takes the name from the first argument of the process.
-    pub fn of(program: Option<&OsStr>) -> Self {
-        let name = program.and_then(|path| Path::new(path).file_name());
-        if name.is_some_and(|name| name == "fio") { CalledAs::Fio } else { CalledAs::Ferrio }
-    }
-}
-
 /// Prints the requested information and returns the exit status.
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn answer(query: &Query, called_as: CalledAs, messages: Messages) -> Result<u8, Error> {
+pub fn answer(query: &Query, character: Character, messages: Messages) -> Result<u8, Error> {
     let help = match query {
-        Query::Version => Help::found(format!("{}\n", version(called_as))),
+        Query::Version => Help::found(format!("{}\n", version(character))),
         // As in fio, an unknown option is no failure, but an unknown engine is one.
         Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref()) },
         Query::Engines(what) => {
@@ -85,10 +67,10 @@ fn inflate(path: &Path) -> Result<u8, Error> {
 }
 
 /// The version line; scripts that call the program `fio` expect fio's.
-fn version(called_as: CalledAs) -> String {
-    match called_as {
-        CalledAs::Fio => FIO_VERSION.to_owned(),
-        CalledAs::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),
+fn version(character: Character) -> String {
+    match character {
+        Character::Fio => FIO_VERSION.to_owned(),
+        Character::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),
     }
 }
 
@@ -97,19 +79,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_line_follows_the_name_the_program_is_called_by() {
-        assert_eq!(version(CalledAs::Fio), "fio-3.42");
+    fn the_version_line_follows_the_character() {
+        assert_eq!(version(Character::Fio), "fio-3.42");
         assert_eq!(
-            version(CalledAs::Ferrio),
+            version(Character::Ferrio),
             format!("ferrio {} (fio-3.42 compatible)", env!("CARGO_PKG_VERSION"))
         );
-    }
-
-    #[test]
-    fn the_name_of_the_file_counts_and_not_its_directory() {
-        let called = |path: &str| CalledAs::of(Some(OsStr::new(path)));
-        assert_eq!((called("/usr/bin/fio"), called("fio")), (CalledAs::Fio, CalledAs::Fio));
-        assert_eq!((called("./ferrio"), called("fio/x")), (CalledAs::Ferrio, CalledAs::Ferrio));
-        assert_eq!(CalledAs::of(None), CalledAs::Ferrio);
     }
 }

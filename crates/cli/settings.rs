@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use ferrio_job::Diagnostic;
+use ferrio_job::{Character, Diagnostic};
 use ferrio_jobfile::Reading;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::Item;
+use crate::character::AS;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{OPTIONS, ProgramOption, Support, Takes};
 
@@ -58,6 +59,8 @@ pub struct ProgramSettings {
     pub sections: Vec<String>,
     /// Treat warnings about jobs as errors.
     pub warnings_fatal: bool,
+    /// Whose habits the program has.
+    pub character: Character,
     /// How to read odd values of job options.
     pub strict: Reading,
     /// What ends the run from outside.
@@ -132,12 +135,12 @@ pub enum SettingsError {
 }
 
 impl ProgramSettings {
-    /// Reads the program options among `items`, in order.
+    /// Reads the program options among `items`, in order, for a program of this character unless they choose one.
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
-    pub fn read(items: &[Item]) -> Result<Self, SettingsError> {
-        let program = Self::read_each(items)?;
+    pub fn read(items: &[Item], character: Character) -> Result<Self, SettingsError> {
+        let program = Self::read_each(items, character)?;
         program.check_conflicts().map(|()| program)
     }
 
@@ -174,7 +177,7 @@ impl ProgramSettings {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item]) -> Result<Self, SettingsError> {
+    pub fn read_each(items: &[Item], character: Character) -> Result<Self, SettingsError> {
         let typed = items.iter().filter_map(|item| match item {
             Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None, .. } => Some(format!("--{name}")),
@@ -193,6 +196,7 @@ impl ProgramSettings {
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }
+        let character = matches.get_one(AS).copied().unwrap_or(character);
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
@@ -217,7 +221,11 @@ impl ProgramSettings {
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
-            strict: matches.get_one("strict").copied().unwrap_or_default(),
+            character,
+            strict: matches.get_one("strict").copied().unwrap_or(match character {
+                Character::Ferrio => Reading::Ferrio,
+                Character::Fio => Reading::Fio,
+            }),
             trigger,
             debug,
             notes,

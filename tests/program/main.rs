@@ -8,6 +8,7 @@ mod bad_input;
 mod bandwidth_log;
 mod broken_runs;
 mod buffers;
+mod character;
 mod check;
 mod choices;
 mod command_line;

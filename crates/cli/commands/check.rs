@@ -3,6 +3,7 @@
 use std::io;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
+use ferrio_job::Character;
 use ferrio_report::Format;
 
 use super::subcommand::Invocation;
@@ -45,7 +46,8 @@ Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 /// All errors that would stop a run before its first job.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let scanned = arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options());
-    *invocation.messages = Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items));
+    *invocation.messages =
+        Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::Ferrio);
     let messages = *invocation.messages;
     let mut items = scanned.map_err(diagnose::command_line)?;
     if items.iter().any(|item| item.is_program_option("help")) {
@@ -54,7 +56,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
-    let settings = ProgramSettings::read(&items).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items, Character::Ferrio)
+        .map_err(|error| diagnose::settings(error, &items))?;
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }

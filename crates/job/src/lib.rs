@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod buffers;
+mod character;
 mod choice;
 mod diagnostic;
 mod direction;
@@ -31,6 +32,7 @@ mod steadystate;
 mod verify;
 
 pub use buffers::*;
+pub use character::*;
 pub use choice::{Choice, Word};
 pub use diagnostic::{Diagnostic, Prefix, Severity, codes, reason, strerror};
 pub use direction::*;

@@ -1,0 +1,56 @@
+//! Which character the program has in this call: `--as` decides, then the variable `FERRIO_AS`, then the name that it is called by.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use ferrio_job::{Character, Choice as _};
+
+use crate::arguments::Item;
+use crate::error::Error;
+
+/// The option that chooses the character.
+pub const AS: &str = "as";
+/// The variable that chooses it for programs that pass no options of their own.
+pub const VARIABLE: &str = "FERRIO_AS";
+
+/// The character of a process that is called by the name `program`, with this value of [`VARIABLE`].
+///
+/// # Errors
+/// The value is neither `fio` nor `ferrio`. An empty one counts as none.
+pub fn of_process(program: Option<&OsStr>, variable: Option<&OsStr>) -> Result<Character, Error> {
+    if let Some(word) = variable.filter(|word| !word.is_empty()) {
+        let unknown = || Error::UnknownCharacter { word: word.to_string_lossy().into_owned() };
+        return word.to_str().and_then(Character::from_word).ok_or_else(unknown);
+    }
+    let name = program.and_then(|path| Path::new(path).file_name());
+    Ok(if name.is_some_and(|name| name == "fio") { Character::Fio } else { Character::Ferrio })
+}
+
+/// The character that a command line asks for; of several the last one counts. Words that do not exist are refused elsewhere.
+pub fn asked_for(items: &[Item]) -> Option<Character> {
+    items.iter().rev().find_map(|item| match item {
+        Item::Program { name, value: Some(value), .. } if *name == AS => Character::from_word(value),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_file_counts_and_not_its_directory() {
+        let called = |path: &str| of_process(Some(OsStr::new(path)), None).unwrap();
+        assert_eq!((called("/usr/bin/fio"), called("fio")), (Character::Fio, Character::Fio));
+        assert_eq!((called("./ferrio"), called("fio/x")), (Character::Ferrio, Character::Ferrio));
+        assert_eq!(of_process(None, None).unwrap(), Character::Ferrio);
+    }
+
+    #[test]
+    fn the_variable_comes_before_the_name() {
+        let of = |word: &str| of_process(Some(OsStr::new("fio")), Some(OsStr::new(word)));
+        assert_eq!((of("ferrio").unwrap(), of("").unwrap()), (Character::Ferrio, Character::Fio));
+        let message = of("Fio").unwrap_err().to_string();
+        assert_eq!(message, "invalid value `Fio` of the variable FERRIO_AS: choices are ferrio and fio");
+    }
+}

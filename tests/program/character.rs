@@ -1,0 +1,113 @@
+//! The two characters of the program: as `fio` it prints and reads what fio does, as `ferrio` it is strict and speaks up.
+
+use std::os::unix::fs::symlink;
+
+use crate::support::{FERRIO, Place, Run};
+
+/// A job too short for its figures, with an option that has no effect and one that fio reads in its own way.
+const JOB: [&str; 6] =
+    ["--name=a", "--ioengine=null", "--size=64k", "--rwmixread=30", "--thinktime_blocks=9", "--iodepth=1,2"];
+
+/// Runs the program by this name.
+fn called(name: &str, variable: Option<&str>, words: &[&str]) -> Run {
+    let place = Place::new();
+    let link = place.beside(name);
+    symlink(FERRIO, &link).unwrap();
+    let invocation = place.program(link, words);
+    match variable {
+        Some(word) => invocation.env("FERRIO_AS", word),
+        None => invocation,
+    }
+    .run()
+}
+
+#[test]
+fn the_option_comes_before_the_variable_and_the_variable_before_the_name() {
+    let version = |name, variable, words: &[&str]| {
+        called(name, variable, &[words, &["--version"]].concat()).succeeded().stdout
+    };
+    for (name, variable, words, is_fio) in [
+        ("fio", None, &[][..], true),
+        ("ferrio", None, &[], false),
+        ("ferrio", Some("fio"), &[], true),
+        ("fio", Some("ferrio"), &[], false),
+        ("fio", Some("fio"), &["--as=ferrio"], false),
+        ("ferrio", None, &["--as=fio"], true),
+    ] {
+        let line = version(name, variable, words);
+        assert_eq!(line == "fio-3.42\n", is_fio, "{name} {variable:?} {words:?}: {line}");
+    }
+}
+
+#[test]
+fn as_fio_odd_values_are_read_and_standard_error_is_empty() {
+    let run = called("fio", None, &[&JOB[..], &["--output-format=json"]].concat()).succeeded();
+    assert_eq!(run.stderr, "");
+    let report = run.json();
+    assert_eq!(report["jobs"][0]["job options"]["iodepth"], "1,2");
+    let codes: Vec<&str> =
+        report["ferrio"]["warnings"].as_array().unwrap().iter().filter_map(|w| w["code"].as_str()).collect();
+    assert!(codes.contains(&"short-run"), "the document has them as ever: {codes:?}");
+    assert_eq!(called("fio", None, &[&JOB[..], &["--strict=ferrio"]].concat()).status, Some(1));
+}
+
+#[test]
+fn as_ferrio_odd_values_are_refused_and_figures_and_options_have_warnings() {
+    let run = called("ferrio", None, &JOB).ended_with(1);
+    assert!(run.stderr.contains("for option `iodepth`"), "{}", run.stderr);
+    let run = called("ferrio", None, &JOB[..5]).succeeded();
+    assert!(run.stderr.contains("[short-run]") && run.stderr.contains("has no effect"), "{}", run.stderr);
+}
+
+#[test]
+fn to_fio_the_names_of_sub_commands_are_job_files() {
+    let run = called("fio", None, &["man"]).ended_with(1);
+    assert!(run.stderr.contains("unable to open 'man' job file"), "{}", run.stderr);
+    assert!(called("ferrio", None, &["man"]).succeeded().stdout.contains("ferrio"));
+}
+
+#[test]
+fn a_character_that_does_not_exist_is_refused() {
+    let run = called("ferrio", Some("sysbench"), &JOB[..3]).ended_with(1);
+    let message = "invalid value `sysbench` of the variable FERRIO_AS: choices are ferrio and fio";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    let run = called("ferrio", None, &["--as=sysbench", "--name=a"]).ended_with(1);
+    assert!(run.stderr.contains("invalid value `sysbench` for option `--as`"), "{}", run.stderr);
+}
+
+/// A job that fails with its first write.
+const FULL: [&str; 4] = ["--name=a", "--filename=/dev/full", "--size=64k", "--rw=write"];
+
+#[test]
+fn as_fio_a_failed_worker_is_a_line_of_the_text_report() {
+    let run = called("fio", None, &FULL).ended_with(1);
+    assert_eq!(
+        run.stderr,
+        "fio: io_u error on file /dev/full: No space left on device: write offset=0, buflen=4096\n"
+    );
+    let failed = run.stdout.lines().filter(|line| line.starts_with("fio: pid=") && line.contains("err=28/"));
+    assert_eq!(failed.count(), 1, "{}", run.stdout);
+    let run = called("ferrio", None, &FULL).ended_with(1);
+    assert!(run.stderr.contains("err=28/") && !run.stdout.contains("fio: pid="), "{}", run.stderr);
+}
+
+#[test]
+fn as_fio_a_json_document_on_standard_output_is_alone_there() {
+    let run = called("fio", None, &[&FULL[..], &["--output-format=json"]].concat()).ended_with(1);
+    assert_eq!(run.json()["jobs"][0]["error"], 28);
+    assert!(run.stderr.contains("err=28/"), "{}", run.stderr);
+}
+
+#[test]
+fn as_fio_messages_are_in_the_file_of_the_text_report_too() {
+    let place = Place::new();
+    let link = place.beside("fio");
+    symlink(FERRIO, &link).unwrap();
+    let run = place.program(link, &[&FULL[..], &["--output=report"]].concat()).run().ended_with(1);
+    let report = place.read("report");
+    assert_eq!(run.stdout, "");
+    for text in [&run.stderr, &report] {
+        assert_eq!(text.matches("io_u error on file /dev/full").count(), 1, "{text}");
+    }
+    assert!(report.contains("\nStarting 1 process\n") && report.contains("fio: pid="), "{report}");
+}
