@@ -148,7 +148,7 @@ impl NumberReader<'_> {
         number.ok_or_else(|| piece.fault("too large").help("the largest number is 9223372036854775807"))
     }
 
-    /// Digits and a suffix.
+    /// Digits and a suffix. A fraction of zero changes nothing: programs whose numbers are all floating point write `32.0`.
     fn literal(self, piece: TextPiece<'_>) -> Result<Evaluated, Fault> {
         let text = piece.text;
         let signed = usize::from(text.starts_with(['-', '+']));
@@ -164,6 +164,7 @@ impl NumberReader<'_> {
         let magnitude = magnitude.ok_or_else(|| piece.fault("too large"))?;
         let number = if text.starts_with('-') { -magnitude } else { magnitude };
 
+        let end = end + if hex { 0 } else { zero_fraction(&text[end..]) };
         let rest = piece.part(end, text.len());
         let suffix = if self.is_time() { rest.trim() } else { rest };
         if suffix.text.is_empty() {
@@ -335,4 +336,12 @@ fn separator(text: &str, wanted: impl Fn(char, bool) -> bool) -> Option<usize> {
         first &= sign.is_whitespace();
     }
     None
+}
+
+/// Bytes of the point and the zeros that a text begins with; 0 if another digit follows.
+fn zero_fraction(text: &str) -> usize {
+    let Some(digits) = text.strip_prefix('.') else { return 0 };
+    let zeros = digits.bytes().take_while(|&byte| byte == b'0').count();
+    let is_zero = zeros > 0 && !digits[zeros..].starts_with(|next: char| next.is_ascii_digit());
+    if is_zero { 1 + zeros } else { 0 }
 }

@@ -88,6 +88,21 @@ fn directions_get_their_pieces() {
 }
 
 #[test]
+fn a_fraction_of_zero_changes_nothing() {
+    for (opt, text, plain) in [
+        (Opt::Size, "33554432.0", "33554432"),
+        (Opt::Rwmixread, "70.0", "70"),
+        (Opt::Runtime, "60.0", "60"),
+        (Opt::Runtime, "1.0m", "1m"),
+        (Opt::Iodepth, "32.00", "32"),
+        (Opt::Bs, "4096.0,8k", "4096,8k"),
+        (Opt::Size, "1.0g", "1g"),
+    ] {
+        assert_eq!(read(opt, text).unwrap(), read(opt, plain).unwrap(), "{text}");
+    }
+}
+
+#[test]
 fn numbers_with_something_after_them_are_refused() {
     for (opt, text, label) in [
         (Opt::Bs, "x", "a number is expected"),
@@ -95,6 +110,9 @@ fn numbers_with_something_after_them_are_refused() {
         (Opt::Bs, "0x", "a number is expected"),
         (Opt::Bs, "4foo", "unknown suffix"),
         (Opt::Bs, "1.5g", "fractions are not allowed here"),
+        (Opt::Bs, "1.05", "fractions are not allowed here"),
+        (Opt::Bs, "4096.", "fractions are not allowed here"),
+        (Opt::Bs, "0x10.0", "fractions are not allowed here"),
         (Opt::Bs, "1z", "`z` (zones) is not applicable to this option"),
         (Opt::Bs, "50%", "a percentage is not applicable to this option"),
         (Opt::Size, "99999999999999999999999", "too large"),
