@@ -26,12 +26,14 @@ pub fn of_process(program: Option<&OsStr>, variable: Option<&OsStr>) -> Result<C
     Ok(if name.is_some_and(|name| name == "fio") { Character::Fio } else { Character::Ferrio })
 }
 
-/// The character that a command line asks for; of several the last one counts. Words that do not exist are refused elsewhere.
-pub fn asked_for(items: &[Item]) -> Option<Character> {
-    items.iter().rev().find_map(|item| match item {
+/// The character of a call with this command line: the last one that it asks for, else that of the process. A word that does not exist
+/// is refused when the value is read, like that of any option.
+pub fn of_call(items: &[Item], process: Character) -> Character {
+    let asked_for = items.iter().rev().find_map(|item| match item {
         Item::Program { name, value: Some(value), .. } if *name == AS => Character::from_word(value),
         _ => None,
-    })
+    });
+    asked_for.unwrap_or(process)
 }
 
 #[cfg(test)]

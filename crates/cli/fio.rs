@@ -19,10 +19,10 @@ use crate::{character, diagnose, exit, job_files, queries};
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], called_as: Character, messages: &mut Messages) -> Result<u8, Error> {
+pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<u8, Error> {
     let scanned = arguments::read(words, 1, OPTIONS);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    let character = character::asked_for(read).unwrap_or(called_as);
+    let character = character::of_call(read, process);
     *messages = Messages::of(read, character);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
@@ -36,8 +36,8 @@ pub fn run(words: &[OsString], called_as: Character, messages: &mut Messages) ->
     let set = job_files::read(&items, &settings, job_files::environment())?;
     if messages.shows_warnings() {
         messages.show(&set.warnings, &set.sources);
-        settings.notes.iter().filter(|note| messages.shows(note)).for_each(|note| messages.note(note));
     }
+    settings.notes.iter().filter(|note| messages.shows(note)).for_each(|note| messages.note(note));
     match settings.action {
         Action::Parse => return show(&set, "", &settings, messages),
         Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages),
@@ -66,7 +66,8 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
     let items: Vec<Item> = arguments::read(words, 1, OPTIONS).map_err(diagnose::command_line)?;
-    let settings = ProgramSettings::read(&items, Character::Ferrio)
-        .map_err(|error| diagnose::settings(error, &items))?;
+    let character = character::of_call(&items, Character::Ferrio);
+    let settings =
+        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
     job_files::read(&items, &settings, environment)
 }

@@ -84,6 +84,12 @@ impl Messages {
         }
     }
 
+    /// True unless programs read the messages.
+    #[must_use]
+    pub const fn are_text(self) -> bool {
+        !self.json
+    }
+
     /// Prints text that is no diagnostic; JSON leaves it out.
     pub fn text(self, text: &str) {
         if !self.json {

@@ -32,10 +32,8 @@ pub struct Output {
     environment: RunEnvironment,
     /// Lines before the run are written, which only the text report has.
     announces: bool,
-    /// Failed jobs and signals are lines of the text report, as in fio.
-    reports_failures: bool,
-    /// Messages are copied to the file of the text report, as in fio.
-    copies_messages: bool,
+    /// As in fio, failed jobs and signals are lines of the text report, and a file of it has all other messages as well.
+    takes_messages: bool,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
@@ -67,7 +65,7 @@ impl Output {
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A live line would corrupt a document on standard output.
         let live = wanted && (settings.formats.has(Format::Normal) || !to_stdout) && !intervals_to_stdout;
-        let is_text_of_fio = settings.character == Character::Fio && settings.formats.has(Format::Normal);
+        let announces = settings.formats.has(Format::Normal);
         Ok(Output {
             messages,
             name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
@@ -75,9 +73,8 @@ impl Output {
             writes_to_stdout: to_stdout,
             options: settings.report_options(),
             environment: RunEnvironment::default(),
-            announces: settings.formats.has(Format::Normal),
-            reports_failures: is_text_of_fio,
-            copies_messages: is_text_of_fio && !to_stdout,
+            announces,
+            takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
             live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
             intervals: None,
             live_width: 0,
@@ -155,14 +152,14 @@ impl Output {
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
         self.clear_live_line();
         self.messages.line(diagnostic, sources);
-        if self.copies_messages {
+        if self.takes_messages && !self.writes_to_stdout {
             self.write(&format!("{}\n", diagnostic.line()));
         }
     }
 
-    /// Prints that the run or one of its workers ended early.
+    /// Prints that the run or one of its workers ended early, where such lines go.
     fn failure(&mut self, diagnostic: &Diagnostic) {
-        if self.reports_failures {
+        if self.takes_messages {
             self.write(&format!("{}\n", diagnostic.line()));
         } else {
             self.message(diagnostic);
@@ -190,7 +187,7 @@ impl Output {
                 if self.writes_to_stdout {
                     self.live_width = 0;
                 }
-                if self.reports_failures {
+                if self.takes_messages {
                     self.write("\n");
                 } else {
                     self.messages.text("\n");

@@ -12,7 +12,6 @@ use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
 
 use crate::arguments::Item;
-use crate::character::AS;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{OPTIONS, ProgramOption, Support, Takes};
 
@@ -135,7 +134,7 @@ pub enum SettingsError {
 }
 
 impl ProgramSettings {
-    /// Reads the program options among `items`, in order, for a program of this character unless they choose one.
+    /// Reads the program options among `items`, in order, for a call of this character.
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
@@ -196,7 +195,6 @@ impl ProgramSettings {
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }
-        let character = matches.get_one(AS).copied().unwrap_or(character);
         let debug = DebugOptions::parse(&words(&matches, "debug"));
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.

@@ -92,6 +92,27 @@ fn as_fio_a_failed_worker_is_a_line_of_the_text_report() {
 }
 
 #[test]
+fn programs_that_read_messages_find_all_of_them_on_standard_error() {
+    let run = called("fio", None, &[&FULL[..], &["--message-format=json"]].concat()).ended_with(1);
+    assert!(!run.stdout.contains("fio: pid="), "{}", run.stdout);
+    let codes: Vec<String> = run
+        .stderr
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["code"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert!(codes.iter().any(|code| code == "job-failed"), "{codes:?}");
+}
+
+#[test]
+fn a_check_reads_values_as_the_run_would() {
+    let odd = ["--name=a", "--ioengine=null", "--size=64k", "--iodepth=1,2"];
+    assert_eq!(called("ferrio", None, &[&["check"], &odd[..]].concat()).status, Some(1));
+    called("ferrio", None, &[&["check", "--as=fio"], &odd[..]].concat()).succeeded();
+}
+
+#[test]
 fn as_fio_a_json_document_on_standard_output_is_alone_there() {
     let run = called("fio", None, &[&FULL[..], &["--output-format=json"]].concat()).ended_with(1);
     assert_eq!(run.json()["jobs"][0]["error"], 28);

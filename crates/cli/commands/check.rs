@@ -13,7 +13,7 @@ use crate::messages::{Messages, colour, print};
 use crate::options::{JOBS, OPTIONS, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, job_files};
+use crate::{character, diagnose, job_files};
 
 /// Status if there are warnings and `--deny-warnings` is given.
 const DENIED: u8 = 2;
@@ -46,8 +46,9 @@ Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 /// All errors that would stop a run before its first job.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let scanned = arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options());
-    *invocation.messages =
-        Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::Ferrio);
+    let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
+    let character = character::of_call(read, Character::Ferrio);
+    *invocation.messages = Messages::of(read, character);
     let messages = *invocation.messages;
     let mut items = scanned.map_err(diagnose::command_line)?;
     if items.iter().any(|item| item.is_program_option("help")) {
@@ -56,8 +57,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
-    let settings = ProgramSettings::read(&items, Character::Ferrio)
-        .map_err(|error| diagnose::settings(error, &items))?;
+    let settings =
+        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }
