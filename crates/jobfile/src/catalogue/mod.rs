@@ -82,8 +82,11 @@ static ROWS: [OptionRow; COUNT] = {
         stat::ROWS,
         process::ROWS,
         zone::ROWS,
-        engine::ROWS,
-        engine::ABSENT,
+        engine::io_uring::ROWS,
+        engine::libaio::ROWS,
+        engine::mmap::ROWS,
+        engine::pvsync2::ROWS,
+        engine::absent::ROWS,
         profile::ROWS,
     ];
     let mut rows = [file::ROWS[0]; COUNT];
