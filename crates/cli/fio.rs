@@ -52,6 +52,12 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
 }
 
+/// The format of messages that the arguments ask for, whatever else is wrong.
+pub fn messages(words: &[OsString]) -> Messages {
+    let scanned = arguments::read(words, 1, OPTIONS);
+    Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::default())
+}
+
 /// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
     ferrio_plan::check_engines(set).map_err(Error::Problems)?;

@@ -46,8 +46,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = arguments.collect();
     let mut messages = Messages::default();
     let variable = std::env::var_os(character::VARIABLE);
-    let status = character::of_process(program.as_deref(), variable.as_deref())
-        .and_then(|character| run(&words, character, &mut messages));
+    let status = match character::of_process(program.as_deref(), variable.as_deref()) {
+        Ok(character) => run(&words, character, &mut messages),
+        Err(error) => {
+            messages = fio::messages(&words);
+            Err(error)
+        }
+    };
     exit::code(status, messages)
 }
 

@@ -71,6 +71,9 @@ fn a_character_that_does_not_exist_is_refused() {
     let run = called("ferrio", Some("sysbench"), &JOB[..3]).ended_with(1);
     let message = "invalid value `sysbench` of the variable FERRIO_AS: choices are ferrio and fio";
     assert!(run.stderr.contains(message), "{}", run.stderr);
+    let run = called("ferrio", Some("sysbench"), &["--message-format=json", "--name=a"]).ended_with(1);
+    let object: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!((&object["code"], &object["message"]), (&"invalid-program-option".into(), &message.into()));
     let run = called("ferrio", None, &["--as=sysbench", "--name=a"]).ended_with(1);
     assert!(run.stderr.contains("invalid value `sysbench` for option `--as`"), "{}", run.stderr);
 }
