@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ferrio_job::EngineKind;
 use ferrio_jobfile::Opt;
 
 use crate::support::{Place, same};
@@ -33,6 +34,14 @@ fn facts(help: &str) -> BTreeMap<String, Vec<String>> {
             }
             // Ferrio prints these in addition.
             "unit" | "directions" | "note" => {}
+            // fio's example of a text is `bla`, and its limit of unlimited numbers -1.
+            "type" => {
+                let kind = value.split(" (opt=").next().unwrap_or_default();
+                facts.entry("type".into()).or_default().push(kind.to_owned());
+            }
+            "range" => {
+                facts.entry("range".into()).or_default().push(value.replace(", max=-1", ""));
+            }
             label => facts.entry(label.to_owned()).or_default().push(value.to_owned()),
         }
     }
@@ -80,6 +89,24 @@ fn an_option_is_described_with_the_facts_and_in_the_form_of_fio() {
         }
         assert!(ferrio.ends_with("\n\n"), "an empty line ends it: {ferrio:?}");
     }
+}
+
+#[test]
+fn help_on_an_option_shows_values_that_a_job_can_have() {
+    let place = Place::new();
+    let words = |option: &str| {
+        let help = place.ferrio(&[&format!("--cmdhelp={option}")]).run().succeeded().stdout;
+        (facts(&help).remove("words").unwrap_or_default(), help)
+    };
+    let (zones, help) = words("zonemode");
+    assert_eq!(zones, ["none", "strided"]);
+    assert!(help.contains("note: zbd is refused: it is for zoned devices"), "{help}");
+    let (engines, help) = words("ioengine");
+    let present: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    assert_eq!(engines, present);
+    assert!(help.contains("`ferrio help engines`"), "{help}");
+    assert_eq!(words("mem").0.last().map(String::as_str), Some("mmaphuge"));
+    assert_eq!(words("rw").1.lines().nth(2), Some("                type: string (opt=write)"));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
-use ferrio_jobfile::{Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, rows};
+use ferrio_jobfile::{
+    Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, absent_words, rows,
+};
 
 use crate::support::same;
 
@@ -194,7 +196,13 @@ fn owner(row: &OptionRow) -> String {
 
 fn status(row: &OptionRow) -> String {
     match row.status {
-        OptionStatus::Works => "works".to_owned(),
+        OptionStatus::Works if row.opt == Opt::Ioengine => "works; absent engines are below".to_owned(),
+        OptionStatus::Works => {
+            let absent = absent_words(row).into_iter();
+            let absent =
+                absent.map(|(word, why)| format!("; {} is not available: {}", code(word), cell(why)));
+            format!("works{}", absent.collect::<String>())
+        }
         OptionStatus::NotYet => "not yet".to_owned(),
         OptionStatus::Unavailable(reason) => format!("not available: {}", cell(reason)),
         OptionStatus::NoEffect(reason) => format!("no effect: {}", cell(reason)),
@@ -205,7 +213,7 @@ fn status(row: &OptionRow) -> String {
     }
 }
 
-/// The type in words, with the choices if there are any; for engines, the ones that exist.
+/// The type in words, with the choices that are not refused if there are any.
 fn kind(row: &OptionRow) -> String {
     let words = match row.kind {
         ValueKind::Flag => "flag",
@@ -235,11 +243,8 @@ fn kind(row: &OptionRow) -> String {
         ValueKind::ErrorList => "errors",
         ValueKind::Deprecated | ValueKind::Ignored => "withdrawn",
     };
-    let names: Vec<_> = match row.opt {
-        Opt::Ioengine => EngineKind::ALL.iter().map(|engine| engine.word()).collect(),
-        _ => row.choices.iter().filter(|choice| choice.same_as.is_none()).map(|choice| choice.word).collect(),
-    };
-    let names: Vec<_> = names.into_iter().map(code).collect();
+    let names = row.usable_choices().filter(|choice| choice.same_as.is_none());
+    let names: Vec<_> = names.map(|choice| code(choice.word)).collect();
     if names.is_empty() { words.to_owned() } else { format!("{words}: {}", names.join(" ")) }
 }
 

@@ -62,8 +62,18 @@ fn an_engine_that_cannot_be_here_is_one_error_with_the_nearest_there_is() {
 }
 
 #[test]
-fn a_job_file_for_an_engine_that_is_not_here_still_parses() {
-    run("[a]\nioengine=rbd\npool=rbd\nrbdname=x\n", &["--parse-only"]).ended_with(0);
+fn parse_only_refuses_an_engine_that_is_not_here_wherever_the_job_is() {
+    let text = "[a]\nioengine=rbd\npool=rbd\nrbdname=x\n";
+    let typed = ["--parse-only", "--name=a", "--ioengine=rbd", "--pool=rbd", "--rbdname=x"];
+    let place = Place::new();
+    let in_file = run(text, &["--parse-only"]).ended_with(1).stderr;
+    let typed = place.ferrio(&typed).run().ended_with(1).stderr;
+    for stderr in [in_file, typed] {
+        in_order(&stderr, &["engine rbd not loadable", "not available: engine rbd needs Ceph's librbd"]);
+    }
+    // fio loads the engine of a job file when it runs; the command line of such a job is of use elsewhere.
+    run(text, &["--as=fio", "--parse-only"]).ended_with(0);
+    run(text, &["--showcmd"]).ended_with(0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_job::{Choice as _, EngineKind, Word};
+use ferrio_job::{EngineKind, Word};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
 use ferrio_report::DEBUG_CLASSES;
 
@@ -90,10 +90,9 @@ fn words(row: &'static OptionRow) -> Vec<PossibleValue> {
         let value = PossibleValue::new(choice.word);
         if choice.help.is_empty() { value } else { value.help(choice.help) }
     };
-    match (row.opt, row.kind) {
-        (Opt::Ioengine, _) => EngineKind::WORDS.iter().map(word).collect(),
-        (_, ValueKind::Bool) => vec![PossibleValue::new("0"), PossibleValue::new("1")],
-        _ => row.choices.iter().map(word).collect(),
+    match row.kind {
+        ValueKind::Bool => vec![PossibleValue::new("0"), PossibleValue::new("1")],
+        _ => row.usable_choices().map(word).collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap_mangen::Man;
 use ferrio_job::Word;
 use ferrio_jobfile::{
-    OptionRow, OptionScope, OptionStatus, is_listed, range_text, rows, type_text, unit_text,
+    OptionRow, OptionScope, OptionStatus, absent_words, is_listed, range_text, rows, type_text, unit_text,
 };
 use roff::{Inline, Roff, bold, italic, roman};
 
@@ -150,7 +150,7 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     page.text([roman(facts(row))]);
     if !row.choices.is_empty() {
         page.control("RS", []);
-        for Word { word, same_as, help } in row.choices {
+        for Word { word, same_as, help } in row.usable_choices() {
             let text = same_as.map_or_else(|| (*help).to_owned(), |main| format!("same as {main}"));
             page.control("br", []);
             page.text(if text.is_empty() {
@@ -165,11 +165,8 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
 
 /// Help, type, range, unit, default and lack of support, in one paragraph.
 fn facts(row: &OptionRow) -> String {
-    let mut facts =
-        vec![format!("{}.", row.help), format!("Type: {}.", type_text(row).replace(" (opt=bla)", ""))];
-    // A maximum of -1 means no limit.
-    let range = range_text(row).map(|range| range.replace(", max=-1", ""));
-    facts.extend(range.map(|range| format!("Range: {range}.")));
+    let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
+    facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
     facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
     if !row.default.is_empty() {
         facts.push(format!("Default: {}.", row.default));
@@ -181,6 +178,7 @@ fn facts(row: &OptionRow) -> String {
         OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
         OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
     }
+    facts.extend(absent_words(row).into_iter().map(|(word, why)| format!("{word} is refused: {why}.")));
     facts.join(" ")
 }
 

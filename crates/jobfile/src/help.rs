@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use ferrio_job::{Diagnostic, Origin, Prefix, Word};
 
-use crate::catalogue::{Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, rows};
+use crate::catalogue::{
+    Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, rows,
+};
 use crate::evaluate::engines_with_option;
 
 /// The answer to a question about options.
@@ -121,12 +123,12 @@ fn detail(row: &OptionRow) -> String {
     for alias in row.aliases {
         line("alias", alias);
     }
-    line("type", type_text(row));
+    line("type", &type_with_example(row));
     line("default", if row.default.is_empty() { "no default" } else { row.default });
     if let Some(range) = range_text(row) {
         line("range", &range);
     }
-    for (at, Word { word, same_as, help }) in row.choices.iter().enumerate() {
+    for (at, Word { word, same_as, help }) in row.usable_choices().enumerate() {
         let text = match same_as {
             Some(main) => format!("{word:<10} Same as {main}"),
             None => format!("{word:<10} {help}"),
@@ -149,23 +151,71 @@ fn detail(row: &OptionRow) -> String {
         OptionStatus::NoEffect(why) => line("note", &format!("no effect: {why}")),
         OptionStatus::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
     }
+    for (word, why) in absent_words(row) {
+        line("note", &format!("{word} is refused: {why}"));
+    }
+    if row.opt == Opt::Ioengine {
+        line(
+            "note",
+            "other engines of fio are refused: `ferrio help engines` says why and what to use instead",
+        );
+    }
     text.push('\n');
     text
+}
+
+/// The type and an example of a value, in fio's form: `string (opt=randread)`.
+fn type_with_example(row: &OptionRow) -> String {
+    let example = match row.kind {
+        ValueKind::Flag => "([0|1])".to_owned(),
+        ValueKind::Deprecated | ValueKind::Ignored => return type_text(row).to_owned(),
+        _ => format!("(opt={})", example(row)),
+    };
+    format!("{} {example}", type_text(row))
+}
+
+/// A value that the option accepts: of words, one that is not the default.
+fn example(row: &OptionRow) -> &'static str {
+    let word = row.usable_choices().find(|choice| choice.word != row.default || row.choices.len() == 1);
+    match row.kind {
+        ValueKind::Flag | ValueKind::Bool => "1",
+        ValueKind::Int | ValueKind::Size => "100",
+        ValueKind::Time => "10s",
+        ValueKind::TimeRange => "5s-10s",
+        ValueKind::SizeZone => "50%",
+        ValueKind::Range => "1k-4k[,4k-8k[,1k-8k]]",
+        ValueKind::SizeRange => "1m-4m",
+        ValueKind::FloatList => "5.9:7.8",
+        ValueKind::Float => "0.5",
+        ValueKind::Bssplit => "4k/60:64k/40",
+        ValueKind::PrioBssplit => "4k/60/1/2:64k/40",
+        ValueKind::ModeSplit => "write/60:zeroes/40",
+        ValueKind::Pattern => "0xdeadbeef",
+        ValueKind::CpuList => "0-3,6",
+        ValueKind::NodeList => "0,1",
+        ValueKind::IdList => "0-2,5",
+        ValueKind::NumaPolicy => "bind:0",
+        ValueKind::ErrorList => "EIO,ENOSPC",
+        ValueKind::StrList => "a:b",
+        ValueKind::Str | ValueKind::OptStr | ValueKind::Deprecated | ValueKind::Ignored => "text",
+        ValueKind::Enum | ValueKind::EnumArg | ValueKind::EnumList | ValueKind::WordList => {
+            word.map_or(row.default, |choice| choice.word)
+        }
+    }
 }
 
 /// The type of an option's value, in the words of fio's help.
 pub fn type_text(row: &OptionRow) -> &'static str {
     match row.kind {
-        ValueKind::Flag => "empty or boolean value ([0|1])",
-        ValueKind::Bool => "boolean value (opt=1)",
-        ValueKind::Int | ValueKind::Size => "integer value (opt=100)",
-        ValueKind::Time | ValueKind::TimeRange => "string with time postfix (opt=10s)",
-
-        ValueKind::SizeZone => "size, percentage or zones (opt=4k, opt=50%, opt=2z)",
-        ValueKind::Range => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
-        ValueKind::FloatList => "list of floating point values separated by ':' (opt=5.9:7.8)",
-        ValueKind::EnumList => "string with possible k/m/g postfix (opt=4k)",
-        ValueKind::Float => "floating point value (opt=0.5)",
+        ValueKind::Flag => "empty or boolean value",
+        ValueKind::Bool => "boolean value",
+        ValueKind::Int | ValueKind::Size => "integer value",
+        ValueKind::Time | ValueKind::TimeRange => "string with time postfix",
+        ValueKind::SizeZone => "size, percentage or zones",
+        ValueKind::Range => "one to three ranges",
+        ValueKind::FloatList => "list of floating point values separated by ':'",
+        ValueKind::EnumList => "string with possible k/m/g postfix",
+        ValueKind::Float => "floating point value",
         ValueKind::Deprecated | ValueKind::Ignored => "deprecated",
         ValueKind::SizeRange
         | ValueKind::Str
@@ -182,11 +232,11 @@ pub fn type_text(row: &OptionRow) -> &'static str {
         | ValueKind::NodeList
         | ValueKind::IdList
         | ValueKind::NumaPolicy
-        | ValueKind::ErrorList => "string (opt=bla)",
+        | ValueKind::ErrorList => "string",
     }
 }
 
-/// The range of a number; no maximum is -1. `None` for other options.
+/// The range of a number; `None` for other options and if there is no limit.
 pub fn range_text(row: &OptionRow) -> Option<String> {
     if !row.choices.is_empty() {
         return None;
@@ -195,7 +245,8 @@ pub fn range_text(row: &OptionRow) -> Option<String> {
     let max = row.max.filter(|max| !open(max));
     match row.kind {
         ValueKind::Int | ValueKind::Size => {
-            Some(format!("min={}, max={}", row.min.unwrap_or(0), max.unwrap_or(-1)))
+            let min = row.min.map_or_else(|| "min=0".to_owned(), |min| format!("min={min}"));
+            Some(max.map_or_else(|| min.clone(), |max| format!("{min}, max={max}")))
         }
         ValueKind::Bool => Some("min=0, max=1".to_owned()),
         ValueKind::FloatList | ValueKind::Float => {
@@ -237,13 +288,13 @@ mod tests {
                   alias: blocksize
                    type: integer value (opt=100)
                 default: 4096
-                  range: min=1, max=-1
+                  range: min=1
                    unit: bytes
              directions: read,write,trim
         ");
         insta::assert_snapshot!(cmdhelp(Some("fallocate")).text, @r"
            fallocate: How space is reserved when laying out files
-                type: string (opt=bla)
+                type: string (opt=none)
              default: native
         valid values: none       Reserve nothing
                     : native     fallocate(2) where supported
@@ -253,6 +304,34 @@ mod tests {
                     : 0          Same as none
                     : 1          Same as posix
         ");
+    }
+
+    #[test]
+    fn every_example_is_a_value_that_a_job_can_have() {
+        for row in rows().iter().filter(|row| is_listed(row)) {
+            let help = detail(row);
+            assert!(!help.contains("opt=bla") && !help.contains("max=-1"), "{help}");
+            let text = example(row);
+            let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
+            // Only the form of these is shown.
+            let is_form = row.kind == ValueKind::Range || row.min.is_some() || row.max.is_some();
+            if !is_form && !text.is_empty() {
+                let value = crate::value::parse(row, Some(text), 1024, &no_file);
+                let needs_more = |label: &str| label.ends_with("expected") || label.ends_with("needs nodes");
+                let good = value.as_ref().map_or_else(|fault| needs_more(&fault.label), |_| true);
+                assert!(good, "{}={text}: {value:?}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_are_refused_are_no_choices() {
+        let help = cmdhelp(Some("zonemode")).text;
+        assert!(help.contains(": strided    ") && !help.contains(": zbd    "), "{help}");
+        assert!(help.contains("note: zbd is refused: it is for zoned devices"), "{help}");
+        let help = cmdhelp(Some("ioengine")).text;
+        assert!(help.contains(": io_uring   ") && !help.contains(": rbd "), "{help}");
+        assert!(!cmdhelp(Some("mem")).text.contains(": cudamalloc GPU"));
     }
 
     #[test]

@@ -79,13 +79,13 @@ pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
 
 /// Refuses engines that ferrio does not have, and nothing else.
 ///
-/// fio loads the engine of a job on the command line at once, so even `--parse-only` refuses a wrong name there.
+/// `only_typed` is for fio, which loads the engine of a job on the command line at once and that of a job file when it runs.
 ///
 /// # Errors
-/// All jobs of the command line with an unknown engine.
-pub fn check_engines(set: &JobSet) -> Result<(), Problems> {
+/// All jobs, or all on the command line, with an unknown engine.
+pub fn check_engines(set: &JobSet, only_typed: bool) -> Result<(), Problems> {
     let mut findings = Findings::default();
-    for job in set.jobs.iter().filter(|job| job.from_command_line) {
+    for job in set.jobs.iter().filter(|job| job.from_command_line || !only_typed) {
         engine::kind(job, &mut findings);
     }
     if findings.is_fine() {
@@ -148,9 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn engines_of_the_command_line_are_checked_without_planning() {
-        assert!(crate::check_engines(&command_line_of(&[("name", "a"), ("ioengine", "foo")])).is_err());
-        assert!(crate::check_engines(&command_line_of(&[("name", "a"), ("ioengine", "null")])).is_ok());
-        assert!(crate::check_engines(&jobs_of("[a]\nioengine=foo\n")).is_ok());
+    fn engines_are_checked_without_planning() {
+        for only_typed in [false, true] {
+            let check = |options| crate::check_engines(&command_line_of(options), only_typed);
+            assert!(check(&[("name", "a"), ("ioengine", "foo")]).is_err());
+            assert!(check(&[("name", "a"), ("ioengine", "null")]).is_ok());
+            assert_eq!(crate::check_engines(&jobs_of("[a]\nioengine=foo\n"), only_typed).is_ok(), only_typed);
+        }
     }
 }

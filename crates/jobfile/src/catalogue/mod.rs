@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use opt::COUNT;
 
-pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
+pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word, absent_words};
 pub use opt::Opt;
 pub use row::{Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, canonical_engine};
 

@@ -2,6 +2,7 @@
 
 use ferrio_job::Word;
 
+use super::absent::{absent_engine, absent_word};
 use super::opt::Opt;
 
 /// One option of one option table.
@@ -183,6 +184,20 @@ impl OptionRow {
         self.choices.iter().find(|choice| choice.word == word)
     }
 
+    /// The choices that a job can use: without engines that ferrio does not have and words that are refused. Help and completions
+    /// list these.
+    pub fn usable_choices(&self) -> impl Iterator<Item = &'static Word> {
+        let only = match self.status {
+            OptionStatus::OnlyOff(texts) => Some(texts),
+            _ => None,
+        };
+        let opt = self.opt;
+        self.choices.iter().filter(move |choice| {
+            let word = choice.main();
+            only.is_none_or(|texts| texts.contains(&word)) && is_usable(opt, word)
+        })
+    }
+
     /// All accepted words as they may be written.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.choices.iter().map(|choice| choice.word)
@@ -205,6 +220,11 @@ impl OptionRow {
             _ => 0,
         }
     }
+}
+
+/// False for engines and words of other options that are always refused.
+fn is_usable(opt: Opt, word: &str) -> bool {
+    absent_word(opt, word).is_none() && (opt != Opt::Ioengine || absent_engine(word).is_none())
 }
 
 /// The name of an engine without what follows a colon. Names that begin with `aio` or `linuxaio` mean libaio.

@@ -91,9 +91,9 @@ fn engine(word: TextPiece<'_>, argument: Option<TextPiece<'_>>) -> Result<Value,
     }
 }
 
-/// All words that a row accepts.
+/// All words that a row accepts and that are not refused later.
 pub(super) fn listed(row: &OptionRow) -> String {
-    row.words().collect::<Vec<_>>().join(", ")
+    row.usable_choices().map(|choice| choice.word).collect::<Vec<_>>().join(", ")
 }
 
 /// The main spelling of a word.
@@ -101,7 +101,7 @@ pub(super) fn find(row: &'static OptionRow, word: TextPiece<'_>) -> Result<&'sta
     if let Some(choice) = row.choice(word.text) {
         return Ok(choice.main());
     }
-    let suggestion = nearest(word.text, row.words());
+    let suggestion = nearest(word.text, row.usable_choices().map(|choice| choice.word));
     let label = match suggestion {
         Some(choice) => format!("did you mean `{choice}`?"),
         None => "not one of the choices".to_owned(),
