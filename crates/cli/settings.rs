@@ -245,6 +245,7 @@ impl ProgramSettings {
         ReportOptions {
             fio_bins: self.fio_bins,
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
+            character: self.character,
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
     }

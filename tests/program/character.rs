@@ -6,7 +6,7 @@ use crate::support::{FERRIO, Place, Run};
 
 /// A job too short for its figures, with an option that has no effect and one that fio reads in its own way.
 const JOB: [&str; 6] =
-    ["--name=a", "--ioengine=null", "--size=64k", "--rwmixread=30", "--thinktime_blocks=9", "--iodepth=1,2"];
+    ["--name=a", "--filename=f", "--size=64k", "--rwmixread=30", "--thinktime_blocks=9", "--iodepth=1,2"];
 
 /// Runs the program by this name.
 fn called(name: &str, variable: Option<&str>, words: &[&str]) -> Run {
@@ -76,6 +76,18 @@ fn a_character_that_does_not_exist_is_refused() {
     assert_eq!((&object["code"], &object["message"]), (&"invalid-program-option".into(), &message.into()));
     let run = called("ferrio", None, &["--as=sysbench", "--name=a"]).ended_with(1);
     assert!(run.stderr.contains("invalid value `sysbench` for option `--as`"), "{}", run.stderr);
+}
+
+#[test]
+fn as_fio_a_document_without_warnings_has_the_keys_of_fio_alone() {
+    let last_key = |name, format| {
+        let words = ["--name=a", "--ioengine=null", "--size=64k", format];
+        let report = called(name, None, &words).succeeded().json();
+        report.as_object().unwrap().keys().next_back().unwrap().clone()
+    };
+    assert_eq!(last_key("fio", "--output-format=json"), "jobs");
+    assert_eq!(last_key("fio", "--output-format=json+"), "ferrio");
+    assert_eq!(last_key("ferrio", "--output-format=json"), "ferrio");
 }
 
 /// A job that fails with its first write.

@@ -34,6 +34,9 @@ fn document(place: &Place, words: &[&str], status: i32) -> Value {
 
 const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=64k"];
 
+/// A job whose figures are too few and too early to trust.
+const SHORT: [&str; 4] = ["--name=a", "--filename=f", "--direct=1", "--size=64k"];
+
 fn of_null(more: &[&str]) -> Value {
     document(&Place::new(), &[&NULL, more].concat(), 0)
 }
@@ -120,7 +123,7 @@ fn a_steady_state_is_as_the_schema_says() {
 #[test]
 fn names_may_hold_anything_and_the_document_is_json() {
     let name = "tab\t bell\u{7} quote\" back\\slash \u{7f} \u{65e5}\u{672c}";
-    let words = [&format!("--name={name}"), "--ioengine=null", "--size=4k", "--description=\u{1b}[31m\u{1}"];
+    let words = [&format!("--name={name}"), "--filename=f", "--size=4k", "--description=\u{1b}[31m\u{1}"];
     let place = Place::new();
     let report = document(&place, &words, 0);
     assert_eq!((text(&report, "/jobs/0/jobname"), text(&report, "/jobs/0/desc")), (name, "\u{1b}[31m\u{1}"));
@@ -138,7 +141,7 @@ fn huge_numbers_stay_numbers() {
 #[test]
 fn a_short_run_is_told_in_both_places_and_not_in_the_report() {
     let place = Place::new();
-    let run = place.ferrio(&[&NULL[..], &["--output-format=normal,json"]].concat()).run().succeeded();
+    let run = place.ferrio(&[&SHORT[..], &["--output-format=normal,json"]].concat()).run().succeeded();
     let (report, text_report) = document_within(&run.stdout);
     let warnings = report["ferrio"]["warnings"].as_array().unwrap();
     let codes: Vec<&str> = warnings.iter().map(|warning| text(warning, "/code")).collect();
@@ -165,7 +168,7 @@ fn the_start_of_a_job_is_told_by_the_clock_asked_for() {
 fn a_quiet_run_says_nothing_beside_its_report_and_the_document_keeps_the_doubts() {
     let place = Place::new();
     let odd = ["--log_compression=4k", "--output-format=json"];
-    let told = |more: &[&str]| place.ferrio(&[&NULL[..], &odd, more].concat()).run().succeeded();
+    let told = |more: &[&str]| place.ferrio(&[&SHORT[..], &odd, more].concat()).run().succeeded();
     let loud = told(&[]);
     assert!(loud.stderr.contains("`log_compression` has no effect here"), "{}", loud.stderr);
     for words in [&["--quiet"][..], &["--quiet", "--message-format=json"]] {
@@ -188,7 +191,7 @@ fn a_quiet_run_tells_what_goes_wrong() {
 
 #[test]
 fn doubts_of_many_clones_are_told_once() {
-    let run = Place::new().ferrio(&[&NULL[..], &["--numjobs=64"]].concat()).run().succeeded();
+    let run = Place::new().ferrio(&[&SHORT[..], &["--numjobs=64"]].concat()).run().succeeded();
     assert_eq!(run.stderr.matches("[short-run]").count(), 1, "{}", run.stderr);
     assert!(run.stderr.contains("64 jobs (a) ran for less than a second"), "{}", run.stderr);
 }

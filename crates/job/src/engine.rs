@@ -17,6 +17,8 @@ enum Property {
     Diskless,
     /// Cannot extend a file: a job that writes is laid out in full first.
     FixedSize,
+    /// Moves no data: its figures are those of the program itself.
+    NoData,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
 }
@@ -45,7 +47,7 @@ engines! {
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize;
-    Null: "null", "Does nothing", InCallAtDepthOne Diskless;
+    Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
@@ -63,6 +65,12 @@ impl EngineKind {
     #[must_use]
     pub fn is_diskless(self) -> bool {
         self.has(Property::Diskless)
+    }
+
+    /// True when the engine moves data, to or from a device or another program.
+    #[must_use]
+    pub fn moves_data(self) -> bool {
+        !self.has(Property::NoData)
     }
 
     /// True when a write job must be laid out in full first because the engine cannot extend a file.

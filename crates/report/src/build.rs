@@ -44,6 +44,7 @@ impl RunReport {
             cpu: options.cpu,
             entries: &jobs,
         });
+        let is_shown = options.always_has_own_object() || !ferrio.warnings.is_empty();
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),
@@ -53,7 +54,7 @@ impl RunReport {
             jobs,
             disk_util: disks(&result.disks),
             cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
-            ferrio: Some(ferrio),
+            ferrio: is_shown.then_some(ferrio),
             groups,
         }
     }

@@ -21,7 +21,7 @@ pub(crate) use rules::{settings, together};
 
 /// A report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Report of a run", transform = rules::ferrio_is_required)]
+#[schemars(title = "Report of a run")]
 pub struct RunReport {
     /// Version of fio that this document is compatible with, with the prefix `fio-`.
     #[serde(rename = "fio version", default)]
@@ -57,7 +57,8 @@ pub struct RunReport {
     /// How idle the CPUs were, with `--idle-prof`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
-    /// Figures that fio does not report, described in docs/json.md; always the last key. Documents of fio lack it.
+    /// Figures that fio does not report, described in docs/json.md; always the last key. Documents of fio lack it, and so do those of
+    /// format `json` that ferrio writes when it is called `fio`, unless there are warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub ferrio: Option<FerrioReport>,

@@ -1,5 +1,6 @@
 //! What a report is made from besides plan and result.
 
+use ferrio_job::Character;
 use ferrio_machine::CpuUse;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
@@ -19,6 +20,8 @@ pub struct ReportOptions {
     pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
+    /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or the format lists everything.
+    pub character: Character,
     /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
     /// When the report is made, in the zone it is shown in.
@@ -38,6 +41,7 @@ impl ReportOptions {
             fio_bins: false,
             each_cpu: false,
             terse_version,
+            character: Character::Ferrio,
             version: version.into(),
             time: Zoned::now(),
             environment: RunEnvironment::default(),
@@ -49,6 +53,13 @@ impl ReportOptions {
     #[must_use]
     pub fn buckets(&self) -> Buckets {
         if self.fio_bins || self.formats.has(Format::JsonPlus) { Buckets::Fio } else { Buckets::Hdr }
+    }
+
+    /// True if a JSON document has the object `ferrio` even without warnings.
+    pub(crate) fn always_has_own_object(&self) -> bool {
+        self.character == Character::Ferrio
+            || !self.formats.has(Format::Json)
+            || self.formats.has(Format::JsonPlus)
     }
 
     /// The same for a report made now.

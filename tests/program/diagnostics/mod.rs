@@ -213,8 +213,10 @@ fn an_object_of_the_command_line_has_the_number_of_its_argument() {
 
 #[test]
 fn notes_and_failures_of_a_run_are_objects_too() {
-    let place =
-        place(&[("x.fio", b"[a]\nioengine=null\nsize=4k\nverifysort=1\nwrite_barrier=4\n[b]\nrw=read\n")]);
+    let place = place(&[(
+        "x.fio",
+        b"[a]\nfilename=f\ndirect=1\nsize=4k\nverifysort=1\nwrite_barrier=4\n[b]\nrw=read\n",
+    )]);
     let words = ["--message-format=json", "--output-format=json", "--max-jobs=4", "x.fio"];
     let run = place.ferrio(&words).run().ended_with(1);
     assert_eq!(run.json()["jobs"].as_array().map(Vec::len), Some(2));

@@ -118,7 +118,7 @@ fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let runtime = spec.limits.runtime.as_secs_f64();
-    let too_short = spec.works() && runtime > 0.0 && runtime < 1.0;
+    let too_short = spec.works() && spec.engine.moves_data() && runtime > 0.0 && runtime < 1.0;
     too_short.then(|| {
         let message = format!("runs for only {}", time(runtime));
         Observation::new(
@@ -133,7 +133,7 @@ fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.job(section);
-    if job.volume.certainty == Certainty::Unknown || !spec.works() {
+    if job.volume.certainty == Certainty::Unknown || !spec.works() || !spec.engine.moves_data() {
         return None;
     }
     let ios = volume::most_ios(spec, &job.volume).unwrap_or(0);
@@ -195,6 +195,10 @@ mod tests {
         format!("[a]\nioengine=null\nsize=1g\n{options}")
     }
 
+    fn psync(options: &str) -> String {
+        null(options).replace("ioengine=null", "ioengine=psync")
+    }
+
     #[test]
     fn time_based_without_runtime_is_reported() {
         let report = report(&null("time_based\n"));
@@ -222,8 +226,8 @@ mod tests {
 
     #[test]
     fn runs_below_a_second_and_beyond_a_day_are_reported() {
-        assert!(has("short-run", &null("runtime=900ms\n")) && !has("short-run", &null("runtime=1s\n")));
-        assert!(!has("short-run", &null("")));
+        assert!(has("short-run", &psync("runtime=900ms\n")) && !has("short-run", &psync("runtime=1s\n")));
+        assert!(!has("short-run", &psync("")) && !has("short-run", &null("runtime=900ms\n")));
         assert!(has("long-run", &null("rate=1k\n")) && !has("long-run", &null("rate=1m\n")));
     }
 
@@ -252,10 +256,10 @@ mod tests {
 
     #[test]
     fn few_ios_are_counted_over_all_clones() {
-        let report = report(&null("size=64k\nnumjobs=3\n"));
+        let report = report(&psync("size=64k\nnumjobs=3\n"));
         assert_eq!(risks(&report, "few-ios")[0].message, "at most 48 I/Os (192KiB) by all instances");
-        assert!(!has("few-ios", &null("")) && !has("few-ios", &null("size=64k\ntime_based\nruntime=2\n")));
-        assert!(has("few-ios", &null("number_ios=10\n")));
+        assert!(!has("few-ios", &psync("")) && !has("few-ios", &psync("size=64k\ntime_based\nruntime=2\n")));
+        assert!(has("few-ios", &psync("number_ios=10\n")) && !has("few-ios", &null("number_ios=10\n")));
     }
 
     #[test]

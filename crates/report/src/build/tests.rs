@@ -3,7 +3,7 @@ use super::entry::shares;
 use super::*;
 use crate::model::{LatencyReport, ToleratedErrors};
 use crate::{Formats, TerseVersion};
-use ferrio_job::JobSpec;
+use ferrio_job::{Character, EngineKind, JobSpec};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
 use ferrio_stats::{DirectionRecorder, JobStats};
@@ -11,16 +11,21 @@ use jiff::{Timestamp, tz::TimeZone};
 
 fn options() -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
-    ReportOptions {
-        formats: Formats::default(),
-        fio_bins: false,
-        each_cpu: false,
-        terse_version: TerseVersion::default(),
-        version: "fio-3.42".into(),
-        time,
-        environment: crate::RunEnvironment::default(),
-        cpu: ferrio_machine::CpuUse::default(),
-    }
+    ReportOptions { time, ..ReportOptions::new(Formats::default(), TerseVersion::default(), "fio-3.42") }
+}
+
+#[test]
+fn a_document_of_fio_has_no_object_of_ours_unless_there_are_warnings() {
+    let has = |character, format, engine| {
+        let plan = plan(vec![JobSpec { engine, ..default_job("a") }]);
+        let result =
+            run_result(vec![JobResult { start_ms: 1, stats: reading(10, 500), ..JobResult::default() }], 500);
+        let options = ReportOptions { character, formats: Formats::only(format), ..options() };
+        RunReport::new(&plan, &result, &options).to_json().contains("\n  \"ferrio\" : {")
+    };
+    let (null, short) = (EngineKind::Null, EngineKind::Psync);
+    assert!(!has(Character::Fio, Format::Json, null) && has(Character::Fio, Format::Json, short));
+    assert!(has(Character::Fio, Format::JsonPlus, null) && has(Character::Ferrio, Format::Json, null));
 }
 
 /// `ios` reads of 4 KiB in `runtime_ms` with latencies of 1, 2, 3... µs.

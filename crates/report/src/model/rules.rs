@@ -26,13 +26,6 @@ pub(crate) fn together<T: JsonSchema>(schema: &mut Schema) {
     }
 }
 
-/// The `ferrio` object is optional in the tree, for documents of fio; those of ferrio have it.
-pub(super) fn ferrio_is_required(schema: &mut Schema) {
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.push("ferrio".into());
-    }
-}
-
 /// An entry has all directions, or one report on them all, or both.
 pub(super) fn directions_or_mixed(schema: &mut Schema) {
     let any = ["read", "write", "trim", "sync"].map(|key| json!({ "required": [key] }));

@@ -9,16 +9,8 @@ use std::time::Duration;
 
 pub(crate) fn options(json_plus: bool) -> ReportOptions {
     let time = Timestamp::from_millisecond(1_795_227_009_073).unwrap().to_zoned(TimeZone::UTC);
-    ReportOptions {
-        formats: if json_plus { Formats::only(Format::JsonPlus) } else { Formats::default() },
-        fio_bins: false,
-        each_cpu: false,
-        terse_version: TerseVersion::default(),
-        version: "fio-3.42".into(),
-        time,
-        environment: crate::RunEnvironment::default(),
-        cpu: ferrio_machine::CpuUse::default(),
-    }
+    let formats = if json_plus { Formats::only(Format::JsonPlus) } else { Formats::default() };
+    ReportOptions { time, ..ReportOptions::new(formats, TerseVersion::default(), "fio-3.42") }
 }
 
 fn samples(values: &[u64]) -> SampleStats {

@@ -1,5 +1,8 @@
 //! Runs that are too short and percentiles of too few samples.
 
+use ferrio_job::JobSpec;
+use ferrio_runner::JobResult;
+
 use super::run_view::{Finding, RunView};
 use crate::model::{DirectionReport, JobReport, Percentiles};
 
@@ -25,6 +28,12 @@ impl SparsePercentile {
     }
 }
 
+/// The speed of the job is of interest: a failed job has an error already, one that verifies is about data, and one without data is a
+/// test of the program itself.
+fn is_measurement(spec: &JobSpec, result: &JobResult) -> bool {
+    result.error.is_none() && spec.verify.is_none() && spec.engine.moves_data()
+}
+
 /// A high percentile is printed, and there are too few samples for it.
 pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
@@ -39,10 +48,9 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(run.plan.jobs.len());
         let Some(sparse) = sparsest(entry) else { continue };
-        // A failed job has an error already, and a job that verifies is about data, not speed.
         let matters = |job: &usize| {
-            run.plan.jobs[*job].spec.verify.is_none()
-                && run.result.jobs.get(*job).is_some_and(|job| job.error.is_none())
+            let result = run.result.jobs.get(*job);
+            result.is_some_and(|result| is_measurement(&run.plan.jobs[*job].spec, result))
         };
         if !(first..next).any(|job| matters(&job)) {
             continue;
@@ -102,10 +110,8 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    // A failed job has an error already, and a job that verifies is about data, not speed.
-    let judged = run
-        .reported()
-        .filter(|(_, spec, job)| job.stats.total_ios() > 0 && job.error.is_none() && spec.verify.is_none());
+    let judged =
+        run.reported().filter(|(_, spec, job)| job.stats.total_ios() > 0 && is_measurement(spec, job));
     let ran = judged.map(|(index, _, job)| {
         // The time of the job is rounded down, those of its directions up.
         let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
@@ -202,6 +208,9 @@ mod tests {
         failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
         assert_eq!(found(failed), 0);
         assert_eq!(found(short().running()), 0, "it may yet run for a second");
+        let without_data = |spec: &mut ferrio_job::JobSpec| spec.engine = ferrio_job::EngineKind::Null;
+        let null = TestRun::new().job_with("a", reading(10, 500), without_data);
+        assert_eq!((null.warnings("few-ios").len(), found(null)), (0, 0));
     }
 
     #[test]
