@@ -22,6 +22,7 @@ mod differential;
 mod engines;
 mod failures;
 mod faults;
+mod file_options;
 mod files;
 mod interim;
 mod interval_report;

@@ -1,13 +1,17 @@
 //! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, and the page cache of
-//! a block device.
+//! a block device, and hints about the lifetime of data.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use ferrio_job::{IoPriority, MemoryPolicy};
+use ferrio_job::{IoPriority, MemoryPolicy, WriteHint};
 
 /// `BLKFLSBUF`: write back and drop the page cache of a block device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
+/// `F_SET_RW_HINT`: the lifetime of the data of a file.
+const F_SET_RW_HINT: libc::c_int = 1036;
+/// `F_SET_FILE_RW_HINT`: that of the data written through one descriptor. Newer kernels lack it.
+const F_SET_FILE_RW_HINT: libc::c_int = 1038;
 /// `IOPRIO_WHO_PROCESS`: one thread, here the calling one.
 const WHO_PROCESS: libc::c_int = 1;
 /// Nodes that a mask has room for; the kernel has 1024 at most.
@@ -21,6 +25,20 @@ const WORD: usize = u64::BITS as usize;
 pub fn flush_buffers(device: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: BLKFLSBUF takes no argument and touches no memory of this process.
     check(i64::from(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }))
+}
+
+/// Tells the kernel how long data written to a file will last. With `own` the hint holds for this descriptor alone, where the kernel
+/// has that, else for the file.
+///
+/// # Errors
+/// EINVAL where the kernel has no hints.
+pub fn set_write_hint(file: BorrowedFd<'_>, hint: WriteHint, own: bool) -> io::Result<()> {
+    let lifetime = hint.lifetime();
+    let set = |command| {
+        // SAFETY: the kernel reads one u64 at the address, and only during the call.
+        check(i64::from(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const lifetime) }))
+    };
+    if own && set(F_SET_FILE_RW_HINT).is_ok() { Ok(()) } else { set(F_SET_RW_HINT) }
 }
 
 /// Puts the calling thread into the class SCHED_IDLE: it runs when no thread of another class wants its CPU, but for a fraction of a

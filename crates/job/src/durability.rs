@@ -55,6 +55,31 @@ choices! {
     }
 }
 
+choices! {
+    /// `write_hint=`: how long data that is written is expected to last.
+    pub enum WriteHint {
+        None: "none", "Data of no known lifetime";
+        Short: "short", "Data soon overwritten";
+        Medium: "medium", "Data that lasts a while";
+        Long: "long", "Data that lasts long";
+        Extreme: "extreme", "Data that lasts very long";
+    }
+}
+
+impl WriteHint {
+    /// `RWH_WRITE_LIFE_*` of fcntl(2).
+    #[must_use]
+    pub const fn lifetime(self) -> u64 {
+        match self {
+            WriteHint::None => 1,
+            WriteHint::Short => 2,
+            WriteHint::Medium => 3,
+            WriteHint::Long => 4,
+            WriteHint::Extreme => 5,
+        }
+    }
+}
+
 /// When data is made durable: while the job runs and when it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durability {

@@ -79,6 +79,25 @@ choices! {
     }
 }
 
+choices! {
+    /// `lockfile=`: a lock per file that an I/O holds while it is submitted.
+    pub enum Lockfile default None {
+        None: "none", "Do not lock";
+        Exclusive: "exclusive", "One I/O at a time";
+        ReadWrite: "readwrite", "Many reads or one write at a time";
+    }
+}
+
+choices! {
+    /// `filetype=`: what the files of a job must be.
+    pub enum FileType default Detect {
+        Detect: "none", "Whatever is found";
+        File: "file", "Regular files, also new ones in /dev";
+        Block: "block", "Block devices";
+        Char: "char", "Character devices, or files that are used without looking at their size";
+    }
+}
+
 /// What kind of thing a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {

@@ -86,10 +86,14 @@ pub struct JobSpec {
     pub invalidate: bool,
     /// Advice to the kernel after opening.
     pub fadvise: Fadvise,
+    /// Lifetime of the data, told to the kernel after opening.
+    pub write_hint: Option<WriteHint>,
     /// `file_append`: I/O on regular files begins at their end.
     pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
+    /// `lockfile`: what I/Os to the same file wait for.
+    pub lockfile: Lockfile,
     /// Which of them the next I/O goes to.
     pub file_service: FileService,
     /// Most files open at once, at least 1.
@@ -122,12 +126,18 @@ pub struct JobSpec {
     pub create_serialize: bool,
     /// No layout: files appear when the job opens them.
     pub create_on_open: bool,
+    /// Missing files may be created, by layout or when they are opened.
+    pub allow_file_create: bool,
+    /// `pre_read`: the files are read into the page cache before the clock starts.
+    pub pre_read: bool,
     /// Only lay out, do no I/O.
     pub create_only: bool,
     /// `--readonly`: nothing is ever opened for writing.
     pub readonly: bool,
     /// Remove the files when the job ends.
     pub unlink: bool,
+    /// Remove the files before each pass but the first.
+    pub unlink_each_loop: bool,
     /// CPUs the worker may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
     /// NUMA policy of the worker's memory, if it was given.

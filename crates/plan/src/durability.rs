@@ -33,6 +33,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     // `pre_read` fills the cache on purpose.
     spec.invalidate = options.value::<bool>(Opt::Invalidate) && !asks(job, Opt::PreRead);
     spec.fadvise = options.choice(Opt::FadviseHint);
+    spec.write_hint = options.chosen(Opt::WriteHint);
 }
 
 /// `direct` and `buffered` are one switch; the last one given takes effect.

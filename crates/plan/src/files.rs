@@ -39,6 +39,10 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.create_on_open = options.value(Opt::CreateOnOpen);
     spec.create_only = options.value(Opt::CreateOnly);
     spec.unlink = options.value(Opt::Unlink);
+    spec.unlink_each_loop = options.value(Opt::UnlinkEachLoop);
+    spec.lockfile = options.choice(Opt::Lockfile);
+    spec.pre_read = options.value(Opt::PreRead);
+    spec.allow_file_create = options.value(Opt::AllowFileCreate);
 }
 
 /// Refuses `end_syncfs` for files outside any file system: the data of a device is not in the file system of its node.

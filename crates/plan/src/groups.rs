@@ -143,8 +143,9 @@ impl Groups {
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();
         }
+        let filetype = job.options.choice(Opt::Filetype);
         for path in paths {
-            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&path)? };
+            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&path, filetype)? };
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);

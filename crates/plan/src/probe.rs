@@ -7,7 +7,10 @@ use std::path::Path;
 
 use ferrio_machine::{DeviceNumber, block_device_bytes, device_number};
 
-use ferrio_job::{FileKind, Prefix, SetupError, strerror};
+use ferrio_job::{FileKind, FileType, Prefix, SetupError, strerror};
+
+/// A file of this name is standard input or output.
+const STANDARD_STREAMS: &str = "-";
 
 /// What was found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +27,45 @@ impl Found {
     pub(crate) const PRETEND: Found = Found { kind: FileKind::Pretend, size: None, device: None };
 }
 
-/// Looks at one path of a job; symbolic links are followed.
-pub(crate) fn probe(path: &Path) -> Result<Found, SetupError> {
+/// Looks at one path of a job, which must be of this type; symbolic links are followed.
+pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> {
+    if path.as_os_str() == STANDARD_STREAMS {
+        let message = format!(
+            "failed to get file size of {STANDARD_STREAMS}: jobs cannot use standard input and output"
+        );
+        return Err(SetupError::new(libc::EINVAL, "get_file_size", message));
+    }
+    match wanted {
+        FileType::Detect => detect(path),
+        // Its size does not matter, nor whether it is a device.
+        FileType::Char => {
+            let device = fs::metadata(path).ok().filter(|found| found.file_type().is_block_device());
+            let device = device.map(|found| device_number(found.rdev()));
+            Ok(Found { kind: FileKind::Char, size: None, device })
+        }
+        FileType::Block if !path.exists() => Err(no_block_device(path, libc::ENOENT)),
+        FileType::File => of_kind(path, FileKind::Regular, wanted),
+        FileType::Block => of_kind(path, FileKind::Block, wanted),
+    }
+}
+
+/// What is at a path, if it is of the kind that `filetype` asks for. fio takes the option's word for it, and lays a file out over a
+/// device node.
+fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<Found, SetupError> {
+    let found = detect(path)?;
+    if found.kind == kind {
+        return Ok(found);
+    }
+    let what = match found.kind {
+        FileKind::Block => "a block device",
+        FileKind::Char => "a character device",
+        FileKind::Regular | FileKind::Pretend => "a regular file",
+    };
+    let message = format!("{} is {what}, but the job has filetype={}", path.display(), wanted.word());
+    Err(SetupError::new(libc::EINVAL, "get_file_type", message))
+}
+
+fn detect(path: &Path) -> Result<Found, SetupError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -59,17 +99,22 @@ fn device_size(path: &Path) -> Result<u64, SetupError> {
     match block_device_bytes(path) {
         Ok(0) => Err(SetupError::new(libc::EINVAL, "get_file_size", "zero sized block device?")),
         Ok(size) => Ok(size),
-        Err(error) => {
-            let message = format!("failed opening blockdev {} for size check", path.display());
-            let error = SetupError::new(error.raw_os_error().unwrap_or(libc::EIO), "open", message);
-            Err(SetupError { prefix: Prefix::Program, ..error })
-        }
+        Err(error) => Err(no_block_device(path, error.raw_os_error().unwrap_or(libc::EIO))),
     }
+}
+
+fn no_block_device(path: &Path, errno: i32) -> SetupError {
+    let message = format!("failed opening blockdev {} for size check", path.display());
+    SetupError { prefix: Prefix::Program, ..SetupError::new(errno, "open", message) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn probe(path: &Path) -> Result<Found, SetupError> {
+        super::probe(path, FileType::Detect)
+    }
 
     #[test]
     fn kinds_are_distinguished() {
@@ -94,5 +139,29 @@ mod tests {
             refused.diagnostic("a").line(),
             format!("a: failed to get file size of {}", fifo.display())
         );
+    }
+
+    #[test]
+    fn a_file_of_another_type_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, missing) = (dir.path().join("f"), dir.path().join("none"));
+        fs::write(&file, b"12345").unwrap();
+        let of = |path: &Path, wanted| super::probe(path, wanted).map(|found| (found.kind, found.size));
+        assert_eq!(of(&file, FileType::File), Ok((FileKind::Regular, Some(5))));
+        assert_eq!(of(&missing, FileType::File), Ok((FileKind::Regular, None)));
+        assert_eq!(of(&file, FileType::Char), Ok((FileKind::Char, None)));
+        assert_eq!(of(&missing, FileType::Block).unwrap_err().errno, libc::ENOENT);
+        let refused = |path: &Path, wanted| of(path, wanted).unwrap_err().message;
+        let want = format!("{} is a regular file, but the job has filetype=block", file.display());
+        assert_eq!(refused(&file, FileType::Block), want);
+        let want = "/dev/null is a character device, but the job has filetype=file";
+        assert_eq!(refused(Path::new("/dev/null"), FileType::File), want);
+    }
+
+    #[test]
+    fn standard_input_and_output_are_no_files() {
+        for wanted in FileType::ALL {
+            assert_eq!(super::probe(Path::new("-"), *wanted).unwrap_err().func, "get_file_size");
+        }
     }
 }

@@ -51,7 +51,9 @@ fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     match job.state {
         JobState::Running | JobState::Verifying => running_remaining(spec, job, ended),
         JobState::Ramp => not_running_remaining(spec).saturating_sub(elapsed),
-        JobState::NotCreated | JobState::Initialized | JobState::SettingUp => not_running_remaining(spec),
+        JobState::NotCreated | JobState::Initialized | JobState::SettingUp | JobState::PreReading => {
+            not_running_remaining(spec)
+        }
         JobState::Fsyncing | JobState::Finishing | JobState::Reaped | JobState::Failed => 0,
     }
 }

@@ -204,6 +204,7 @@ fn letter(spec: &JobSpec, state: JobState) -> char {
     match state {
         JobState::NotCreated => 'P',
         JobState::Initialized | JobState::SettingUp => 'I',
+        JobState::PreReading => 'p',
         JobState::Ramp => '/',
         JobState::Verifying => 'V',
         JobState::Running => workload_letter(spec),

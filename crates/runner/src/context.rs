@@ -8,6 +8,7 @@ use ferrio_stats::Clock;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use crate::control::{Gate, JobControl};
+use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
 use crate::logs::LogSender;
 use crate::overlap::SharedRanges;
@@ -38,6 +39,8 @@ pub(crate) struct Context<'a> {
     pub(crate) flow: Option<Arc<FlowMember>>,
     /// Bytes to move before anything is measured.
     pub(crate) ramp: Option<Arc<SharedRamp>>,
+    /// The locks of the files, for a job with `lockfile`.
+    pub(crate) locks: Option<Arc<FileLocks>>,
     /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.
     pub(crate) overlaps: Option<Arc<SharedRanges>>,
 }

@@ -9,10 +9,11 @@ use log::debug;
 
 use crate::result::JobState;
 
-const STATES: [JobState; 10] = [
+const STATES: [JobState; 11] = [
     JobState::NotCreated,
     JobState::Initialized,
     JobState::SettingUp,
+    JobState::PreReading,
     JobState::Ramp,
     JobState::Running,
     JobState::Verifying,

@@ -162,16 +162,23 @@ impl<E: Engine> IoLoop<'_, E> {
             Direction::Write => Op::Write,
             Direction::Trim => Op::Trim,
         };
-        let mut request = self.request(op, unit, io.file, io.offset, io.len);
+        let request = self.request(op, unit, io.file, io.offset, io.len);
         self.last_was_sync = false;
         if self.hooks.before_issue {
-            // A copy, so that the request itself need not lie in memory.
-            let copy = request;
-            match self.hooks.before_issue(io, &copy, &mut self.buffers, &self.meter) {
-                Ok(priority) => request.priority = priority,
-                Err(failure) => return self.fail(failure),
-            }
+            return self.issue_watched(io, request);
         }
+        self.submit(request, io.direction as usize);
+    }
+
+    /// Submits a data I/O of a job whose features see it first.
+    #[inline(never)]
+    fn issue_watched(&mut self, io: Io, mut request: Request) {
+        match self.hooks.before_issue(io, &request, &mut self.buffers, &self.meter) {
+            Ok(priority) => request.priority = priority,
+            Err(failure) => return self.fail(failure),
+        }
+        let locks = self.context.locks.as_ref();
+        let _lock = locks.map(|locks| locks.lock(io.file, io.direction == Direction::Read));
         self.submit(request, io.direction as usize);
     }
 
@@ -224,6 +231,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Err(failure) = self.hooks.record(&request) {
             return self.fail(failure);
         }
+        let _lock = self.context.locks.as_ref().map(|locks| locks.lock(file, false));
         self.meter.stats.sync.ios += 1;
         self.meter.stamp();
         let start = self.meter.now;

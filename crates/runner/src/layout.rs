@@ -91,12 +91,15 @@ fn extend(
     let Layout { fills, replaces, .. } = layout_of(spec);
     // Data before the place where a job appends does not belong to the job.
     let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len().min(wanted)) } else { 0 };
-    if replaces && kept == 0 {
+    if !spec.allow_file_create {
+        // A file that is there is filled where it is: removing it would leave nothing if it may not be created again.
+        must_exist(&file.path)?;
+    } else if replaces && kept == 0 {
         remove_old(&file.path)?;
     }
     let out = OpenOptions::new()
         .write(true)
-        .create(true)
+        .create(spec.allow_file_create)
         .truncate(fills && kept == 0)
         .mode(0o644)
         .open(&file.path)
@@ -155,6 +158,18 @@ fn remove_old(path: &Path) -> Result<(), Failure> {
             debug!(target: "file", "remove {} before laying it out", path.display());
             fs::remove_file(path).map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
         }
+    }
+}
+
+/// Without permission to create files, each must be there.
+fn must_exist(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let message = "file creation disallowed by allow_file_create=0";
+            Err(Failure::new(0, "open")
+                .note("file-not-laid-out", format!("{message}: there is no {}", path.display())))
+        }
+        _ => Ok(()),
     }
 }
 

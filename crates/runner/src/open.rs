@@ -83,6 +83,12 @@ pub(crate) fn open_one(
     let fd = open_file(spec, index, already_open)?;
     debug!(target: "file", job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
     prepare_cache(spec, file, &fd, note);
+    if let Some(hint) = spec.write_hint {
+        kernel::set_write_hint(fd.as_fd(), hint, spec.direct).map_err(|e| {
+            let message = format!("write_hint={} is refused for {}", hint.word(), file.path.display());
+            Failure::from_io(&e, "fcntl write hint").note("write-hint-refused", message)
+        })?;
+    }
     Ok(Some(fd))
 }
 
@@ -138,7 +144,8 @@ pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Re
 fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<File> {
     let writes = (spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && !spec.readonly;
     let may_create = file.kind == FileKind::Regular && !spec.readonly;
-    let create = may_create && (spec.rw.does(Direction::Write) || spec.create_on_open);
+    let create =
+        may_create && spec.allow_file_create && (spec.rw.does(Direction::Write) || spec.create_on_open);
     let sync = match spec.open_sync {
         OpenSync::None => 0,
         OpenSync::Sync => libc::O_SYNC,
@@ -181,6 +188,20 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
         if let Err(e) = advise(advice) {
             let message = format!("access-pattern advice for {} failed: {}", file.path.display(), reason(&e));
             note(Diagnostic::note(message).code("advice-not-applied"));
+        }
+    }
+}
+
+/// Removes the regular files of a job.
+pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
+    for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
+        debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
+        match std::fs::remove_file(&file.path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
+                note(Diagnostic::note(message).code("file-not-removed"));
+            }
+            _ => {}
         }
     }
 }

@@ -63,6 +63,8 @@ pub enum JobState {
     Initialized,
     /// Setting up its files.
     SettingUp,
+    /// Reading its files into the page cache.
+    PreReading,
     /// Inside its ramp time.
     Ramp,
     /// Doing I/O.
@@ -87,6 +89,7 @@ impl JobState {
             JobState::NotCreated => "not started",
             JobState::Initialized => "ready",
             JobState::SettingUp => "setting up",
+            JobState::PreReading => "reading ahead",
             JobState::Ramp => "ramp",
             JobState::Running => "running",
             JobState::Verifying => "verifying",

@@ -27,6 +27,7 @@ use crate::context::{Context, Message};
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
 use crate::failure::{Failure, JobError};
+use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
@@ -114,6 +115,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         flows: Flows::new(plan),
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
+        locks: FileLocks::of(plan),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         logs: options.logs.clone(),
@@ -369,6 +371,7 @@ impl<'a> Run<'a, '_> {
                 layout: self.jobs[index].layout.take(),
                 flow: self.flows.member(index).cloned(),
                 ramp: self.ramps[index].clone(),
+                locks: self.locks[index].clone(),
                 overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
             };
             let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::{Diagnostic, JobSpec, Prefix, reason};
+use ferrio_job::{Diagnostic, JobSpec, Prefix};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
@@ -19,7 +19,7 @@ use crate::layout::LaidOut;
 use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
-use crate::{commands, layout, placement};
+use crate::{commands, layout, open, placement, pre_read};
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -30,17 +30,18 @@ struct Reached {
     set_up: bool,
 }
 
-/// Body of the worker thread, with the engine that `open` opens. A panic becomes the job's error.
+/// Body of the worker thread, with the engine that `open_engine` opens. A panic becomes the job's error.
 pub(crate) fn run<E: Engine>(
     mut context: Context<'_>,
-    open: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
+    open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
 ) {
     let layout = context.layout.take();
     let context = context;
     let mut result = JobResult { pid: placement::thread_id(), ..JobResult::default() };
     context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
-    let outcome = catch_unwind(AssertUnwindSafe(|| work(&context, open, layout, &mut result, &mut reached)));
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| work(&context, open_engine, layout, &mut result, &mut reached)));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
@@ -66,7 +67,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 fn work<E: Engine>(
     context: &Context<'_>,
-    open: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
+    open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
     mut laid_out: Option<LayoutContent>,
     result: &mut JobResult,
     reached: &mut Reached,
@@ -88,7 +89,7 @@ fn work<E: Engine>(
         commands::prerun(context)?;
         commands::postrun(context);
         if spec.unlink {
-            unlink(spec, &mut note);
+            open::unlink(spec, &mut note);
         }
         return Ok(());
     }
@@ -96,7 +97,7 @@ fn work<E: Engine>(
         .map_err(|e| Failure::from_engine(&e))?;
     let kind = spec.memory.kind.word();
     debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
-    let engine = open(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
+    let engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
         .iter()
@@ -120,6 +121,7 @@ fn work<E: Engine>(
     // What a command does to the files must be seen by the opens.
     let opens_late = spec.life.runs_commands();
     if !opens_late {
+        pre_read(context)?;
         io_loop.open(&mut note)?;
     }
     context.tell(io_loop.engine_notes());
@@ -130,7 +132,8 @@ fn work<E: Engine>(
 
     if opens_late {
         commands::prerun(context)?;
-        io_loop.open(&mut note).inspect_err(|_| commands::postrun(context))?;
+        let opened = pre_read(context).and_then(|()| io_loop.open(&mut note));
+        opened.inspect_err(|_| commands::postrun(context))?;
     }
     if let Some(flow) = &context.flow {
         flow.join();
@@ -155,8 +158,21 @@ fn work<E: Engine>(
     commands::postrun(context);
     drop(files);
     if spec.unlink {
-        unlink(spec, &mut note);
+        open::unlink(spec, &mut note);
     }
+    outcome
+}
+
+/// `pre_read`, for jobs that ask for it.
+fn pre_read(context: &Context<'_>) -> Result<(), Failure> {
+    let Context { spec, control, .. } = *context;
+    if !spec.pre_read {
+        return Ok(());
+    }
+    let before = control.state();
+    control.set_state(JobState::PreReading);
+    let outcome = pre_read::pre_read(spec, &|| control.stop_requested());
+    control.set_state(before);
     outcome
 }
 
@@ -174,19 +190,6 @@ fn passes<E: Engine>(io_loop: &mut IoLoop<'_, E>, note: &mut dyn FnMut(Diagnosti
             return Ok(());
         }
         io_loop.begin_pass(note)?;
-    }
-}
-
-fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
-    for file in spec.files.iter().filter(|f| f.kind == ferrio_job::FileKind::Regular) {
-        debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
-        match std::fs::remove_file(&file.path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
-                note(Diagnostic::note(message).code("file-not-removed"));
-            }
-            _ => {}
-        }
     }
 }
 

@@ -225,7 +225,9 @@ subjects! {
         "file-too-short": "a file ends before an I/O of the job";
         "file-not-synced": "a file cannot be synced to stable storage";
         "file-not-removed": "`unlink` cannot remove a file";
+        "file-not-read-ahead": "a file cannot be read before the clock starts (`pre_read`)";
         "cache-not-dropped": "the page cache of a file cannot be dropped (`invalidate`)";
+        "write-hint-refused": "the kernel refuses a hint about the lifetime of data (`write_hint`)";
         "advice-not-applied": "advice about the access pattern (`fadvise_hint`) is refused or not applied";
         "direct-io-refused": "a file system or device refuses direct I/O";
         "too-many-open-files": "a job opens more files than it may";

@@ -6,25 +6,25 @@ use crate::catalogue::row::OptionRow;
 pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Core; "file" / "filename"] {
         Filename: "filename", StrList, Plain;
-            Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' is stdin/stdout";
+            Works; "Colon-separated files or devices to use, shared by all clones; backslash escapes a colon; '-' (stdin/stdout) is refused";
         Directory: "directory", StrList, Plain;
             Works; "Colon-separated directories prefixed to file names; clones are spread over them by job number";
         FilenameFormat: "filename_format", Str, Plain, default "$jobname.$jobnum.$filenum";
             Works; "Template for generated names; expands $jobname, $jobnum, $filenum, $clientuid";
         UniqueFilename: "unique_filename", Bool, Plain, default "1";
             NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
-        Lockfile: "lockfile", Enum, Plain, default "none", words ["none": "Do not lock", "exclusive": "One job at a time", "readwrite": "Many readers or one writer"], under "filename";
-            OnlyOff(&["none"]); "Serialize I/O to a file shared between jobs with an internal lock";
+        Lockfile: "lockfile", Enum, Plain, of Lockfile, under "filename";
+            Works; "Lock a file that several jobs share while an I/O to it is submitted";
         Opendir: "opendir", Str, Plain;
             Works; "Add every file found below this directory to the job";
         AllowFileCreate: "allow_file_create", Bool, Plain, default "1";
-            OnlyOff(&["1"]); "When 0, a missing file is an error";
+            Works; "When 0, a missing file is an error";
         AllowMountedWrite: "allow_mounted_write", Bool, Plain, default "0";
             Works; "Allow writing to a mounted block device; otherwise the run aborts";
     }
     [Core; "file" / "io_basic"] {
-        Filetype: "filetype", Enum, Plain, default "none", words ["none": "Detect the type", "file": "Regular file", "block": "Block device", "char": "Character device"];
-            OnlyOff(&["none"]); "Skip the stat call and treat every file of the job as this type";
+        Filetype: "filetype", Enum, Plain, of FileType;
+            Works; "Refuse files of any other type";
     }
     [Core; "file" / "none"] {
         FillDevice: "fill_device" | "fill_fs", Bool, Plain, default "0";
@@ -62,7 +62,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         CreateOnly: "create_only", Bool, Plain, default "0";
             Works; "Lay out files and stop";
         PreRead: "pre_read", Bool, Plain, default "0";
-            OnlyOff(&["0"]); "Read the files into cache before timing starts";
+            Works; "Read the files into cache before timing starts";
         EndFsync: "end_fsync", Bool, Plain, default "0";
             Works; "fsync each file when the job's writing ends";
         FsyncOnClose: "fsync_on_close", Bool, Plain, default "0";
@@ -72,6 +72,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Unlink: "unlink", Bool, Plain, default "0";
             Works; "Delete the job's files when it ends";
         UnlinkEachLoop: "unlink_each_loop", Bool, Plain, default "0";
-            OnlyOff(&["0"]); "Delete the job's files between loops";
+            Works; "Delete the job's files between loops";
     }
 };

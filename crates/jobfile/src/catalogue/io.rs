@@ -78,7 +78,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Unavailable("it was withdrawn from fio"); "Withdrawn; any use is an error";
     }
     [Core; "engine" / "none"] {
-        WriteHint: "write_hint", Enum, Plain, words ["none": "Data of no known lifetime", "short": "Data soon overwritten", "medium": "Data that lasts a while", "long": "Data that lasts long", "extreme": "Data that lasts very long"];
-            OnlyOff(&["none"]); "Expected lifetime of written data";
+        WriteHint: "write_hint", Enum, Plain, of WriteHint;
+            Works; "Expected lifetime of written data";
     }
 };

@@ -37,9 +37,21 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.spec.engine.is_diskless() && !self.files.on_demand {
             return Ok(());
         }
-        // Nothing is in flight. Closing first keeps a job with many files below the limit of open files.
-        self.files.set = FileSet::default();
+        self.close_all();
         self.open(note)
+    }
+
+    /// Closes the files between two passes, when nothing is in flight, and removes them if the job asks for it.
+    pub(super) fn close_between_passes(&mut self, note: &mut dyn FnMut(Diagnostic)) {
+        if self.spec.unlink_each_loop {
+            self.close_all();
+            open::unlink(self.spec, note);
+        }
+    }
+
+    /// Closing before opening keeps a job with many files below the limit of open files.
+    fn close_all(&mut self) {
+        self.files.set = FileSet::default();
     }
 
     /// Hands the open files out, to be closed when nothing uses them any more.

@@ -20,8 +20,8 @@ use crate::waiting::Waiter;
 
 /// The features of one job that concern single I/Os.
 pub(crate) struct Hooks<'a> {
-    /// The schedule of a rate, verification, followed blocks, the I/O log or a choice of priorities see each data I/O before it is
-    /// issued.
+    /// The schedule of a rate, verification, followed blocks, the I/O log, a choice of priorities or the lock of the file see each
+    /// data I/O before it is issued.
     pub(super) before_issue: bool,
     /// The schedule of a rate, limits of the latency, or a log see each data I/O when it completes.
     pub(super) at_completion: bool,
@@ -63,7 +63,8 @@ impl<'a> Hooks<'a> {
                 || verification.is_some()
                 || blocks.is_some()
                 || iolog.is_some()
-                || priorities.is_some(),
+                || priorities.is_some()
+                || context.locks.is_some(),
             rates,
             verification,
             blocks,

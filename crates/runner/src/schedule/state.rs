@@ -12,6 +12,7 @@ use super::due_reports::DueReports;
 use crate::context::Snapshot;
 use crate::control::JobControl;
 use crate::disk::Disks;
+use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
@@ -57,6 +58,8 @@ pub(super) struct Run<'a, 'o> {
     /// Per job.
     pub(super) ramps: Vec<Option<Arc<SharedRamp>>>,
     pub(super) overlaps: Option<Arc<SharedRanges>>,
+    /// Per job.
+    pub(super) locks: Vec<Option<Arc<FileLocks>>>,
     pub(super) monitor: Monitor<'a>,
     pub(super) totals: Totals,
     pub(super) logs: Option<LogSender>,

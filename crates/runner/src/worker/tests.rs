@@ -83,6 +83,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         log: None,
         entropy: [0; SEEDS],
         layout: None,
+        locks: None,
         overlaps: None,
     };
     worker(context);

@@ -1,0 +1,204 @@
+//! Options about files that act outside the I/O itself: locks, reading ahead, removal between passes, permission to create files, the type
+//! that files must have, hints about data.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use crate::differential::compare;
+use crate::support::{FERRIO, Place, Run, installed, number};
+
+/// The system calls that name or hold the file `f` while a job runs, one a line.
+fn calls_on_f(place: &Place, trace: &str, words: &[&str]) -> Vec<String> {
+    let lines = trace_of_f(place, trace, words);
+    let about_f = lines.lines().filter(|line| line.contains("\"f\"") || line.contains("/f>"));
+    about_f.map(|line| line.split_once(' ').unwrap().1.trim_start().to_owned()).collect()
+}
+
+/// What strace tells of a job on the file `f`.
+fn trace_of_f(place: &Place, trace: &str, words: &[&str]) -> String {
+    let output = place.beside("trace");
+    let trace = format!("--trace={trace}");
+    let own = [
+        "-f",
+        "-y",
+        "-o",
+        output.to_str().unwrap(),
+        &trace,
+        FERRIO,
+        "--name=a",
+        "--filename=f",
+        "--ioengine=psync",
+    ];
+    let words: Vec<&str> = own.iter().chain(words).copied().collect();
+    let _: Run = place.program(installed("strace"), &words).run().succeeded();
+    fs::read_to_string(output).unwrap()
+}
+
+fn those<'a>(calls: &'a [String], name: &str) -> Vec<&'a str> {
+    calls.iter().map(String::as_str).filter(|call| call.starts_with(name)).collect()
+}
+
+#[test]
+fn jobs_that_lock_their_file_do_the_same_work() {
+    compare(
+        "[global]\nfilename=f\nsize=64k\nbs=4k\nrw=randrw\n[a]\nlockfile=exclusive\nnumjobs=2\n\
+         [b]\nlockfile=readwrite\nnumjobs=2\nthread\n",
+    );
+    for engine in ["libaio", "io_uring", "mmap", "sync", "psync --io_submit_mode=offload"] {
+        let place = Place::new();
+        let job = format!(
+            "--name=a --numjobs=2 --filename=f --size=256k --rw=randrw --iodepth=8 --lockfile=exclusive --fsync=4 \
+             --output-format=json --ioengine={engine}"
+        );
+        let report = place.ferrio(&job.split_whitespace().collect::<Vec<_>>()).run().succeeded().json();
+        for job in [0, 1] {
+            let bytes = |direction: &str| number(&report, &format!("/jobs/{job}/{direction}/io_bytes"));
+            assert_eq!(bytes("read") + bytes("write"), 256 << 10, "{engine}");
+        }
+    }
+}
+
+#[test]
+fn one_writer_at_a_time_holds_an_exclusive_lock() {
+    let place = Place::new();
+    let words = "--numjobs=4 --thread --rw=write --bs=64k --size=1m --lockfile=exclusive --direct=1";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let most = |words: &[&str]| {
+        let (mut now, mut most, mut writes) = (0_u32, 0, 0);
+        for line in trace_of_f(&place, "pwrite64", words).lines() {
+            let (begins, ends) = (line.contains("pwrite64("), !line.contains("unfinished"));
+            now += u32::from(begins);
+            most = most.max(now);
+            if line.contains("pwrite64") && ends {
+                (now, writes) = (now - 1, writes + 1);
+            }
+        }
+        (writes, most)
+    };
+    assert_eq!(most(&words), (64, 1));
+}
+
+#[test]
+fn files_are_read_ahead_before_the_clock_starts_and_stay_cached() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [1; 65536]).unwrap();
+    let words = ["--rw=randread", "--bs=4k", "--pre_read=1", "--offset=8k", "--size=32k"];
+    let calls = calls_on_f(&place, "openat,lseek,read,pread64,fadvise64", &words);
+    assert_eq!(those(&calls, "read(").len(), 8, "{calls:?}");
+    assert!(those(&calls, "lseek(")[0].contains("8192, SEEK_SET"), "{calls:?}");
+    assert!(calls.iter().all(|call| !call.contains("DONTNEED")), "{calls:?}");
+    let first = calls.iter().position(|call| call.starts_with("pread64")).unwrap();
+    assert!(calls[first..].iter().all(|call| !call.starts_with("read(")), "{calls:?}");
+}
+
+#[test]
+fn what_is_read_ahead_is_no_part_of_the_figures_and_may_be_missing() {
+    let place = Place::new();
+    let words = [
+        "--output-format=json",
+        "--name=a",
+        "--rw=write",
+        "--size=32k",
+        "--pre_read=1",
+        "--create_on_open=1",
+    ];
+    let report = place.ferrio(&words).run().succeeded().json();
+    assert_eq!(
+        (number(&report, "/jobs/0/read/total_ios"), number(&report, "/jobs/0/write/io_bytes")),
+        (0, 32768)
+    );
+}
+
+#[test]
+fn a_command_before_the_job_runs_before_its_files_are_read_ahead() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [1; 8192]).unwrap();
+    let words = ["--rw=read", "--bs=4k", "--size=8k", "--pre_read=1", "--exec_prerun=stat f"];
+    let calls = calls_on_f(&place, "statx,newfstatat,read", &words);
+    let command = calls.iter().rposition(|call| call.contains("stat")).unwrap();
+    let read = calls.iter().position(|call| call.starts_with("read(")).unwrap();
+    assert!(command < read, "{calls:?}");
+}
+
+#[test]
+fn files_are_removed_before_each_pass_but_the_first() {
+    let place = Place::new();
+    let words = ["--rw=write", "--bs=4k", "--size=8k", "--loops=3", "--unlink_each_loop=1"];
+    let calls = calls_on_f(&place, "openat,unlink,unlinkat,pwrite64", &words);
+    assert_eq!((those(&calls, "unlink").len(), those(&calls, "pwrite64").len()), (2, 6), "{calls:?}");
+    assert_eq!(place.files(), [("f".to_owned(), 8192)]);
+    compare("[a]\nrw=write\nsize=64k\nnrfiles=4\nloops=3\nunlink_each_loop=1\n");
+}
+
+#[test]
+fn a_reader_finds_no_file_in_its_second_pass_once_the_first_removed_it() {
+    let place = Place::new();
+    let words = ["--name=a", "--filename=f", "--rw=read", "--size=8k", "--loops=2", "--unlink_each_loop=1"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("func=open(f)"), "{}", run.stderr);
+    assert!(place.files().is_empty());
+}
+
+#[test]
+fn no_file_is_created_without_permission() {
+    for more in [&["--rw=read"][..], &["--rw=write"], &["--rw=write", "--create_on_open=1"]] {
+        let place = Place::new();
+        let words = [&["--name=a", "--filename=f", "--size=8k", "--allow_file_create=0"][..], more].concat();
+        let run = place.ferrio(&words).run().ended_with(1);
+        assert!(place.files().is_empty(), "{more:?}");
+        let disallowed =
+            run.stderr.contains("file creation disallowed by allow_file_create=0: there is no f");
+        assert!(disallowed || run.stderr.contains("open(f)"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_created_is_extended_where_it_is() {
+    let place = Place::new();
+    let path = place.work().join("a.0.0");
+    fs::write(&path, [1; 4096]).unwrap();
+    let before = fs::metadata(&path).unwrap().ino();
+    place.ferrio(&["--name=a", "--size=8k", "--rw=read", "--allow_file_create=0"]).run().succeeded();
+    let after = fs::metadata(&path).unwrap();
+    assert_eq!((after.ino(), after.len()), (before, 8192));
+}
+
+#[test]
+fn files_must_be_of_the_type_that_the_job_asks_for() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [1; 8192]).unwrap();
+    let run =
+        |more: &[&str]| place.ferrio(&[&["--name=a", "--rw=read", "--size=8k"][..], more].concat()).run();
+    run(&["--filename=f", "--filetype=file"]).succeeded();
+    // Only its first bytes are used, whatever its size.
+    run(&["--filename=f", "--filetype=char"]).succeeded();
+    let refused = run(&["--filename=f", "--filetype=block"]).ended_with(1);
+    assert!(
+        refused.stderr.contains("f is a regular file, but the job has filetype=block"),
+        "{}",
+        refused.stderr
+    );
+    let missing = run(&["--filename=typo", "--filetype=block"]).ended_with(1);
+    assert!(missing.stderr.contains("failed opening blockdev typo for size check"), "{}", missing.stderr);
+    let node = run(&["--filename=/dev/zero", "--filetype=file"]).ended_with(1);
+    assert!(
+        node.stderr.contains("/dev/zero is a character device, but the job has filetype=file"),
+        "{}",
+        node.stderr
+    );
+    assert_eq!(place.files(), [("f".to_owned(), 8192)]);
+}
+
+#[test]
+fn the_lifetime_of_data_is_told_to_the_kernel_after_each_open() {
+    let place = Place::new();
+    let hints = |words: &[&str]| {
+        let calls = calls_on_f(&place, "fcntl", words);
+        calls.iter().filter(|call| call.contains("0x40c") || call.contains("RW_HINT")).count()
+    };
+    let words = ["--rw=write", "--size=8k", "--loops=2", "--write_hint=long"];
+    assert_eq!(hints(&words), 2);
+    assert_eq!(hints(&words[..3]), 0);
+    let direct = ["--rw=write", "--size=8k", "--direct=1", "--write_hint=short"];
+    assert!((1..=2).contains(&hints(&direct)), "the descriptor's own hint, or that of the file");
+}
