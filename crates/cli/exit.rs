@@ -60,7 +60,7 @@ Commands (first argument only):
 ";
 
 /// The command line with the text of `--help`.
-fn help() -> clap::Command {
+pub fn help() -> clap::Command {
     let width = COMMANDS.iter().map(|command| command.synopsis().len()).max().unwrap_or_default();
     let line = |command: &Subcommand| format!("  {:width$}  {}\n", command.synopsis(), command.help);
     let list: String = COMMANDS.iter().map(line).collect();

@@ -82,7 +82,13 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
     // `rw=read` is hardly the name of a job file.
     let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
-    let help = option.then(|| format!("options begin with dashes: --{name}"));
+    let help = match name {
+        _ if option => Some(format!("options begin with dashes: --{name}")),
+        "prepare" | "run" | "cleanup" => Some(format!(
+            "`ferrio FILE` runs a job file; `{name}` is a word of sysbench, which `ferrio help sysbench` explains"
+        )),
+        _ => None,
+    };
     Diagnostic { help, ..diagnostic }
 }
 
@@ -191,6 +197,7 @@ mod tests {
         let message = |word: &str| jobs(&["--name=a", word]).unwrap_err().to_string();
         assert!(message("rw=read").contains("options begin with dashes: --rw=read"));
         assert!(!message("no=such.fio").contains("dashes"));
+        assert!(message("run").contains("`ferrio help sysbench`"));
     }
 
     #[test]

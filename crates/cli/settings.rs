@@ -279,7 +279,8 @@ pub fn command() -> Command {
         .args(OPTIONS.iter().map(argument))
 }
 
-fn argument(option: &ProgramOption) -> Arg {
+/// An option of the program as an argument of clap.
+pub fn argument(option: &ProgramOption) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(option.full_help());
     let argument = argument.help_heading(option.heading);
     let argument = match option.letter {

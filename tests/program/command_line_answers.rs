@@ -214,3 +214,58 @@ fn help_fits_a_screen_of_80_columns() {
     let wide: Vec<_> = run.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
 }
+
+#[test]
+fn help_explains_whatever_has_a_name() {
+    let place = Place::new();
+    let help = |words: &[&str]| place.ferrio(words).run().succeeded().stdout;
+    let all = help(&["help"]);
+    for part in ["Usage: ferrio", "ferrio help TOPIC", "engines ", "sysbench "] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    for (topic, part) in [
+        ("rw", "valid values: read "),
+        ("--iodepth=32", "I/O units kept in flight"),
+        ("libaio", "userspace_reap"),
+        ("posixaio", "Instead: `libaio` or `io_uring`"),
+        ("check", "Usage: ferrio check"),
+        ("output-format", "--output-format=FORMATS"),
+        ("few-ios", "the code of a message"),
+        ("missing", "--server"),
+        ("examples", "--rw=randread"),
+    ] {
+        assert!(help(&["help", topic]).contains(part), "{topic}");
+    }
+    for command in ["help", "man", "completions", "check", "sysbench"] {
+        assert!(help(&[command, "--help"]).contains(&format!("Usage: ferrio {command}")), "{command}");
+    }
+    let run = place.ferrio(&["help", "iodpeth"]).run().ended_with(1);
+    assert!(run.stderr.contains("there is no help on `iodpeth`"), "{}", run.stderr);
+    assert!(run.stderr.contains("did you mean `ferrio help iodepth`?"), "{}", run.stderr);
+    // fio takes the word for a job file.
+    assert!(place.ferrio(&["--as=fio", "help"]).run().ended_with(1).stderr.contains("unable to open 'help'"));
+}
+
+#[test]
+fn command_lines_of_sysbench_are_answered_with_a_job() {
+    let place = Place::new();
+    let options = ["--file-test-mode=rndrd", "--file-num=2", "--file-total-size=64k", "--events=18", "run"];
+    let of = |first: &[&str]| {
+        let words: Vec<&str> = first.iter().copied().chain(options).collect();
+        let run = place.ferrio(&words).run().ended_with(1);
+        assert!(run.stderr.contains("ferrio does not run the tests of sysbench yet"), "{}", run.stderr);
+        run.stdout
+    };
+    let job = of(&["sysbench", "fileio"]);
+    assert_eq!(job, of(&["fileio"]));
+    assert_eq!(job, of(&["--test=fileio"]));
+    assert_eq!(place.files(), []);
+    let report = place.ferrio(&["--output-format=json", &place.job(&job)]).run().succeeded().json();
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 18);
+    let run = place.ferrio(&["fileio", "prepare"]).run().ended_with(1);
+    assert!(run.stdout.is_empty() && run.stderr.contains("nothing has to be prepared"), "{}", run.stderr);
+    let run = place.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
+    assert!(run.stderr.contains("`ferrio help sysbench`"), "{}", run.stderr);
+    let run = place.ferrio(&["prepare"]).run().ended_with(1);
+    assert!(run.stderr.contains("a word of sysbench"), "{}", run.stderr);
+}

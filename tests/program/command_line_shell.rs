@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use ferrio_job::EngineKind;
+
 use crate::support::{Place, installed};
 
 fn script(place: &Place, shell: &str) -> String {
@@ -63,6 +65,28 @@ fn bash_completes_values_after_an_equals_sign_and_as_separate_words() {
     assert_eq!(offered(&place, &["ferrio", "--bs=4k", "--rw", "randr"]), ["randread", "randrw"]);
     assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", "io_"]), ["io_uring"]);
     assert_eq!(offered(&place, &["ferrio", "--eta", "=", "n"]), ["never"]);
+}
+
+#[test]
+fn bash_knows_the_arguments_of_every_command() {
+    let place = Place::new();
+    let names = offered(&place, &["ferrio", "check", "--"]);
+    for name in ["--deny-warnings", "--rw", "--output-format", "--ioengine", "--blocksize", "--hipri"] {
+        assert!(names.contains(&name.to_owned()), "{name}");
+    }
+    let of_run = offered(&place, &["ferrio", "--"]);
+    let lost: Vec<_> = of_run.iter().filter(|name| !names.contains(name)).collect();
+    assert!(lost.is_empty() && names.len() == of_run.len() + 1, "{lost:?}");
+    assert_eq!(offered(&place, &["ferrio", "check", "--rw", "=", "randw"]), ["randwrite"]);
+    assert_eq!(offered(&place, &["ferrio", "check", "--ioengine", "=", "p"]), ["psync", "pvsync", "pvsync2"]);
+    assert_eq!(offered(&place, &["ferrio", "check", "--zonemode", "=", ""]), ["none", "strided"]);
+    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", ""]), engines);
+    assert_eq!(offered(&place, &["ferrio", "--enghelp", "=", ""]), engines);
+    assert_eq!(offered(&place, &["ferrio", "completions", "b"]), ["bash"]);
+    assert_eq!(offered(&place, &["ferrio", "help", "iodepth_l"]), ["iodepth_low"]);
+    assert!(offered(&place, &["ferrio", "help", "-"]).contains(&"--help".to_owned()));
+    assert!(offered(&place, &["ferrio", "h"]).contains(&"help".to_owned()));
 }
 
 #[test]

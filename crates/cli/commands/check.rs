@@ -10,7 +10,7 @@ use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::messages::{Messages, colour, print};
-use crate::options::{JOBS, OPTIONS, ProgramOption, own_flag};
+use crate::options::{self, JOBS, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
 use crate::{character, diagnose, job_files};
@@ -21,14 +21,11 @@ const DENIED: u8 = 2;
 const WRONG: u8 = 1;
 /// The number of the first argument after `check`.
 const FIRST_ARGUMENT: u32 = 2;
-/// The option that only `check` has.
+/// The name of its own option.
 const DENY: &str = "deny-warnings";
 
-const HELP: &str = "\
-Describes the run that the arguments would start and its risks; runs nothing
-
-Usage: ferrio check [OPTIONS] [JOB OPTIONS] [JOB FILES]...
-
+/// Help below the usage.
+pub const DETAILS: &str = "\
 Takes the arguments of a run. These affect the check:
       --output-format FORMATS  normal (text) or json
       --output FILE            Write the result to FILE instead of standard output
@@ -39,6 +36,9 @@ Takes the arguments of a run. These affect the check:
 
 Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 ";
+
+/// The options that only `check` has.
+pub const OPTIONS: &[ProgramOption] = &[own_flag(DENY, JOBS, "Exit with status 2 if there are warnings")];
 
 /// Checks the jobs of the arguments.
 ///
@@ -52,7 +52,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let messages = *invocation.messages;
     let mut items = scanned.map_err(diagnose::command_line)?;
     if items.iter().any(|item| item.is_program_option("help")) {
-        return print(|out| out.write_all(HELP.as_bytes()).map(|()| true));
+        return print(|out| out.write_all(invocation.command.text().as_bytes()).map(|()| true));
     }
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
@@ -120,8 +120,7 @@ fn write(
 }
 
 fn all_options() -> Vec<ProgramOption> {
-    let deny = own_flag(DENY, JOBS, "Exit with status 2 if there are warnings");
-    OPTIONS.iter().copied().chain([deny]).collect()
+    options::OPTIONS.iter().chain(OPTIONS).copied().collect()
 }
 
 #[cfg(test)]
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_help_names_the_option_that_only_check_has() {
-        assert!(HELP.contains(&format!("--{DENY}")));
-        assert!(OPTIONS.iter().all(|option| option.name != DENY));
+        assert!(DETAILS.contains(&format!("--{DENY}")));
+        assert!(options::OPTIONS.iter().all(|option| option.name != DENY));
     }
 }

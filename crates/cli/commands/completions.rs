@@ -1,14 +1,25 @@
 //! `ferrio completions SHELL`: completion scripts, generated from the tables of options and sub-commands.
 
+use std::collections::HashSet;
+
 use clap_complete::Shell;
 
-use super::full_command::full_command;
-use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
+use super::full_command::{full_command, operand_words};
+use super::subcommand::{Invocation, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::messages::print;
 
 /// The supported shells.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
+
+/// Help below the usage.
+pub const DETAILS: &str = "\
+To use them in the current bash:  source <(ferrio completions bash)
+To install them:
+  ferrio completions bash > /usr/share/bash-completion/completions/ferrio
+  ferrio completions zsh  > /usr/local/share/zsh/site-functions/_ferrio
+  ferrio completions fish > /usr/share/fish/vendor_completions.d/ferrio.fish
+";
 
 /// The line of the bash script that sets the word before the one to complete.
 const PREVIOUS: &str = "    prev=\"$3\"\n";
@@ -20,11 +31,10 @@ const OFFER_OPTIONS: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq
 const OFFER_FILES_FIRST: &str =
     "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
 
-/// The lines of the bash script that select the arguments of `check`. Without them it offers those of a run, which `check` takes.
-const SELECT_CHECK: &str = "            ferrio,check)
-                cmd=\"ferrio__subcmd__check\"
-                ;;
-";
+/// The same after a sub-command.
+const OFFER_OPTIONS_SECOND: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then\n";
+const OFFER_FILES_FIRST_SECOND: &str =
+    "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 2 && -n ${cur} ) ]] ; then\n";
 
 /// Added to the bash script, because bash treats the `=` of `--rw=read` as a separate word.
 const SKIP_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
@@ -60,14 +70,15 @@ fn script(shell: Shell, commands: &[Subcommand]) -> String {
         Shell::Bash => script
             .replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1)
             .replacen(OFFER_OPTIONS, OFFER_FILES_FIRST, 1)
-            .replacen(SELECT_CHECK, "", 1),
+            .replace(OFFER_OPTIONS_SECOND, OFFER_FILES_FIRST_SECOND),
         Shell::Fish => fish(&script, commands),
         _ => script,
     }
 }
 
-/// The script for fish with two corrections. clap offers options only while there is no command, but its test for that fails after an
-/// option without its value; as commands come first here, the test is dropped. And the words after commands are added.
+/// The script for fish with three corrections. clap offers options only while there is no command, but its test for that fails after an
+/// option without its value; as commands come first here, the test is dropped. So `check` needs no options but its own. And the words
+/// after commands are added.
 fn fish(script: &str, commands: &[Subcommand]) -> String {
     let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
         option
@@ -79,13 +90,15 @@ fn fish(script: &str, commands: &[Subcommand]) -> String {
         _ => line.to_owned(),
     };
     let lines: Vec<String> = script.lines().map(untested).collect();
-    let words = commands.iter().filter_map(|command| match command.operand {
-        Operand::OneOf { words, .. } => Some(format!(
-            "complete -c ferrio -n \"__fish_seen_subcommand_from {}\" -f -a \"{}\"\n",
-            command.name,
-            words.join(" ")
-        )),
-        _ => None,
+    let of_runs: HashSet<&str> =
+        lines.iter().filter_map(|line| line.strip_prefix("complete -c ferrio ")).collect();
+    let of_check = "complete -c ferrio -n \"__fish_ferrio_using_subcommand check\" ";
+    let is_repeated = |line: &&String| line.strip_prefix(of_check).is_some_and(|rest| of_runs.contains(rest));
+    let lines: Vec<&str> = lines.iter().filter(|line| !is_repeated(line)).map(String::as_str).collect();
+    let words = commands.iter().filter_map(|command| {
+        let words = operand_words(command, commands)?.join(" ");
+        let name = command.name;
+        Some(format!("complete -c ferrio -n \"__fish_seen_subcommand_from {name}\" -f -a \"{words}\"\n"))
     });
     format!("{}\n{}", lines.join("\n"), words.collect::<String>())
 }
@@ -101,7 +114,7 @@ mod tests {
         assert!(
             script.contains(SKIP_EQUALS)
                 && script.contains(OFFER_FILES_FIRST)
-                && !script.contains(SELECT_CHECK)
+                && script.contains(OFFER_FILES_FIRST_SECOND)
         );
     }
 
@@ -110,7 +123,9 @@ mod tests {
         let script = script(Shell::Fish, COMMANDS);
         assert!(script.contains("complete -c ferrio -l rw -l readwrite "));
         assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));
-        assert!(script.ends_with("-a \"bash zsh fish\"\n"));
+        assert!(script.contains("-a \"bash zsh fish\"\n"));
+        assert_eq!(script.matches(" -l iodepth ").count(), 1);
+        assert!(script.contains("__fish_ferrio_using_subcommand check\" -l deny-warnings"));
     }
 
     #[test]

@@ -21,16 +21,34 @@ pub fn full_command(commands: &[Subcommand]) -> Command {
     // A name that several engines have is one option here.
     let rows = rows().iter().filter(|row| is_listed(row));
     let arguments: Vec<Arg> = rows.filter_map(|row| argument(row, &mut taken)).collect();
-    let commands = commands.iter().map(subcommand);
-    command.args(arguments).subcommands(commands).disable_help_subcommand(true)
+    let command = command.args(arguments);
+    let of_run: Vec<Arg> = command.get_arguments().cloned().collect();
+    let commands = commands.iter().map(|row| subcommand(row, commands, &of_run));
+    command.subcommands(commands).disable_help_subcommand(true)
 }
 
-fn subcommand(command: &Subcommand) -> Command {
-    let subcommand = Command::new(command.name).about(command.help);
+/// A sub-command; those that take jobs have the arguments of a run.
+fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> Command {
+    let subcommand = Command::new(command.name).about(command.help).disable_help_flag(true);
+    let own = command.options.iter().map(settings::argument);
     match command.operand {
-        Operand::None => subcommand,
-        Operand::Jobs => subcommand.arg(Arg::new("jobs").num_args(0..).value_hint(ValueHint::FilePath)),
-        Operand::OneOf { name, words } => subcommand.arg(Arg::new(name).value_parser(words.to_vec())),
+        Operand::Jobs => subcommand.args(of_run.iter().cloned().chain(own)),
+        Operand::Foreign => subcommand.args(own),
+        Operand::None | Operand::OneOf { .. } | Operand::Optional { .. } => {
+            let help = Arg::new("help").short('h').long("help").num_args(0).help("Print help on the command");
+            let words = operand_words(command, commands);
+            let operand = words.map(|words| Arg::new("word").value_parser(words));
+            subcommand.arg(help).args(own).args(operand)
+        }
+    }
+}
+
+/// The words that complete the operand of a sub-command, if they are a list.
+pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Vec<&'static str>> {
+    match command.operand {
+        Operand::None | Operand::Jobs | Operand::Foreign => None,
+        Operand::OneOf { words, .. } => Some(words.to_vec()),
+        Operand::Optional { words, .. } => Some(words(commands)),
     }
 }
 

@@ -1,7 +1,5 @@
 //! `ferrio man`: the manual page, generated from the tables of options and the chapters in `chapters.rs`.
 
-mod chapters;
-
 use std::io::{self, Write};
 
 use clap_mangen::Man;
@@ -11,12 +9,18 @@ use ferrio_jobfile::{
 };
 use roff::{Inline, Roff, bold, italic, roman};
 
+use super::chapters::{self, Chapter};
 use super::full_command::value_name;
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::messages::print;
 use crate::settings;
-use chapters::Chapter;
+
+/// Help below the usage.
+pub const DETAILS: &str = "\
+To read it:     ferrio man | man -l -
+To install it:  ferrio man > /usr/local/share/man/man1/ferrio.1
+";
 
 /// Prints the manual page.
 ///
@@ -54,9 +58,8 @@ fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
 fn write_synopsis(commands: &[Subcommand], page: &mut Roff) {
     let run = "[options] [job options] [job files]";
     let commands = commands.iter().map(|command| match command.operand {
-        Operand::None => format!("ferrio {}", command.name),
         Operand::Jobs => format!("ferrio {} {run}", command.name),
-        Operand::OneOf { words, .. } => format!("ferrio {} {}", command.name, words.join("|")),
+        _ => format!("ferrio {}", command.usage()),
     });
     page.control("SH", ["SYNOPSIS"]);
     write_example(std::iter::once(format!("ferrio {run}")).chain(commands), page);

@@ -2,16 +2,19 @@
 //!
 //! A sub-command is a file and a row of [`COMMANDS`]. Help, manual page and completions read the table.
 
+mod chapters;
 mod check;
 mod completions;
 mod full_command;
+mod help;
 mod man;
 mod subcommand;
+mod sysbench;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use crate::error::Error;
-use crate::messages::Messages;
+use crate::messages::{Messages, print};
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
 
@@ -21,25 +24,58 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "check",
         operand: Operand::Jobs,
         help: "Describe what a run would do and its risks; run nothing",
+        details: check::DETAILS,
+        options: check::OPTIONS,
         run: check::run,
     },
     Subcommand {
         name: "completions",
         operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
         help: "Print shell completions: bash, zsh or fish",
+        details: completions::DETAILS,
+        options: &[],
         run: completions::run,
     },
-    Subcommand { name: "man", operand: Operand::None, help: "Print the manual page", run: man::run },
+    Subcommand {
+        name: "help",
+        operand: Operand::Optional { name: "TOPIC", words: help::names },
+        help: "Explain an option, an engine, a command or a message",
+        details: "",
+        options: &[],
+        run: help::run,
+    },
+    Subcommand {
+        name: "man",
+        operand: Operand::None,
+        help: "Print the manual page",
+        details: man::DETAILS,
+        options: &[],
+        run: man::run,
+    },
+    Subcommand {
+        name: "sysbench",
+        operand: Operand::Foreign,
+        help: "Print the job that does the same as a file test of sysbench",
+        details: sysbench::ABOUT,
+        options: &[],
+        run: sysbench::run,
+    },
 ];
 
-/// Runs the sub-command that `words` begin with, if any.
+/// Runs the sub-command that `words` begin with, if any. A command line that can only be one of sysbench needs no such word.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
-    let command = find(name)?;
-    Some((command.run)(Invocation { arguments, messages, commands: COMMANDS }))
+    let (command, arguments) = match find(name) {
+        None if sysbench::is_meant(words) => (find("sysbench".as_ref())?, words),
+        found => (found?, arguments),
+    };
+    if arguments.first().is_some_and(|word| word == "--help" || word == "-h") {
+        return Some(print(|out| out.write_all(command.text().as_bytes()).map(|()| true)));
+    }
+    Some((command.run)(Invocation { command, arguments, messages, commands: COMMANDS }))
 }
 
-fn find(name: &OsString) -> Option<&'static Subcommand> {
+fn find(name: &OsStr) -> Option<&'static Subcommand> {
     COMMANDS.iter().find(|command| name == command.name)
 }
 
@@ -50,10 +86,10 @@ mod tests {
     #[test]
     fn only_the_exact_word_is_a_sub_command() {
         for command in COMMANDS {
-            assert!(find(&command.name.into()).is_some_and(|found| found.name == command.name));
+            assert!(find(command.name.as_ref()).is_some_and(|found| found.name == command.name));
         }
         for word in ["./man", "--bs=4k", "man.fio", "--", "Man", ""] {
-            assert!(find(&word.into()).is_none(), "{word}");
+            assert!(find(word.as_ref()).is_none(), "{word}");
         }
     }
 

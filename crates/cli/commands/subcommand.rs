@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::Error;
 use crate::messages::Messages;
+use crate::options::ProgramOption;
 
 /// A sub-command.
 #[derive(Debug)]
@@ -14,6 +15,10 @@ pub struct Subcommand {
     pub operand: Operand,
     /// One line of help.
     pub help: &'static str,
+    /// More help, below the usage; empty if there is no more to say.
+    pub details: &'static str,
+    /// Options that only this sub-command has.
+    pub options: &'static [ProgramOption],
     /// Runs it and returns the exit status.
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }
@@ -32,10 +37,21 @@ pub enum Operand {
         /// The words.
         words: &'static [&'static str],
     },
+    /// One word or none.
+    Optional {
+        /// Name of the word in help, in capitals.
+        name: &'static str,
+        /// The words that complete it.
+        words: fn(&[Subcommand]) -> Vec<&'static str>,
+    },
+    /// A command line of another program.
+    Foreign,
 }
 
 /// A call of a sub-command.
 pub struct Invocation<'a> {
+    /// Its row.
+    pub command: &'static Subcommand,
     /// The arguments after its name.
     pub arguments: &'a [OsString],
     /// Messages as text. A sub-command with options for their format sets it here.
@@ -48,9 +64,27 @@ impl Subcommand {
     /// The name and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
-            Operand::None | Operand::Jobs => self.name.to_owned(),
+            Operand::None | Operand::Jobs | Operand::Foreign => self.name.to_owned(),
             Operand::OneOf { name, .. } => format!("{} {name}", self.name),
+            Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
         }
+    }
+
+    /// What follows the name in a line of usage.
+    pub fn usage(&self) -> String {
+        match self.operand {
+            Operand::None => self.name.to_owned(),
+            Operand::Jobs => format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILES]...", self.name),
+            Operand::OneOf { words, .. } => format!("{} {}", self.name, words.join("|")),
+            Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
+            Operand::Foreign => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
+        }
+    }
+
+    /// What it does and how it is called.
+    pub fn text(&self) -> String {
+        let usage = format!("{}\n\nUsage: ferrio {}\n", self.help, self.usage());
+        if self.details.is_empty() { usage } else { format!("{usage}\n{}", self.details) }
     }
 }
 

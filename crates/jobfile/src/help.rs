@@ -43,7 +43,7 @@ pub fn cmdhelp(what: Option<&str>) -> Help {
         return Help::found(list(core()));
     };
     if let Some(row) = core().find(|row| row.name == name || row.aliases.contains(&name)) {
-        return Help::found(detail(row));
+        return Help::found(option_help(row));
     }
     let near = core().flat_map(|row| {
         std::iter::once(row.name).chain(row.aliases.iter().copied()).map(move |name| (name, row))
@@ -53,7 +53,7 @@ pub fn cmdhelp(what: Option<&str>) -> Help {
         .min_by_key(|&(distance, _)| distance);
     match near {
         Some((distance, row)) if distance < 3 => Help {
-            text: detail(row),
+            text: option_help(row),
             ..Help::missing(format!("No such command: {name} - showing closest match"))
         },
         _ => Help::missing(format!("No such command: {name}{}", owner(name))),
@@ -86,7 +86,7 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
         _ if own().next().is_none() => Help::missing(format!("IO engine {engine} has no options")),
         None => Help::found(list(own())),
         Some(name) => match own().find(|row| row.name == name || row.aliases.contains(&name)) {
-            Some(row) => Help::found(detail(row)),
+            Some(row) => Help::found(option_help(row)),
             None => Help::missing(format!("IO engine {engine} has no option {name}")),
         },
     }
@@ -114,7 +114,7 @@ fn branch(row: &OptionRow, rows: &[&OptionRow], depth: usize, text: &mut String)
 }
 
 /// Everything about one option: labels right-aligned, an empty line at the end.
-fn detail(row: &OptionRow) -> String {
+pub fn option_help(row: &OptionRow) -> String {
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
         let _ = writeln!(text, "{label:>20}: {value}");
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn every_example_is_a_value_that_a_job_can_have() {
         for row in rows().iter().filter(|row| is_listed(row)) {
-            let help = detail(row);
+            let help = option_help(row);
             assert!(!help.contains("opt=bla") && !help.contains("max=-1"), "{help}");
             let text = example(row);
             let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
@@ -379,10 +379,10 @@ mod tests {
     fn unsupported_options_say_so() {
         let with = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(move |row| wanted(&row.status));
         for row in with(|status| *status == OptionStatus::NotYet) {
-            assert!(detail(row).contains("note: not implemented yet"), "{}", row.name);
+            assert!(option_help(row).contains("note: not implemented yet"), "{}", row.name);
         }
         for row in with(|status| matches!(status, OptionStatus::NoEffect(_))) {
-            assert!(detail(row).contains("note: no effect: "), "{}", row.name);
+            assert!(option_help(row).contains("note: no effect: "), "{}", row.name);
         }
     }
 }

@@ -26,7 +26,7 @@ pub use catalogue::{
 pub use diagnostic::{Problems, diagnostics_json, diagnostics_render, nearest};
 pub use environment::{Environment, ReadFile, Variable};
 pub use evaluate::engines_with_option;
-pub use help::{Help, cmdhelp, enghelp, is_listed, range_text, type_text, unit_text};
+pub use help::{Help, cmdhelp, enghelp, is_listed, option_help, range_text, type_text, unit_text};
 pub use jobs::{Job, JobSet, showcmd};
 pub use options::{Decimals, Given, OptionValue, Options};
 pub use sources::Sources;

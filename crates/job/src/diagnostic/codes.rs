@@ -185,6 +185,7 @@ subjects! {
     "Command line" {
         "no-jobs": "there is nothing to run";
         "nothing-to-check": "`check` is combined with an option that requests something else";
+        "sysbench-command": "the command line is one of sysbench, which ferrio does not have yet";
         "invalid-command": "the arguments of `man` or `completions` are invalid";
         "invalid-program-option": "a command-line option is used incorrectly";
         "not-found": "a question names an option, engine or checksum that does not exist";

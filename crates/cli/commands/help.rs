@@ -1,0 +1,334 @@
+//! `ferrio help [TOPIC]`: what a name means, whatever it names: a subject, an option, an engine, a command, a format, a message.
+//!
+//! All of it comes from the tables that the program itself reads, and from the chapters of the manual page.
+
+use std::fmt::Write as _;
+
+use ferrio_job::{Diagnostic, EngineKind, Origin, codes};
+use ferrio_jobfile::{
+    AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
+    enghelp, is_listed, nearest, option_help, rows,
+};
+use ferrio_report::Format;
+
+use super::chapters::{self, Chapter, Paragraph};
+use super::subcommand::{Invocation, Subcommand};
+use super::sysbench;
+use crate::error::Error;
+use crate::exit;
+use crate::messages::print;
+use crate::options::{OPTIONS, Support};
+
+/// Columns of running text.
+const WIDTH: usize = 80;
+
+/// A subject to read about.
+struct Topic {
+    name: &'static str,
+    /// One line in the list of topics.
+    about: &'static str,
+    text: fn(&[Subcommand]) -> String,
+}
+
+const TOPICS: &[Topic] = &[
+    Topic { name: "options", about: "all options of jobs, one per line", text: |_| cmdhelp(None).text },
+    Topic {
+        name: "engines",
+        about: "the engines, and what to use instead of those of fio that are not here",
+        text: |_| engines(),
+    },
+    Topic { name: "commands", about: "words that select something else than a run", text: list_of_commands },
+    Topic { name: "formats", about: "the formats of the report", text: |_| formats() },
+    Topic {
+        name: "jobs",
+        about: "how job files are written: sections, sizes, times, variables",
+        text: |_| chapters_text(chapters::JOB_FILES),
+    },
+    Topic {
+        name: "examples",
+        about: "command lines and a job file to start from",
+        text: |_| chapter_text("EXAMPLES"),
+    },
+    Topic { name: "exit-status", about: "what the exit status means", text: |_| chapter_text("EXIT STATUS") },
+    Topic { name: "missing", about: "everything of fio that is not here", text: |_| missing() },
+    Topic {
+        name: "sysbench",
+        about: "how to write a test of sysbench as a job",
+        text: |_| sysbench::ABOUT.to_owned(),
+    },
+];
+
+/// Prints help on the topic that the arguments name, or the list of topics.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let Some(word) = invocation.arguments.first() else {
+        let text = format!("{}\n{}", exit::help().render_help(), topics());
+        return print(|out| out.write_all(text.as_bytes()).map(|()| true));
+    };
+    let word = word.to_string_lossy();
+    let text = on(&word, invocation.commands);
+    if text.is_empty() {
+        let names = names(invocation.commands);
+        let near = nearest(word.trim_start_matches('-'), names.iter().copied());
+        let near = near.map(|near| format!("did you mean `ferrio help {near}`? "));
+        let help = format!("{}`ferrio help` alone lists the topics", near.unwrap_or_default());
+        let error = Diagnostic::error(format!("there is no help on `{word}`"), Origin::Builtin);
+        invocation.messages.show(&[error.code("not-found").help(help)], &Sources::default());
+        return Ok(1);
+    }
+    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+}
+
+/// All names that have help, for completions.
+pub fn names(commands: &[Subcommand]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = TOPICS.iter().map(|topic| topic.name).collect();
+    names.extend(commands.iter().map(|command| command.name));
+    names.extend(EngineKind::ALL.iter().map(|engine| engine.word()));
+    names.extend(rows().iter().filter(|row| is_listed(row)).map(|row| row.name));
+    names.extend(OPTIONS.iter().map(|option| option.name));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Everything that has this name; empty if nothing has.
+fn on(word: &str, commands: &[Subcommand]) -> String {
+    let name = word.trim_start_matches('-');
+    let name = name.split_once('=').map_or(name, |(name, _)| name);
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(TOPICS.iter().filter(|topic| topic.name == name).map(|topic| (topic.text)(commands)));
+    // A topic says more about a command of the same name.
+    if parts.is_empty() {
+        parts.extend(commands.iter().filter(|command| command.name == name).map(Subcommand::text));
+    }
+    parts.extend(engine(name));
+    parts.extend(job_options(name));
+    parts.extend(OPTIONS.iter().filter(|option| option.name == name).map(|option| {
+        let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
+        format!(
+            "--{}{value}: an option of the command line\n{}",
+            option.name,
+            wrapped(&option.full_help(), 2)
+        )
+    }));
+    parts.extend(
+        codes::find(name).map(|code| format!("{name}: the code of a message\n{}", wrapped(code.meaning, 2))),
+    );
+    parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n")
+        + if parts.is_empty() { "" } else { "\n" }
+}
+
+fn topics() -> String {
+    let mut text = "Help on a topic, an option, an engine, a command or the code of a message:\n  ferrio help TOPIC\n\nTopics:\n".to_owned();
+    for Topic { name, about, .. } in TOPICS {
+        let _ = writeln!(text, "  {name:<12} {about}");
+    }
+    text
+}
+
+fn list_of_commands(commands: &[Subcommand]) -> String {
+    commands.iter().map(|command| format!("{:<22} {}\n", command.synopsis(), command.help)).collect()
+}
+
+fn engines() -> String {
+    let mut text = "Engines (ioengine=NAME):\n".to_owned();
+    for word in Opt::Ioengine.row().usable_choices() {
+        let _ = writeln!(text, "  {:<12} {}", word.word, word.help);
+    }
+    text.push_str("\nEngines of fio that are not here:\n");
+    for engine in absent_engines() {
+        let _ = writeln!(text, "  {:<12} {}", engine.name, engine.instead);
+    }
+    text.push_str("\n`ferrio help NAME` says more about an engine and lists its options.\n");
+    text
+}
+
+/// An engine with its options, or why it is not here.
+fn engine(name: &str) -> Option<String> {
+    if let Some(AbsentEngine { name, help, reason, instead }) = absent_engine(name) {
+        let reason = reason.unwrap_or("it is not implemented yet");
+        return Some(format!(
+            "{name}: an engine of fio that ferrio does not have ({help})\n{}",
+            wrapped(&format!("{reason}. Instead: {instead}."), 2)
+        ));
+    }
+    let word = Opt::Ioengine.row().usable_choices().find(|word| word.word == name)?;
+    let options = enghelp(&[name], Some(name), None);
+    let options = if options.failed {
+        "It has no options of its own.\n".to_owned()
+    } else {
+        format!("Its own options:\n{}", options.text)
+    };
+    Some(format!("{name}: an engine (ioengine={name})\n  {}\n\n{options}", word.help))
+}
+
+/// False for options that only engines have that are not here.
+fn is_of_this_program(row: &OptionRow) -> bool {
+    match row.scope {
+        OptionScope::Engines(engines) => engines.iter().any(|engine| absent_engine(engine).is_none()),
+        OptionScope::Core | OptionScope::Profile(_) => true,
+    }
+}
+
+/// The job options of this name. Those of engines that are not here count only if there are no others.
+fn job_options(name: &str) -> Vec<String> {
+    let (here, absent): (Vec<&Opt>, Vec<&Opt>) =
+        Opt::named(name).iter().partition(|opt| is_of_this_program(opt.row()));
+    let shown = if here.is_empty() { absent } else { here };
+    shown.into_iter().map(|opt| job_option(*opt)).collect()
+}
+
+/// A job option as `--cmdhelp` and `--enghelp` show it.
+fn job_option(opt: Opt) -> String {
+    let owner = match opt.row().scope {
+        OptionScope::Core => "an option of every job".to_owned(),
+        OptionScope::Engines(engines) => {
+            format!("an option of jobs with the engine {}", engines.join(" or "))
+        }
+        OptionScope::Profile(profile) => format!("an option of the profile {profile}"),
+    };
+    format!("{}: {owner}\n\n{}", opt.row().name, option_help(opt.row()))
+}
+
+fn formats() -> String {
+    let words: Vec<String> = Format::WORDS.iter().map(|word| format!("`{word}`")).collect();
+    format!(
+        "{}.\n\nThe formats are {}. --output=FILE writes the report to a file. docs/json.md and docs/openmetrics.md \
+         describe the documents.\n",
+        Format::HELP,
+        words.join(", ")
+    )
+}
+
+/// All that is refused: options by reason, engines, options of the command line, commands.
+fn missing() -> String {
+    let mut text = "Options of jobs that are not implemented yet:\n".to_owned();
+    let with = |wanted: fn(&OptionStatus) -> bool| {
+        let rows =
+            rows().iter().filter(|row| wanted(&row.status) && is_listed(row) && is_of_this_program(row));
+        let mut names: Vec<&str> = rows.map(|row| row.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        wrapped(&names.join(", "), 2)
+    };
+    text.push_str(&with(|status| matches!(status, OptionStatus::NotYet)));
+    text.push_str("\nOptions that are implemented for values that change nothing only:\n");
+    text.push_str(&with(|status| matches!(status, OptionStatus::OnlyOff(_))));
+    text.push_str("\nOptions that need hardware or libraries that ferrio does not support:\n");
+    text.push_str(&with(|status| matches!(status, OptionStatus::Unavailable(_))));
+    text.push_str("\nEngines (`ferrio help engines` says what to use instead):\n");
+    let engines: Vec<&str> = absent_engines().iter().map(|engine| engine.name).collect();
+    text.push_str(&wrapped(&engines.join(", "), 2));
+    text.push_str("\nOptions of the command line:\n");
+    for option in OPTIONS {
+        if let Support::Refused(why) = option.support {
+            let _ = writeln!(text, "  --{:<15} {why}", option.name);
+        }
+    }
+    text.push_str("\nOther programs' command lines:\n  sysbench fileio (`ferrio help sysbench`)\n");
+    text
+}
+
+/// The chapter of the manual page with this heading.
+fn chapter_text(heading: &str) -> String {
+    let found: Vec<&Chapter> = chapters::BACK.iter().filter(|chapter| chapter.heading == heading).collect();
+    found.into_iter().map(text_of).collect()
+}
+
+fn chapters_text(chapters: &[Chapter]) -> String {
+    chapters.iter().map(text_of).collect()
+}
+
+fn text_of(chapter: &Chapter) -> String {
+    let paragraph = |paragraph: &Paragraph| match paragraph {
+        Paragraph::Text(text) => wrapped(text, 0),
+        Paragraph::Item(term, text) => format!("{term}\n{}", wrapped(text, 4)),
+        Paragraph::Example(text) => text.lines().map(|line| format!("    {line}\n")).collect(),
+    };
+    chapter.paragraphs.iter().map(paragraph).collect::<Vec<_>>().join("\n")
+}
+
+/// Text in lines of at most [`WIDTH`] columns, indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line =
+            lines.last_mut().filter(|line| line.is_empty() || line.len() + word.len() < WIDTH - indent);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::COMMANDS;
+
+    #[test]
+    fn every_name_that_is_offered_has_help() {
+        for name in names(COMMANDS) {
+            assert!(!on(name, COMMANDS).is_empty(), "{name}");
+        }
+        assert!(on("nonsense", COMMANDS).is_empty());
+    }
+
+    #[test]
+    fn a_name_with_several_meanings_has_the_help_of_each() {
+        let text = on("sync", COMMANDS);
+        assert!(text.contains("sync: an engine") && text.contains("sync: an option of every job"), "{text}");
+        let text = on("hipri", COMMANDS);
+        assert!(
+            text.contains("the engine io_uring or io_uring_cmd\n")
+                && !text.contains("libblkio")
+                && text.contains("the engine pvsync2\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn dashes_and_values_do_not_matter_and_aliases_are_found() {
+        assert_eq!(on("--rw=read", COMMANDS), on("readwrite", COMMANDS));
+        assert!(
+            on("--output-format", COMMANDS).starts_with("--output-format=FORMATS: an option of the command")
+        );
+        assert!(on("few-ios", COMMANDS).starts_with("few-ios: the code of a message\n"));
+    }
+
+    #[test]
+    fn an_engine_that_is_not_here_is_explained() {
+        let text = on("rbd", COMMANDS);
+        assert!(text.contains("needs Ceph's librbd") && text.contains("(rbd map)"), "{text}");
+        let text = on("engines", COMMANDS);
+        assert!(
+            text.contains("  io_uring     io_uring(7)\n") && text.contains("  posixaio     `libaio`"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_listed_by_its_status() {
+        let text = on("missing", COMMANDS);
+        let not_yet = |row: &&OptionRow| row.status == OptionStatus::NotYet && row.scope == OptionScope::Core;
+        for row in rows().iter().filter(not_yet) {
+            assert!(text.contains(row.name), "{}", row.name);
+        }
+        assert!(text.contains("--server ") && text.contains("cpuio"), "{text}");
+    }
+
+    #[test]
+    fn running_text_fits_the_width() {
+        let text = wrapped(&"word ".repeat(100), 4);
+        assert!(text.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")), "{text}");
+        assert_eq!(text.split_whitespace().count(), 100);
+        assert_eq!(wrapped("", 2), "  \n");
+    }
+}

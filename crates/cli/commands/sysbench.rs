@@ -1,0 +1,332 @@
+//! sysbench's command line: recognised, and answered with the job that does the same.
+//!
+//! sysbench itself is not part of ferrio. Its file test is fio's work in other words, so a command line of it has a job of the same load.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::Sources;
+
+use super::subcommand::Invocation;
+use crate::error::Error;
+use crate::messages::print;
+
+/// What to know about sysbench's tests here; the answer of `ferrio help sysbench`.
+pub const ABOUT: &str = "\
+sysbench's command line is not there yet. Its test `fileio` is a job, and
+`ferrio sysbench` with the words of a sysbench command line prints that job:
+
+  ferrio sysbench fileio --file-test-mode=rndrw --threads=4 run
+
+  sysbench                     option of a job
+  --file-total-size=SIZE       size=SIZE
+  --file-num=N                 nrfiles=N
+  --file-block-size=SIZE       bs=SIZE
+  --file-test-mode=seqwr       rw=write
+                   seqrewr     rw=write, overwrite=1
+                   seqrd       rw=read
+                   rndrd       rw=randread
+                   rndwr       rw=randwrite
+                   rndrw       rw=randrw
+  --file-rw-ratio=1.5          rwmixread=60
+  --file-io-mode=async         ioengine=libaio, iodepth=N of --file-async-backlog
+                 mmap          ioengine=mmap
+  --file-extra-flags=direct    direct=1 (sync: sync=1, dsync: sync=dsync)
+  --file-fsync-freq=N          fsync=N
+  --file-fsync-mode=fdatasync  fdatasync=N
+  --file-fsync-end             end_fsync=1
+  --threads=N, --num-threads   numjobs=N
+  --time=SECONDS, --max-time   runtime=SECONDS, time_based
+  --events=N, --max-requests   number_ios, divided by numjobs; without time_based
+  --rate=N, --tx-rate          rate_iops=N, rate_process=poisson
+  prepare                      nothing: a job lays out its files
+  cleanup                      unlink=1
+
+The tests cpu, memory, threads and mutex of sysbench measure no files.
+";
+
+/// Options of sysbench that fio does not have.
+const OPTIONS: [&str; 19] = [
+    "file-num",
+    "file-block-size",
+    "file-total-size",
+    "file-test-mode",
+    "file-io-mode",
+    "file-async-backlog",
+    "file-extra-flags",
+    "file-fsync-freq",
+    "file-fsync-all",
+    "file-fsync-end",
+    "file-fsync-mode",
+    "file-merged-requests",
+    "file-rw-ratio",
+    "num-threads",
+    "max-requests",
+    "max-time",
+    "tx-rate",
+    "init-rng",
+    "test",
+];
+
+/// The tests that are part of sysbench.
+const TESTS: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
+
+/// True if a command line without the word `sysbench` can only be one of sysbench.
+pub fn is_meant(words: &[OsString]) -> bool {
+    let is_option = |word: &OsString| {
+        let word = word.to_string_lossy();
+        let name = word.strip_prefix("--").map(|body| body.split_once('=').map_or(body, |(name, _)| name));
+        name.is_some_and(|name| OPTIONS.contains(&name.replace('_', "-").as_str()))
+    };
+    let is_test = |word: &OsString| {
+        let test = TESTS.iter().any(|test| word == test);
+        test && words.len() > 1 && !Path::new(word).exists()
+    };
+    words.iter().any(is_option) || words.first().is_some_and(is_test)
+}
+
+/// Reports that there is no sysbench yet, and prints the job that does the same on standard output. The status is 1.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let words: Vec<String> =
+        invocation.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let (advice, job) = Command { words: &words }.answer();
+    let error = Diagnostic::error("ferrio does not run the tests of sysbench yet", Origin::Builtin);
+    invocation.messages.show(&[error.code("sysbench-command").help(advice)], &Sources::default());
+    print(|out| out.write_all(job.unwrap_or_default().as_bytes()).map(|()| false))
+}
+
+/// A command line of sysbench, as far as it matters to a job.
+struct Command<'a> {
+    words: &'a [String],
+}
+
+impl<'a> Command<'a> {
+    /// The last value of the first of these options that is given.
+    fn value(&self, names: &[&str]) -> Option<&'a str> {
+        let of = |wanted: &str| {
+            let given = self.words.iter().rev().filter_map(|word| word.strip_prefix("--"));
+            let mut pairs = given.map(|body| body.split_once('=').unwrap_or((body, "on")));
+            pairs.find(|(name, _)| name.replace('_', "-") == wanted).map(|(_, value)| value)
+        };
+        names.iter().find_map(|name| of(name))
+    }
+
+    /// A number above 0.
+    fn count(&self, names: &[&str]) -> Option<u64> {
+        self.value(names)?.parse().ok().filter(|&count| count > 0)
+    }
+
+    fn switch(&self, name: &str, default: bool) -> bool {
+        self.value(&[name]).map_or(default, |value| !matches!(value, "off" | "false" | "0"))
+    }
+
+    /// The words that are no options: the test, unless `--test` names it, and its command.
+    fn words(&self) -> impl Iterator<Item = &'a str> {
+        self.words.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+    }
+
+    /// What to do instead, and the job of a test that can be one.
+    fn answer(&self) -> (&'static str, Option<String>) {
+        const TABLE: &str = "`ferrio help sysbench` shows how to write its test `fileio` as a job";
+        match self.value(&["test"]).or_else(|| self.words().next()) {
+            Some("fileio") => {}
+            Some(test) if TESTS.contains(&test) => {
+                return ("sysbench's other tests measure no files, and ferrio measures nothing else", None);
+            }
+            // Options of files belong to no other test.
+            _ if self.value(&OPTIONS).is_some() => {}
+            _ => return (TABLE, None),
+        }
+        match self.words().last() {
+            Some("prepare") => ("nothing has to be prepared: a job lays out its files before it runs", None),
+            Some("cleanup") => ("add unlink=1 to the job, which then removes its files when it ends", None),
+            Some("help") => (TABLE, None),
+            _ => (
+                "the job on standard output does the same: save it in a file and run that; \
+                 `ferrio help sysbench` explains its lines",
+                Some(self.job()),
+            ),
+        }
+    }
+
+    /// The job file of `run`.
+    fn job(&self) -> String {
+        let mode = self.value(&["file-test-mode"]).unwrap_or("rndrw");
+        let (rw, random) = match mode {
+            "seqwr" | "seqrewr" => ("write", false),
+            "seqrd" => ("read", false),
+            "rndrd" => ("randread", true),
+            "rndwr" => ("randwrite", true),
+            _ => ("randrw", true),
+        };
+        let mut lines = vec!["[sysbench]".to_owned(), format!("rw={rw}")];
+        let mut add = |line: String| lines.push(line);
+        if mode == "rndrw" {
+            let ratio: f64 = self.value(&["file-rw-ratio"]).and_then(|text| text.parse().ok()).unwrap_or(1.5);
+            add(format!("rwmixread={:.0}", 100.0 * ratio.max(0.0) / (1.0 + ratio.max(0.0))));
+        }
+        add(format!("size={}", self.value(&["file-total-size"]).unwrap_or("2G")));
+        add(format!("nrfiles={}", self.count(&["file-num"]).unwrap_or(128)));
+        // All threads of sysbench use the same files.
+        add("filename_format=$jobname.0.$filenum".to_owned());
+        if mode == "seqrewr" || random && rw != "randread" {
+            add("overwrite=1".to_owned());
+        }
+        add(format!("file_service_type={}", if random { "random" } else { "sequential" }));
+        if random {
+            add("norandommap=1".to_owned());
+        }
+        let block = self.value(&["file-block-size"]).unwrap_or("16k");
+        add(format!("bs={block}"));
+        match self.value(&["file-io-mode"]) {
+            Some("async") => {
+                add("ioengine=libaio".to_owned());
+                add(format!("iodepth={}", self.count(&["file-async-backlog"]).unwrap_or(128)));
+            }
+            Some("mmap") => add("ioengine=mmap".to_owned()),
+            _ => {}
+        }
+        for flag in self.value(&["file-extra-flags"]).unwrap_or_default().split(',') {
+            match flag {
+                "direct" => add("direct=1".to_owned()),
+                "sync" => add("sync=1".to_owned()),
+                "dsync" => add("sync=dsync".to_owned()),
+                _ => {}
+            }
+        }
+        if rw.contains('w') {
+            let all = self.switch("file-fsync-all", false);
+            let sync =
+                if self.value(&["file-fsync-mode"]) == Some("fdatasync") { "fdatasync" } else { "fsync" };
+            let every = match self.value(&["file-fsync-freq"]) {
+                _ if all => 1,
+                Some(text) => text.parse().unwrap_or(100),
+                None => 100_u64,
+            };
+            if every > 0 {
+                add(format!("{sync}={every}"));
+            }
+            if self.switch("file-fsync-end", true) && !all {
+                add("end_fsync=1".to_owned());
+            }
+        }
+        let threads = self.count(&["num-threads", "threads"]).unwrap_or(1);
+        add(format!("numjobs={threads}"));
+        add("thread".to_owned());
+        add("group_reporting".to_owned());
+        let events = self.count(&["max-requests", "events"]);
+        if let Some(events) = events {
+            // sysbench counts the events of all threads, and repeats the files until they are done.
+            let events = events.div_ceil(threads);
+            add(format!("number_ios={events}"));
+            add(format!("io_size=({events}*{block})"));
+        }
+        let time = self.value(&["max-time", "time"]).unwrap_or("10");
+        if time != "0" {
+            if events.is_none() {
+                add("time_based".to_owned());
+            }
+            add(format!("runtime={time}"));
+        }
+        if let Some(rate) = self.count(&["tx-rate", "rate"]) {
+            add(format!("rate_iops={rate}"));
+            add("rate_process=poisson".to_owned());
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn meant(text: &str) -> bool {
+        is_meant(&text.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn command_lines_of_sysbench_are_recognised() {
+        for text in [
+            "--test=fileio run",
+            "fileio --threads=2 run",
+            "fileio prepare",
+            "--num-threads=4 --name=a",
+            "cpu run",
+        ] {
+            assert!(meant(text), "{text}");
+        }
+        for text in
+            ["fileio", "--name=a --threads=4", "run", "job.fio --rw=read", "--name=fileio", "--filename=test"]
+        {
+            assert!(!meant(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_becomes_the_job_of_the_same_load() {
+        let words = words(
+            "--test=fileio --file-total-size=8G --file-test-mode=rndrw --file-rw-ratio=3 --file_num=16 \
+             --file-extra-flags=direct --max-time=300 --max-requests=0 --num-threads=4 --file-fsync-freq=0 run",
+        );
+        insta::assert_snapshot!(Command { words: &words }.job(), @r"
+        [sysbench]
+        rw=randrw
+        rwmixread=75
+        size=8G
+        nrfiles=16
+        filename_format=$jobname.0.$filenum
+        overwrite=1
+        file_service_type=random
+        norandommap=1
+        bs=16k
+        direct=1
+        end_fsync=1
+        numjobs=4
+        thread
+        group_reporting
+        time_based
+        runtime=300
+        ");
+    }
+
+    #[test]
+    fn every_job_that_is_advised_can_be_planned() {
+        for mode in ["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"] {
+            for more in [
+                "",
+                " --file-io-mode=async --file-extra-flags=direct,dsync",
+                " --file-io-mode=mmap",
+                " --rate=50 --events=9 --time=0 --file-fsync-all=on",
+            ] {
+                let words = words(&format!(
+                    "fileio --file-test-mode={mode} --file-num=2 --file-total-size=1M --threads=2{more} run"
+                ));
+                let job = Command { words: &words }.job();
+                ferrio_plan::testing::plan_of(&job).unwrap_or_else(|problems| panic!("{job}: {problems:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn other_words_get_an_answer_of_their_own() {
+        let advice = |text: &str| {
+            let words = words(text);
+            let (advice, job) = Command { words: &words }.answer();
+            assert_eq!(job, None, "{text}");
+            advice
+        };
+        assert!(advice("fileio prepare").contains("nothing has to be prepared"));
+        assert!(advice("fileio cleanup").contains("unlink=1"));
+        assert!(advice("cpu run").contains("measure no files"));
+        assert!(advice("oltp_read_only run").contains("ferrio help sysbench"));
+        assert!(advice("fileio help").contains("ferrio help sysbench"));
+    }
+}
