@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn all_wrong_program_options_are_reported() {
-        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--aux-path=x"]);
+        let wrong = wrong(&["--eta=nevr", "--readonly", "--eta-interval=1ms", "--remote-config=x"]);
         let reported: Vec<_> = wrong.iter().map(|one| (one.code, one.label.as_str())).collect();
         let want = [
             ("not-a-choice", "did you mean `never`?"),

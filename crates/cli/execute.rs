@@ -37,6 +37,7 @@ pub fn execute(
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
+        state_dir: settings.aux_path.clone(),
         idleness: settings.idle_prof.is_some(),
         interval: settings.interval_report.as_ref().map(|wanted| wanted.every),
         status_interval: settings.status_interval,

@@ -37,11 +37,18 @@ impl Messages {
         !self.quiet
     }
 
-    /// True unless the diagnostic is left out: `--quiet` leaves only errors, and fio has no notes on options without effect.
+    /// True unless the diagnostic is left out: `--quiet` leaves only errors, and called `fio`, the program leaves out what only ferrio
+    /// has.
     #[must_use]
     pub fn shows(self, diagnostic: &Diagnostic) -> bool {
-        let is_own = ["no-effect", "option-without-effect"].contains(&diagnostic.code);
-        self.shows_warnings() && !(is_own && self.character == Character::Fio)
+        self.shows_warnings() && !self.leaves_out(diagnostic)
+    }
+
+    /// True for what fio does not have, called `fio`: notes on options without effect, and advice.
+    #[must_use]
+    pub fn leaves_out(self, diagnostic: &Diagnostic) -> bool {
+        let is_own = ["no-effect", "option-without-effect", "verify-state-advice"].contains(&diagnostic.code);
+        is_own && self.character == Character::Fio
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.

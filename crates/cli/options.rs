@@ -185,8 +185,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger"),
     value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never"),
     value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run"),
-    value("aux-path", 'K', "DIRECTORY", JOBS, "Keep state files in DIRECTORY")
-        .refused("not implemented yet: no state files are written"),
+    value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files in DIRECTORY"),
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(

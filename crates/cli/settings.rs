@@ -62,6 +62,8 @@ pub struct ProgramSettings {
     pub character: Character,
     /// How to read odd values of job options.
     pub strict: Reading,
+    /// Directory of verify states; the current one if empty.
+    pub aux_path: PathBuf,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
     /// Classes of `--debug` to print.
@@ -199,7 +201,7 @@ impl ProgramSettings {
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
-        let (trigger, idle_trigger) = trigger(&matches);
+        let (trigger, idle_trigger) = trigger(&matches, character);
         let mut notes: Vec<Diagnostic> = idle_trigger.into_iter().collect();
         if debugging {
             notes.extend(without_effect(&matches));
@@ -224,6 +226,7 @@ impl ProgramSettings {
                 Character::Ferrio => Reading::Ferrio,
                 Character::Fio => Reading::Fio,
             }),
+            aux_path: matches.get_one::<String>("aux-path").map(PathBuf::from).unwrap_or_default(),
             trigger,
             debug,
             notes,
@@ -236,7 +239,11 @@ impl ProgramSettings {
     /// How jobs are planned.
     #[must_use]
     pub fn plan_options(&self) -> PlanOptions {
-        PlanOptions { readonly: self.readonly, warnings_fatal: self.warnings_fatal }
+        PlanOptions {
+            readonly: self.readonly,
+            warnings_fatal: self.warnings_fatal,
+            saves_verify_state: self.character == Character::Fio,
+        }
     }
 
     /// How reports are made.
@@ -350,7 +357,7 @@ fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
 }
 
 /// The trigger, and a note if it can never fire.
-fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<Diagnostic>) {
+fn trigger(matches: &ArgMatches, character: Character) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
     let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
@@ -358,7 +365,8 @@ fn trigger(matches: &ArgMatches) -> (Option<Trigger>, Option<Diagnostic>) {
         let message = "--trigger never runs without --trigger-file or --trigger-timeout";
         return (None, command.map(|_| Diagnostic::note(message).code("no-effect")));
     }
-    (Some(Trigger { file, timeout, command }), None)
+    let saves_all_states = character == Character::Fio;
+    (Some(Trigger { file, timeout, command, saves_all_states }), None)
 }
 
 fn action(matches: &ArgMatches) -> Action {

@@ -216,7 +216,6 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
         ("--latency-log=x", "is deprecated; use write_lat_log"),
         ("--profile=act", "not implemented yet"),
         ("--profile=nosuch", "profile 'nosuch' not found"),
-        ("--aux-path=x", "no state files"),
         ("--server", "there is no client/server mode"),
         ("--client=localhost", "there is no client/server mode"),
         ("--daemonize=pid", "there is no client/server mode"),

@@ -51,3 +51,4 @@ mod syscalls;
 mod terse;
 mod text_report;
 mod verify;
+mod verify_state;

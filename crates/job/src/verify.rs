@@ -24,6 +24,29 @@ pub struct Verify {
     pub header_seed: Option<bool>,
     /// `verify_write_sequence` when given.
     pub write_sequence: Option<bool>,
+    /// `verify_policy`
+    pub policy: VerifyPolicy,
+    /// `verify_state_save`: what was written is saved in a file when the job ends.
+    pub saves_state: bool,
+    /// `verify_state_load`: only what the file says was written is checked.
+    pub loads_state: bool,
+}
+
+choices! {
+    /// Which writes are checked: what is read back after writing, and what a state file covers.
+    pub enum VerifyPolicy default Completed {
+        Completed: "completed", "Blocks that were written";
+        Fsynced: "fsynced", "Blocks that were synced";
+    }
+}
+
+/// The state of a random generator, as verify state files have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeneratorState {
+    /// Of 32 bits.
+    Narrow([u32; 3]),
+    /// Of 64 bits.
+    Wide([u64; 5]),
 }
 
 impl JobSpec {

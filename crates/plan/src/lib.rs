@@ -65,6 +65,8 @@ pub struct PlanOptions {
     pub readonly: bool,
     /// `--warnings-fatal`: warnings are refusals.
     pub warnings_fatal: bool,
+    /// The default of `verify_state_save`: fio writes the files unless told otherwise, ferrio only if asked to.
+    pub saves_verify_state: bool,
 }
 
 /// Resolves all jobs. Files are examined but not changed.
@@ -104,7 +106,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     for job in &set.jobs {
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);
-        let draft = resolve::resolve(job, machine, options.readonly, &mut findings);
+        let draft = resolve::resolve(job, machine, options, &mut findings);
         group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
         if let Some(draft) = draft

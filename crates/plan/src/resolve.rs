@@ -10,8 +10,8 @@ use crate::as_written::name;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
-    Machine, block_sizes, buffers, direction, durability, engine, files, life_cycle, limits, logs, measure,
-    memory, process, queue_depth, random, rates, steadystate, verify, zones,
+    Machine, PlanOptions, block_sizes, buffers, direction, durability, engine, files, life_cycle, limits,
+    logs, measure, memory, process, queue_depth, random, rates, steadystate, verify, zones,
 };
 
 /// A job before its clones are made.
@@ -44,24 +44,24 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 pub(crate) fn resolve(
     job: &Job,
     machine: &Machine,
-    readonly: bool,
+    plan: &PlanOptions,
     findings: &mut Findings,
 ) -> Option<SpecDraft> {
     let engine = engine::kind(job, findings)?;
     let mut spec = JobSpec {
         name: name(job).to_owned(),
         engine,
-        readonly,
+        readonly: plan.readonly,
         options: echo(&job.own),
         ..JobSpec::default()
     };
-    resolve_subjects(job, &mut spec, findings);
+    resolve_subjects(job, &mut spec, plan, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
     Some(SpecDraft { spec, sizing })
 }
 
-fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+fn resolve_subjects(job: &Job, spec: &mut JobSpec, plan: &PlanOptions, findings: &mut Findings) {
     let options = &job.options;
     spec.description = options.text(Opt::Description).map(|text| cut(text, 255));
     spec.group_reporting = options.value(Opt::GroupReporting);
@@ -78,7 +78,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);
-    verify::resolve(job, spec);
+    verify::resolve(job, spec, plan.saves_verify_state);
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
     process::resolve(job, spec);

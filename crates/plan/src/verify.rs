@@ -1,6 +1,6 @@
 //! How data is verified: `verify` and the options below it.
 
-use ferrio_job::{Direction, JobSpec, Verify, VerifyMethod};
+use ferrio_job::{Direction, JobSpec, Verify, VerifyMethod, VerifyPolicy};
 use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
@@ -9,7 +9,7 @@ use crate::findings::Findings;
 
 inert! {
     DoVerify VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
-        VerifyBacklog VerifyBacklogBatch VerifyAsyncCpus ExperimentalVerify VerifyStateSave VerifyWriteSequence
+        VerifyBacklog VerifyBacklogBatch VerifyAsyncCpus ExperimentalVerify VerifyStateSave VerifyStateLoad VerifyWriteSequence
         VerifyHeaderSeed TrimPercentage:
         |job| !verifies(job); "nothing is verified without `verify`";
     VerifyPatternInterval:
@@ -30,8 +30,10 @@ pub(crate) fn verifies(job: &Job) -> bool {
 }
 
 /// Verification, if requested. The interval is settled when the block sizes are.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.verify = method(job).map(|method| settings(&job.options, method));
+///
+/// `saves_state` is the default of `verify_state_save`, which depends on the program's character.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, saves_state: bool) {
+    spec.verify = method(job).map(|method| settings(&job.options, method, saves_state));
 }
 
 /// Rules about the resolved job.
@@ -50,7 +52,8 @@ fn method(job: &Job) -> Option<VerifyMethod> {
     }
 }
 
-fn settings(options: &Options, method: VerifyMethod) -> Verify {
+fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verify {
+    let policies = options.words(Opt::VerifyPolicy).map_or(Vec::new(), |(words, _)| words);
     Verify {
         method,
         interval: options.value(Opt::VerifyInterval),
@@ -61,6 +64,14 @@ fn settings(options: &Options, method: VerifyMethod) -> Verify {
         read_back: options.value(Opt::DoVerify),
         header_seed: options.if_given(Opt::VerifyHeaderSeed),
         write_sequence: options.if_given(Opt::VerifyWriteSequence),
+        // What was synced was completed too.
+        policy: if policies.contains(&VerifyPolicy::Fsynced.word()) {
+            VerifyPolicy::Fsynced
+        } else {
+            VerifyPolicy::Completed
+        },
+        saves_state: options.if_given(Opt::VerifyStateSave).unwrap_or(saves_state),
+        loads_state: options.value(Opt::VerifyStateLoad),
     }
 }
 

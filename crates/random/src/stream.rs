@@ -3,7 +3,7 @@
 //! T88 is L'Ecuyer's "Maximally equidistributed combined Tausworthe generators" (1996), T258 its 64-bit companion (1999). The
 //! conversions are done in IEEE doubles in an order that gives fio's results bit for bit.
 
-use ferrio_job::Generator;
+use ferrio_job::{Generator, GeneratorState};
 
 use crate::prefetch::BATCH;
 
@@ -177,6 +177,15 @@ impl Stream {
         match generator {
             Generator::Tausworthe32 => Stream::T88(T88::new(seed)),
             Generator::Tausworthe64 => Stream::T258(T258::new(seed)),
+        }
+    }
+
+    /// Its present state.
+    #[must_use]
+    pub fn state(&self) -> GeneratorState {
+        match self {
+            Stream::T88(generator) => GeneratorState::Narrow(generator.0),
+            Stream::T258(generator) => GeneratorState::Wide(generator.0),
         }
     }
 

@@ -252,6 +252,9 @@ mod tests {
                 read_back,
                 header_seed: None,
                 write_sequence: None,
+                policy: ferrio_job::VerifyPolicy::Completed,
+                saves_state: false,
+                loads_state: false,
             });
             remaining_of(&[spec], 4, &[job(JobState::Running, 4, 200)]).unwrap()
         };

@@ -1,10 +1,12 @@
 //! What a worker is given (its job, what it shares with main and with other jobs), and the messages that it sends to main.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Clock;
+use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use crate::control::{Gate, JobControl};
@@ -14,6 +16,7 @@ use crate::logs::LogSender;
 use crate::overlap::SharedRanges;
 use crate::result::JobResult;
 use crate::timing::SharedRamp;
+use crate::verify_state::WriteProgress;
 
 /// What a worker is given.
 pub(crate) struct Context<'a> {
@@ -39,6 +42,12 @@ pub(crate) struct Context<'a> {
     pub(crate) flow: Option<Arc<FlowMember>>,
     /// Bytes to move before anything is measured.
     pub(crate) ramp: Option<Arc<SharedRamp>>,
+    /// Directory of verify states; the current one if empty.
+    pub(crate) state_dir: &'a Path,
+    /// What the job has written, for its verify state.
+    pub(crate) progress: Option<Arc<WriteProgress>>,
+    /// What had been written, by the verify state that the job loads.
+    pub(crate) coverage: Option<Arc<Coverage>>,
     /// The locks of the files, for a job with `lockfile`.
     pub(crate) locks: Option<Arc<FileLocks>>,
     /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.

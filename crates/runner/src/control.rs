@@ -1,7 +1,7 @@
 //! What main and a worker share while the worker runs: a stop request, the worker's state, its live counters.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use ferrio_stats::LiveCounters;
@@ -36,6 +36,8 @@ pub struct JobControl {
     /// Requests of main to the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O shows that there are none.
     wanted: AtomicU8,
     state: AtomicU8,
+    /// The job's verify state is in its file.
+    state_saved: AtomicBool,
     /// Files the worker has open.
     pub open_files: AtomicU32,
     measuring_since: AtomicU64,
@@ -82,6 +84,11 @@ impl JobControl {
     #[inline]
     pub fn wants_something(&self) -> bool {
         self.wanted.load(Relaxed) != 0
+    }
+
+    /// True for the first caller, who saves the job's verify state.
+    pub fn save_state_once(&self) -> bool {
+        !self.state_saved.swap(true, Relaxed)
     }
 
     /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.

@@ -203,11 +203,8 @@ impl<E: Engine> IoLoop<'_, E> {
                     // A tolerated error: there is nothing to check.
                     return;
                 }
-                if direction == Direction::Read as usize
-                    && self.hooks.checks_reads()
-                    && self.failure.is_none()
-                {
-                    self.check_read(unit, file, offset, len);
+                if self.hooks.verifies() && self.failure.is_none() {
+                    self.verify_completed(direction, unit, file, offset, len);
                 }
             }
             Submit::Queued => self.accept(unit, InFlight { request, direction, start, issued: start }),
@@ -230,6 +227,9 @@ impl<E: Engine> IoLoop<'_, E> {
         self.last_was_sync = true;
         if let Err(failure) = self.hooks.record(&request) {
             return self.fail(failure);
+        }
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.before_sync(unit);
         }
         let _lock = self.context.locks.as_ref().map(|locks| locks.lock(file, false));
         self.meter.stats.sync.ios += 1;

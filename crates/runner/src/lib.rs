@@ -9,7 +9,7 @@
 //!   `logs` (the queue to the log writer), `failure`. For the caller: `result` (events and results).
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
-//! - Present only in jobs that ask for it: `verification`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
+//! - Present only in jobs that ask for it: `verification` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
 //!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`) and `wrapped` (that and `--debug`).
 //! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `commands` (`exec_prerun`, `exec_postrun`, the shell).
 #![forbid(unsafe_code)]
@@ -43,6 +43,7 @@ mod steadystate;
 mod timing;
 mod totals;
 mod verification;
+mod verify_state;
 mod waiting;
 mod worker;
 mod wrapped;

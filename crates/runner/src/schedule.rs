@@ -16,9 +16,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_job::{
-    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, PlannedJob,
-};
+use ferrio_job::{ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, Prefix};
 use ferrio_stats::{Clock, TickSource};
 use ferrio_workload::{LayoutContent, startdelay};
 use log::debug;
@@ -38,6 +36,7 @@ use crate::signals::SignalWatcher;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
+use crate::verify_state::{self, WriteProgress};
 use crate::{layout, placement, registry};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
@@ -62,6 +61,8 @@ pub struct RunOptions {
     pub total_bandwidth: bool,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
+    /// Directory of verify states; the current one if empty.
+    pub state_dir: PathBuf,
     /// Measure how idle the CPUs are.
     pub idleness: bool,
     /// Send [`Event::Interim`] each time that much of the run has passed.
@@ -97,7 +98,12 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let jobs = plan
         .jobs
         .iter()
-        .map(|_| ScheduledJob { entropy: placement::entropy(), ..ScheduledJob::default() })
+        .map(|job| {
+            let saved = verify_state::is_saved(&job.spec)
+                || options.trigger.as_ref().is_some_and(|trigger| trigger.saves_all_states);
+            let progress = if saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
+            ScheduledJob { entropy: placement::entropy(), progress, ..ScheduledJob::default() }
+        })
         .collect();
     let mut run = Run {
         plan,
@@ -119,6 +125,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         logs: options.logs.clone(),
+        state_dir: &options.state_dir,
         progress: options.progress,
         last_progress: Instant::now(),
         due_reports: DueReports::new(
@@ -175,7 +182,13 @@ impl<'a> Run<'a, '_> {
                 (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
             } else if !self.stop.load(Acquire) {
-                self.lay_out(index, &planned.spec);
+                match verify_state::load(self.state_dir, &planned.spec) {
+                    Ok(coverage) => {
+                        self.jobs[index].coverage = coverage.map(Arc::new);
+                        self.lay_out(index, &planned.spec);
+                    }
+                    Err(failure) => self.fail_set_up(index, &planned.spec, failure),
+                }
             }
         }
     }
@@ -203,11 +216,13 @@ impl<'a> Run<'a, '_> {
         self.controls[index].set_state(JobState::NotCreated);
         match done {
             Ok(content) => self.jobs[index].layout = Some(content),
-            Err(Failure { error, notes }) => {
-                notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
-                self.fail_before_start(index, error);
-            }
+            Err(failure) => self.fail_set_up(index, spec, failure),
         }
+    }
+
+    fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes }: Failure) {
+        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
+        self.fail_before_start(index, error);
     }
 
     /// What the run has come to after `elapsed`.
@@ -297,18 +312,34 @@ impl<'a> Run<'a, '_> {
         let elapsed = self.began.elapsed();
         let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
         (self.observer)(Event::Diagnostic(reason));
-        let writes_checked = |(job, planned): (&ScheduledJob, &PlannedJob)| {
-            let runs = job.started && job.result.is_none();
-            runs && planned.spec.verify.is_some() && planned.spec.rw.does(Direction::Write)
-        };
-        if self.jobs.iter().zip(&self.plan.jobs).any(writes_checked) {
-            let message =
-                "no verify state is saved: a later run cannot know how much the verifying jobs had written";
-            (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("verify-state-not-saved")));
-        }
+        (0..self.jobs.len()).for_each(|index| self.save_state(index, trigger.saves_all_states));
         (0..self.jobs.len()).for_each(|index| self.end(index));
         self.triggered = self.trigger.take();
         Duration::MAX
+    }
+
+    /// Saves the verify state of a job when the trigger goes off, before the job is told to end.
+    fn save_state(&mut self, index: usize, every_job: bool) {
+        let (spec, job, control) = (&self.plan.jobs[index].spec, &self.jobs[index], &self.controls[index]);
+        let notes = if every_job || verify_state::is_saved(spec) {
+            if !control.save_state_once() {
+                return;
+            }
+            let [_, writes, _] = control.live.ios();
+            let state = verify_state::state_of(spec, job.progress.as_deref(), writes, job.entropy);
+            verify_state::save(self.state_dir, spec, &state, true)
+        } else if job.started
+            && job.result.is_none()
+            && spec.verify.is_some()
+            && spec.rw.does(Direction::Write)
+        {
+            let message = "no verify state is saved: a later run cannot know how much the job had written; \
+                           verify_state_save=1 saves it";
+            vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]
+        } else {
+            Vec::new()
+        };
+        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
     }
 
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
@@ -371,6 +402,9 @@ impl<'a> Run<'a, '_> {
                 layout: self.jobs[index].layout.take(),
                 flow: self.flows.member(index).cloned(),
                 ramp: self.ramps[index].clone(),
+                state_dir: self.state_dir,
+                progress: self.jobs[index].progress.clone(),
+                coverage: self.jobs[index].coverage.take(),
                 locks: self.locks[index].clone(),
                 overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
             };

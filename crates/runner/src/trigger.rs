@@ -19,6 +19,8 @@ pub struct Trigger {
     pub timeout: Option<Duration>,
     /// Shell command that runs once all jobs have ended; its output goes to standard error.
     pub command: Option<String>,
+    /// A verify state is saved for every job, whatever it does, as fio does; else for those that ask for it.
+    pub saves_all_states: bool,
 }
 
 impl Trigger {

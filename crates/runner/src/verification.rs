@@ -1,13 +1,18 @@
 //! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
 //! checks what was read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ferrio_job::{Direction, JobSpec};
-use ferrio_verify::{Expected, Mismatch, SeedReplay, Stamp, Verifier, VerifySpec, Written, WrittenList};
+use ferrio_job::{Direction, JobSpec, VerifyPolicy};
+use ferrio_verify::{
+    Coverage, Covered, Expected, Mismatch, SeedReplay, Stamp, Uncovered, Verifier, VerifySpec, Written,
+    WrittenList,
+};
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
 use crate::failure::Failure;
+use crate::verify_state::WriteProgress;
 
 /// fio's I/O flags in messages: in flight, and taken from the list of written blocks.
 const FLAGS_READ: u32 = 0x08;
@@ -30,11 +35,35 @@ pub(crate) struct Verification {
     holds_data: bool,
     /// What the header of the block that a unit reads must contain; for a block that it writes, the number.
     expected: Vec<Expected>,
+    /// `verify_policy=fsynced`: only what was synced is read back.
+    synced: Option<Synced>,
+    /// What is saved of the writes, if it is.
+    progress: Option<Arc<WriteProgress>>,
+    /// `verify_state_load`: what had been written.
+    coverage: Option<Arc<Coverage>>,
+    /// Blocks that are not checked although they are read, per unit; empty unless a job that reads has a state.
+    unchecked: Vec<bool>,
+    /// Where checking stopped, by the state.
+    stopped: Option<Uncovered>,
+    /// Failed writes are told apart from those in flight.
+    lists_failures: bool,
+}
+
+/// How many writes syncs have covered.
+struct Synced {
+    number: u64,
+    /// Writes issued before the sync of each unit.
+    submitted: Vec<u64>,
 }
 
 impl Verification {
     /// `None` for a job that does not verify.
-    pub(crate) fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Result<Option<Box<Self>>, Failure> {
+    pub(crate) fn new(
+        spec: &JobSpec,
+        entropy: [u64; SEEDS],
+        progress: Option<Arc<WriteProgress>>,
+        coverage: Option<Arc<Coverage>>,
+    ) -> Result<Option<Box<Self>>, Failure> {
         let Some(verify) = &spec.verify else { return Ok(None) };
         let verifier = VerifySpec::of(spec, verify)
             .and_then(Verifier::new)
@@ -42,6 +71,7 @@ impl Verification {
         let seeds = BlockSeeds::new(spec, entropy);
         let writes = spec.rw.does(Direction::Write);
         let holds_data = !spec.engine.is_diskless();
+        let units = spec.units() as usize;
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
         Ok(Some(Box::new(Verification {
             verifier,
@@ -53,7 +83,14 @@ impl Verification {
             phase: None,
             checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
             holds_data,
-            expected: vec![Expected::default(); spec.units() as usize],
+            expected: vec![Expected::default(); units],
+            synced: (verify.policy == VerifyPolicy::Fsynced)
+                .then(|| Synced { number: 0, submitted: vec![0; units] }),
+            progress,
+            unchecked: vec![false; if writes || coverage.is_none() { 0 } else { units }],
+            coverage,
+            stopped: None,
+            lists_failures: !spec.is_sync(),
         })))
     }
 
@@ -78,22 +115,97 @@ impl Verification {
                     offset: io.offset,
                     number: self.number,
                 });
-                self.expected[unit as usize].number = Some(self.number);
+            }
+            self.expected[unit as usize].number = Some(self.number);
+            if let Some(progress) = &self.progress {
+                progress.issued(unit, self.number);
+                if self.synced.is_none() {
+                    progress.covers(self.number + 1);
+                }
             }
             self.number += 1;
         } else if self.checks_reads && io.direction == Direction::Read {
             let seed = self.verifier.draws_seeds().then(|| self.seeds.draw());
             self.expected[unit as usize] = Expected { seed, number: None };
+            if let (Some(coverage), Some(unchecked)) = (&self.coverage, self.unchecked.get_mut(unit as usize))
+            {
+                *unchecked = coverage.of(self.number) == Covered::Skip;
+            }
+            self.number += 1;
         }
         Ok(())
     }
 
+    /// Unit `unit` wrote its block.
+    pub(crate) fn completed_write(&self, unit: u32) {
+        if let Some(progress) = &self.progress {
+            progress.completed(unit);
+        }
+    }
+
     /// The write of unit `unit` failed, of the block at `offset`: it is not read back.
     pub(crate) fn forget(&mut self, unit: u32, file: u32, offset: u64) {
-        let number = self.expected[unit as usize].number;
-        if let (Some(written), Some(number)) = (&mut self.written, number) {
+        let Some(number) = self.expected[unit as usize].number else { return };
+        if let Some(written) = &mut self.written {
             written.forget(&Written { file, len: 0, offset, number });
         }
+        if let Some(progress) = &self.progress {
+            progress.completed(unit);
+            if self.lists_failures {
+                progress.failed(number);
+            }
+        }
+    }
+
+    /// Unit `unit` is about to sync a file.
+    pub(crate) fn before_sync(&mut self, unit: u32) {
+        if let Some(synced) = &mut self.synced {
+            synced.submitted[unit as usize] = self.number;
+        }
+    }
+
+    /// The sync of unit `unit` succeeded.
+    pub(crate) fn synced(&mut self, unit: u32) {
+        if let Some(number) = self.synced.as_ref().map(|synced| synced.submitted[unit as usize]) {
+            self.covers(number);
+        }
+    }
+
+    /// Everything that was written was synced.
+    pub(crate) fn synced_all(&mut self) {
+        self.covers(self.number);
+    }
+
+    /// Syncs have covered this many writes.
+    fn covers(&mut self, number: u64) {
+        let Some(synced) = &mut self.synced else { return };
+        synced.number = synced.number.max(number);
+        if let Some(progress) = &self.progress {
+            progress.covers(synced.number);
+        }
+    }
+
+    /// True for a job that reads until the state says that no more was written.
+    pub(crate) fn stops_reads(&self) -> bool {
+        !self.unchecked.is_empty()
+    }
+
+    /// Why the job may not read on, by the state.
+    pub(crate) fn stop_read(&mut self) -> Option<Uncovered> {
+        let coverage = self.coverage.as_ref().filter(|_| self.stops_reads())?;
+        let Covered::Stop(why) = coverage.of(self.number) else { return None };
+        self.stopped = Some(why);
+        Some(why)
+    }
+
+    /// Where checking has stopped, by the state; asked once.
+    pub(crate) fn take_stopped(&mut self) -> Option<Uncovered> {
+        self.stopped.take()
+    }
+
+    /// True when no block of another pass could be checked.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stops_reads() && self.stopped.is_some()
     }
 
     /// True while reads have to pass [`check`](Self::check).
@@ -104,6 +216,9 @@ impl Verification {
 
     /// Checks what unit `unit` read.
     pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
+        if self.unchecked.get(unit as usize).is_some_and(|&unchecked| unchecked) {
+            return Ok(());
+        }
         self.verifier.check(block, offset, &self.expected[unit as usize])
     }
 
@@ -126,12 +241,31 @@ impl Verification {
 
     /// The next block to read back, to be read by unit `unit`.
     pub(crate) fn next_written(&mut self, unit: u32) -> Option<Written> {
-        let block = self.written.as_mut()?.take_first()?;
+        let block = self.next_covered()?;
         // By offset there is no order to replay, and no seed is expected.
         let replay = self.phase.as_mut().filter(|_| self.verifier.expects_seeds());
         let seed = replay.and_then(|(replay, seeds)| replay.seed_of(block.number, || seeds.draw()));
         self.expected[unit as usize] = Expected { seed, number: Some(block.number) };
         Some(block)
+    }
+
+    /// The next block that is to be checked, by the policy and the state.
+    fn next_covered(&mut self) -> Option<Written> {
+        let blocks = self.written.as_mut()?;
+        loop {
+            let block = blocks.take_first()?;
+            if self.synced.as_ref().is_some_and(|synced| block.number >= synced.number) {
+                continue;
+            }
+            match self.coverage.as_ref().map_or(Covered::Check, |coverage| coverage.of(block.number)) {
+                Covered::Check => return Some(block),
+                Covered::Skip => {}
+                Covered::Stop(why) => {
+                    self.stopped = Some(why);
+                    return None;
+                }
+            }
+        }
     }
 
     /// Everything was read back, or the job ends.

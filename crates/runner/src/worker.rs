@@ -19,7 +19,7 @@ use crate::layout::LaidOut;
 use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
-use crate::{commands, layout, open, placement, pre_read};
+use crate::{commands, layout, open, placement, pre_read, verify_state};
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -114,7 +114,8 @@ fn work<E: Engine>(
         Some(laid_out) => Content::after_layout(spec, laid_out),
         None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,
     };
-    let verification = Verification::new(spec, context.entropy)?;
+    let verification =
+        Verification::new(spec, context.entropy, context.progress.clone(), context.coverage.clone())?;
     let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog);
     let mut io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
@@ -145,6 +146,7 @@ fn work<E: Engine>(
     // The error of the I/O itself matters more than that of its log.
     let outcome = outcome.and(io_loop.end_iolog());
     control.set_state(JobState::Finishing);
+    save_state(context);
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
     let figures = io_loop.into_figures();
@@ -190,6 +192,16 @@ fn passes<E: Engine>(io_loop: &mut IoLoop<'_, E>, note: &mut dyn FnMut(Diagnosti
             return Ok(());
         }
         io_loop.begin_pass(note)?;
+    }
+}
+
+/// Leaves a verify state behind, unless a trigger has saved one already.
+fn save_state(context: &Context<'_>) {
+    let Some(progress) = &context.progress else { return };
+    if verify_state::is_saved(context.spec) && context.control.save_state_once() {
+        let state = verify_state::state_of(context.spec, Some(progress), 0, context.entropy);
+        let lost = verify_state::save(context.state_dir, context.spec, &state, false);
+        context.tell(lost);
     }
 }
 

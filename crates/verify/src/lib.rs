@@ -9,6 +9,7 @@ mod digest;
 mod header;
 mod mismatch;
 mod pattern;
+mod state;
 mod verifier;
 mod written;
 
@@ -18,5 +19,6 @@ pub use digest::Digest;
 pub use header::{Header, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};
 pub use pattern::{BlockPattern, PatternError};
+pub use state::{Coverage, Covered, StateError, Uncovered, VerifyState, state_file_name};
 pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};
 pub use written::{SeedReplay, Written, WrittenList};

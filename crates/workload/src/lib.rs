@@ -50,7 +50,7 @@ pub use latency_target::{DepthSearch, Verdict};
 pub use min_rate::{MinRate, TooSlow};
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
-pub use seeds::{SEEDS, thread_seeds};
+pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::{Workload, memory_is_there};

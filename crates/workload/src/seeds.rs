@@ -1,7 +1,9 @@
 //! The seeds of a job, by `randrepeat` and `randseed`.
 
-use ferrio_job::{JobSpec, Seeding};
+use ferrio_job::{GeneratorState, JobSpec, Seeding};
 use ferrio_random::{DEFAULT_SEED, job_seeds};
+
+use crate::offset_space::offset_stream;
 
 pub use ferrio_random::SEEDS;
 pub(crate) use ferrio_random::purpose::*;
@@ -16,6 +18,12 @@ pub fn thread_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) -> [u64; SEEDS] {
         Seeding::Fixed(seed) => job_seeds(seed, spec.number),
         Seeding::FromSystem => entropy,
     }
+}
+
+/// The state that the generator of offsets begins each pass with, as it is in verify state files.
+#[must_use]
+pub fn offset_generator(spec: &JobSpec, entropy: [u64; SEEDS]) -> GeneratorState {
+    offset_stream(spec, thread_seeds(spec, entropy)[OFFSET]).state()
 }
 
 /// The seeds with those that one purpose takes from another.

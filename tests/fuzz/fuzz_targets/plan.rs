@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
             continue;
         }
         for warnings_fatal in [false, true] {
-            match plan(&set, &PlanOptions { readonly: false, warnings_fatal }) {
+            match plan(&set, &PlanOptions { warnings_fatal, ..PlanOptions::default() }) {
                 Ok(plan) => assert!(plan.jobs.len() >= set.jobs.len()),
                 Err(problems) => {
                     assert!(!problems.diagnostics.is_empty());

@@ -216,7 +216,10 @@ subjects! {
         "no-interim-report": "a report of a running job is requested in a format that allows only one report";
         "trigger": "the trigger ends the run";
         "trigger-failed": "the trigger's command failed or cannot be run";
-        "verify-state-not-saved": "the trigger ends jobs that verify, and their progress is not saved";
+        "verify-state-not-saved": "the verify state of a job cannot be saved, or is not asked for when the trigger ends the job";
+        "verify-state-not-loaded": "the verify state of `verify_state_load` cannot be read";
+        "verify-state-advice": "note: how a job finds its verify state";
+        "verify-stopped": "note: a verify state says that no more was written, so no more is checked";
         "job-not-set-up": "a job cannot be set up and does no I/O";
         "invalid-workload": "the job's I/O sequence cannot be generated";
         "invalid-verify": "a job's verify options cannot be used";

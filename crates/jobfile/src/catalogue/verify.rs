@@ -9,8 +9,8 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Works; "Checksum or pattern used to check written data";
         DoVerify: "do_verify", Bool, Plain, default "1", under "verify";
             Works; "Run the read-back phase after writing";
-        VerifyPolicy: "verify_policy", EnumList, Plain, default "completed", words ["completed": "Blocks that were written", "fsynced": "Blocks that were synced"], under "verify";
-            OnlyOff(&["completed"]); "Which completed writes a saved verify state covers";
+        VerifyPolicy: "verify_policy", EnumList, Plain, of VerifyPolicy, default "completed", under "verify";
+            Works; "Which writes are read back and covered by a verify state";
         Verifysort: "verifysort", Ignored, Plain;
             NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
         VerifysortNr: "verifysort_nr", Ignored, Plain;
@@ -38,9 +38,9 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ExperimentalVerify: "experimental_verify", Bool, Plain, under "verify";
             OnlyOff(&["0"]); "Regenerate the I/O sequence for checking instead of remembering it";
         VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";
-            OnlyOff(&["0"]); "Read a saved verify state to know how far to check";
+            Works; "Read a saved verify state to know how far to check";
         VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
-            OnlyOff(&["0"]); "Write a verify state file when the job ends or is stopped (not yet: none is written)";
+            Works; "Write a verify state file when the job ends or is stopped (called ferrio: only if given)";
         VerifyWriteSequence: "verify_write_sequence", Bool, Plain, default "1", under "verify";
             Works; "Check the write number stored in each header";
         VerifyHeaderSeed: "verify_header_seed", Bool, Plain, default "1", under "verify";

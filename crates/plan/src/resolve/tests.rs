@@ -163,7 +163,7 @@ fn rules_about_several_jobs_have_codes_and_mark_the_later_job() {
 
 #[test]
 fn options_of_the_run_have_codes_too() {
-    let options = PlanOptions { readonly: true, warnings_fatal: true };
+    let options = PlanOptions { readonly: true, warnings_fatal: true, ..PlanOptions::default() };
     let text = "[a]\nioengine=null\nsize=64k\nrw=write\ntime_based=1\n";
     let problems = crate::plan_for(&MACHINE, &jobs_of(text), &options).unwrap_err().diagnostics;
     let found: Vec<_> = problems.iter().map(|problem| (problem.code, marked(text, problem))).collect();

@@ -136,6 +136,9 @@ pub(super) fn verifying(spec: &mut JobSpec) {
         read_back: true,
         header_seed: None,
         write_sequence: None,
+        policy: ferrio_job::VerifyPolicy::Completed,
+        saves_state: false,
+        loads_state: false,
     });
 }
 

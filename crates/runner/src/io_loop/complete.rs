@@ -1,7 +1,6 @@
 //! Records what the engine completed, and submits the rest of short transfers.
 
 use ferrio_engine::{Completion, Engine, Request, Submit};
-use ferrio_job::Direction;
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
@@ -18,10 +17,11 @@ impl<E: Engine> IoLoop<'_, E> {
             self.record_sync(request, completion.result, unit.issued);
         } else if completion.result == i64::from(request.len) {
             self.record_completion(&unit);
-            if unit.direction == Direction::Read as usize && self.hooks.checks_reads() {
+            if self.hooks.verifies() {
                 // The request may be the rest of a short transfer: the block begins where the slot does.
                 let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
-                self.check_read(
+                self.verify_completed(
+                    unit.direction,
                     completion.unit,
                     request.file,
                     request.offset - u64::from(moved),
@@ -135,6 +135,9 @@ impl<E: Engine> IoLoop<'_, E> {
         let file = &self.spec.files[request.file as usize];
         if offset == file.real_size {
             self.meter.publish(direction);
+            if let Some(verification) = &self.hooks.verification {
+                verification.completed_write(request.unit);
+            }
             return None;
         }
         stats.ios += 1;
@@ -149,8 +152,12 @@ impl<E: Engine> IoLoop<'_, E> {
 
     pub(super) fn record_sync(&mut self, request: &Request, result: i64, start: u64) {
         if result < 0 {
-            self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
-        } else if self.spec.measure.clat {
+            return self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
+        }
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.synced(request.unit);
+        }
+        if self.spec.measure.clat {
             self.meter.stats.sync.record(self.meter.clock.between(start, self.meter.now));
         }
     }

@@ -1,7 +1,8 @@
 //! Work that may be due before the next I/O: the end of the ramp or of the run time, a depth that changes (`latency_target`), bytes
 //! of a ramp (`ramp_size`), the turns of a flow group (`flow`).
 //!
-//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with one of the last two come here at every I/O.
+//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with one of the last two, or a verify state, come here at every
+//! I/O.
 
 use std::hint::spin_loop;
 use std::time::Duration;
@@ -26,6 +27,9 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.meter.now >= self.meter.timing.next_milestone() && !self.pass_milestone() {
             return Next::End;
         }
+        if self.stopped_by_state() {
+            return Next::End;
+        }
         if let Some(verdict) = self.hooks.latency.as_mut().and_then(|watch| watch.verdict.take()) {
             self.apply_verdict(verdict);
             return Next::Again;
@@ -45,7 +49,8 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Decides whether work may be due before every I/O.
     pub(super) fn update_due_every_io(&mut self) {
-        self.meter.timing.set_due_every_io(self.hooks.ramp.is_some() || self.context.flow.is_some());
+        let stops = self.hooks.verification.as_ref().is_some_and(|verification| verification.stops_reads());
+        self.meter.timing.set_due_every_io(stops || self.hooks.ramp.is_some() || self.context.flow.is_some());
     }
 
     /// Ends the ramp once its bytes are moved.

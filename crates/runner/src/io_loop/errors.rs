@@ -24,8 +24,9 @@ impl<E: Engine> IoLoop<'_, E> {
         if !tolerated || self.spec.tolerance.dump {
             self.tell(request, errno);
         }
+        self.forget(request);
         if tolerated {
-            return self.forget(request);
+            return;
         }
         let mut failure = Failure::new(errno, "io_u error");
         if errno == libc::EINVAL && self.spec.direct && self.meter.directions.iter().all(|d| d.bytes == 0) {
@@ -46,8 +47,9 @@ impl<E: Engine> IoLoop<'_, E> {
     /// A request moved nothing: the file ends before it.
     #[cold]
     pub(super) fn fail_at_end(&mut self, request: &Request) {
+        self.forget(request);
         if self.tolerates(request.op == Op::Read, libc::EIO) {
-            return self.forget(request);
+            return;
         }
         self.fail(Failure::new(libc::EIO, "full resid").note(
             "file-too-short",

@@ -152,6 +152,9 @@ impl<E: Engine> IoLoop<'_, E> {
         self.context.control.set_state(JobState::Running);
         self.last_was_sync = true;
         self.workload.synced();
+        if let (Ok(()), Some(verification)) = (&result, &mut self.hooks.verification) {
+            verification.synced_all();
+        }
         result
     }
 

@@ -120,10 +120,10 @@ impl<'a> Hooks<'a> {
         self.iolog.as_mut().map_or(Ok(()), |iolog| iolog.io(request))
     }
 
-    /// True while reads are checked.
+    /// True when data I/Os have to pass [`verify_completed`](super::IoLoop::verify_completed).
     #[inline]
-    pub(super) fn checks_reads(&self) -> bool {
-        self.verification.as_ref().is_some_and(|verification| verification.checks_reads())
+    pub(super) fn verifies(&self) -> bool {
+        self.verification.is_some()
     }
 
     /// Another pass begins.

@@ -98,8 +98,11 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     /// True when another pass over the files follows.
     pub(crate) fn another_pass(&mut self) -> bool {
         let out_of_time = self.meter.timing.is_over(self.meter.clock.now());
+        let nothing_to_check =
+            self.hooks.verification.as_ref().is_some_and(|verification| verification.is_over());
         !self.context.control.stop_requested()
             && !out_of_time
+            && !nothing_to_check
             && self.budget.another_pass(self.meter.moved_bytes(), self.files_finished)
     }
 

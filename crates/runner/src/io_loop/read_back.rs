@@ -1,8 +1,8 @@
 //! The read-back phase after a pass of a job that verifies, and the check of each block that was read.
 
 use ferrio_engine::{Engine, Op};
-use ferrio_job::Direction;
-use ferrio_verify::Written;
+use ferrio_job::{Diagnostic, Direction, Prefix};
+use ferrio_verify::{Uncovered, Written};
 
 use super::{IoLoop, Next};
 use crate::failure::Failure;
@@ -32,8 +32,12 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.read_back.bytes += self.meter.moved_bytes() - before;
         self.meter.read_back.ticks += self.meter.read_back_ticks(self.meter.clock.now());
         self.meter.read_back.began = u64::MAX;
-        if let Some(verification) = &mut self.hooks.verification {
+        let stopped = self.hooks.verification.as_mut().and_then(|verification| {
             verification.end_phase();
+            verification.take_stopped()
+        });
+        if let Some(why) = stopped {
+            self.tell_stopped(why);
         }
         // The files were opened again for the phase: none of them is finished.
         self.files_finished = false;
@@ -67,10 +71,36 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Checks what unit `unit` read, once all of it is there.
+    /// A data I/O of unit `unit` is complete. What was read is checked.
     #[cold]
     #[inline(never)]
-    pub(super) fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+    pub(super) fn verify_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+        let Some(verification) = &self.hooks.verification else { return };
+        if direction == Direction::Write as usize {
+            verification.completed_write(unit);
+        } else if direction == Direction::Read as usize && verification.checks_reads() {
+            self.check_read(unit, file, offset, len);
+        }
+    }
+
+    /// Ends a job that only reads where the state that it loaded says that no more was written.
+    pub(super) fn stopped_by_state(&mut self) -> bool {
+        let stop = match &mut self.hooks.verification {
+            Some(verification) if self.budget.may_issue() => verification.stop_read(),
+            _ => None,
+        };
+        if let Some(why) = stop {
+            self.tell_stopped(why);
+        }
+        stop.is_some()
+    }
+
+    fn tell_stopped(&self, why: Uncovered) {
+        self.context.note(Diagnostic::note(why.to_string()).code("verify-stopped").prefix(Prefix::None));
+    }
+
+    /// Checks what unit `unit` read, once all of it is there.
+    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
         let Some(verification) = &self.hooks.verification else { return };
         let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
             return;

@@ -1,11 +1,13 @@
 //! What main knows of a run in progress and of each of its jobs.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
 use ferrio_job::Plan;
 use ferrio_stats::Clock;
+use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use super::due_reports::DueReports;
@@ -21,6 +23,7 @@ use crate::result::{Event, JobResult};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
+use crate::verify_state::WriteProgress;
 
 /// The state of a job.
 #[derive(Debug, Default)]
@@ -30,6 +33,10 @@ pub(super) struct ScheduledJob {
     pub(super) result: Option<JobResult>,
     pub(super) layout: Option<LayoutContent>,
     pub(super) entropy: [u64; SEEDS],
+    /// What it has written, if that may be saved as its verify state.
+    pub(super) progress: Option<Arc<WriteProgress>>,
+    /// What had been written, by the verify state that it loads.
+    pub(super) coverage: Option<Arc<Coverage>>,
     /// The last figures it reported while it ran.
     pub(super) latest: Option<Box<Snapshot>>,
     /// Main waits for its figures.
@@ -63,6 +70,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) monitor: Monitor<'a>,
     pub(super) totals: Totals,
     pub(super) logs: Option<LogSender>,
+    /// Directory of verify states.
+    pub(super) state_dir: &'a Path,
     pub(super) progress: bool,
     pub(super) last_progress: Instant,
     pub(super) due_reports: DueReports,

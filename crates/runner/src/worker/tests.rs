@@ -49,6 +49,9 @@ fn crc32c() -> Verify {
         read_back: true,
         header_seed: None,
         write_sequence: None,
+        policy: ferrio_job::VerifyPolicy::Completed,
+        saves_state: false,
+        loads_state: false,
     }
 }
 
@@ -83,6 +86,9 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         log: None,
         entropy: [0; SEEDS],
         layout: None,
+        state_dir: Path::new(""),
+        progress: None,
+        coverage: None,
         locks: None,
         overlaps: None,
     };

@@ -120,6 +120,9 @@ fn a_trigger_timeout_ends_all_jobs() {
         read_back: true,
         header_seed: None,
         write_sequence: None,
+        policy: ferrio_job::VerifyPolicy::Completed,
+        saves_state: false,
+        loads_state: false,
     });
     let (result, lines) = triggered(vec![verifying], trigger);
     assert!(done(&result)[0] > 0 && result.elapsed >= Duration::from_millis(60));
@@ -130,10 +133,13 @@ fn a_trigger_timeout_ends_all_jobs() {
 #[test]
 fn a_trigger_that_does_not_go_off_runs_no_command_and_one_that_fails_is_told() {
     let command = Some("exit 7".to_owned());
-    let waiting = Trigger { file: Some("/nonexistent/now".into()), command: command.clone(), timeout: None };
+    let waiting =
+        Trigger { file: Some("/nonexistent/now".into()), command: command.clone(), ..Trigger::default() };
     let (result, lines) = triggered(vec![null("a")], waiting);
     assert_eq!((done(&result)[0], lines.len()), (SIZE, 0));
-    let (_, lines) =
-        triggered(vec![endless("a")], Trigger { timeout: Some(Duration::ZERO), command, file: None });
+    let (_, lines) = triggered(
+        vec![endless("a")],
+        Trigger { timeout: Some(Duration::ZERO), command, ..Trigger::default() },
+    );
     assert_eq!(lines[1], "trigger command `exit 7` ended with status 7");
 }

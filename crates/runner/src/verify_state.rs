@@ -1,0 +1,237 @@
+//! Verify states: what a job that writes and verifies has written so far, the file that it leaves of it, and the file of an earlier run
+//! that says what to check.
+//!
+//! A worker counts its writes in [`WriteProgress`], which main can read at any time: a trigger saves the states of all jobs, also of
+//! those that hang in a system call.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, PoisonError};
+
+use ferrio_job::{Diagnostic, Direction, JobSpec, reason};
+use ferrio_verify::{Coverage, VerifyState, state_file_name};
+use ferrio_workload::{SEEDS, offset_generator};
+
+use crate::failure::{Failure, JobError};
+
+/// No write is in flight in this place of the queue.
+const NONE: u64 = u64::MAX;
+
+/// The writes of one job: one store when a write is issued, two more when it is numbered and when it ends.
+#[derive(Debug)]
+pub(crate) struct WriteProgress {
+    /// How many writes the state covers.
+    number: AtomicU64,
+    /// Number of the write in flight, for each place of the queue.
+    in_flight: Box<[AtomicU64]>,
+    /// Writes that failed in the queue of an asynchronous engine.
+    failed: Mutex<Vec<u64>>,
+}
+
+impl WriteProgress {
+    /// Of a job that did not write yet. `None` for one that writes nothing that can be verified.
+    pub(crate) fn new(spec: &JobSpec) -> Option<Self> {
+        let counts = spec.verify.is_some() && spec.rw.does(Direction::Write);
+        counts.then(|| WriteProgress {
+            number: AtomicU64::new(0),
+            in_flight: (0..spec.depth.iodepth.max(spec.units())).map(|_| AtomicU64::new(NONE)).collect(),
+            failed: Mutex::default(),
+        })
+    }
+
+    /// Unit `unit` is about to issue this write.
+    pub(crate) fn issued(&self, unit: u32, number: u64) {
+        self.in_flight[unit as usize].store(number, Relaxed);
+    }
+
+    /// A state that is saved from now on covers this many writes. Who sees the number also sees which of them are in flight.
+    pub(crate) fn covers(&self, number: u64) {
+        self.number.store(number, Release);
+    }
+
+    /// What unit `unit` wrote is written.
+    pub(crate) fn completed(&self, unit: u32) {
+        self.in_flight[unit as usize].store(NONE, Relaxed);
+    }
+
+    /// A write in the queue of an asynchronous engine failed.
+    pub(crate) fn failed(&self, number: u64) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+    }
+
+    /// The number and the slots of a state.
+    fn snapshot(&self) -> (u64, Vec<Option<u64>>) {
+        let number = self.number.load(Acquire);
+        let in_flight =
+            self.in_flight.iter().map(|slot| slot.load(Relaxed)).map(|n| (n != NONE).then_some(n));
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (number, in_flight.chain(failed.into_iter().map(Some)).collect())
+    }
+}
+
+/// True for a job that saves its state when it ends.
+pub(crate) fn is_saved(spec: &JobSpec) -> bool {
+    spec.verify.as_ref().is_some_and(|verify| verify.saves_state) && spec.rw.does(Direction::Write)
+}
+
+/// The state of a job. One that verifies no writes has issued `writes` of them, and none is in flight.
+pub(crate) fn state_of(
+    spec: &JobSpec,
+    progress: Option<&WriteProgress>,
+    writes: u64,
+    entropy: [u64; SEEDS],
+) -> VerifyState {
+    let (number, slots) = match progress {
+        Some(progress) => progress.snapshot(),
+        None => (writes, vec![None; spec.depth.iodepth as usize]),
+    };
+    VerifyState {
+        number,
+        index: index(spec),
+        generator: offset_generator(spec, entropy),
+        job: spec.name.clone().into_bytes(),
+        slots,
+    }
+}
+
+/// Writes the state of a job into its file below `directory`. `durable`: it survives a power cut right after this call.
+///
+/// Returns what the user should know if that fails; the job goes on.
+pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durable: bool) -> Vec<Diagnostic> {
+    let path = path(directory, spec);
+    let doing = |doing: &'static str| move |error: io::Error| (doing, error);
+    let saved = File::create(&path).map_err(doing("open")).and_then(|mut file| {
+        file.write_all(&state.encode()).map_err(doing("write"))?;
+        if durable { file.sync_all().map_err(doing("sync")) } else { Ok(()) }
+    });
+    let Err((doing, error)) = saved else { return Vec::new() };
+    let note = |message: String| Diagnostic::note(message).code("verify-state-not-saved").job(&spec.name);
+    vec![
+        note(format!("{doing} state file: {}", reason(&error))),
+        note(format!("state file: {} (for_write=1)", path.display())),
+    ]
+}
+
+/// Reads the file below `directory` that says what a job checks; `None` for a job that checks everything.
+pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>, Failure> {
+    if !spec.verify.as_ref().is_some_and(|verify| verify.loads_state) {
+        return Ok(None);
+    }
+    let path = path(directory, spec);
+    let mut bytes = Vec::new();
+    let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let state = match read {
+        Ok(_) => VerifyState::decode(&bytes).map_err(|error| error.to_string()),
+        Err(error) => Err(format!("open state file: {}", reason(&error))),
+    };
+    let state = state.map_err(|message| {
+        // fio gives no error number for it.
+        Failure { error: JobError::new(0, "verify_state_load"), notes: Vec::new() }
+            .note("verify-state-not-loaded", message)
+            .note("verify-state-not-loaded", format!("state file: {} (for_write=0)", path.display()))
+            .note(
+                "verify-state-advice",
+                "give the job the name and the number of the job that wrote, which must save its state \
+                 (verify_state_save=1) in the same directory (--aux-path), or leave out verify_state_load",
+            )
+    })?;
+    Ok(Some(state.coverage(spec.depth.iodepth)))
+}
+
+fn path(directory: &Path, spec: &JobSpec) -> PathBuf {
+    directory.join(state_file_name(&spec.name, index(spec)))
+}
+
+/// Jobs are numbered from 1, and states from 0.
+fn index(spec: &JobSpec) -> u64 {
+    u64::from(spec.number).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_plan::testing::spec_of;
+    use ferrio_verify::Covered;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn writer(options: &str) -> JobSpec {
+        spec_of(&format!(
+            "[a/b]\nioengine=libaio\niodepth=3\nsize=64k\nfilename=/tmp/x\nrw=write\nverify=md5\n{options}"
+        ))
+    }
+
+    fn state(spec: &JobSpec, progress: &WriteProgress) -> VerifyState {
+        state_of(spec, Some(progress), 0, [0; SEEDS])
+    }
+
+    #[test]
+    fn a_state_has_what_is_in_flight_and_behind_it_what_failed() {
+        let spec = writer("");
+        let progress = WriteProgress::new(&spec).unwrap();
+        for number in 0..3 {
+            progress.issued(number as u32, number);
+            progress.covers(number + 1);
+        }
+        progress.completed(0);
+        progress.completed(2);
+        progress.failed(2);
+        let state = state(&spec, &progress);
+        assert_eq!((state.number, state.slots), (3, vec![None, Some(1), None, Some(2)]));
+    }
+
+    #[test]
+    fn jobs_that_verify_no_writes_have_empty_slots() {
+        let spec =
+            spec_of("[a]\nioengine=libaio\niodepth=2\nsize=64k\nfilename=/tmp/x\nrw=read\nverify=md5\n");
+        assert!(WriteProgress::new(&spec).is_none());
+        let state = state_of(&spec, None, 7, [0; SEEDS]);
+        assert_eq!((state.number, state.slots), (7, vec![None, None]));
+    }
+
+    #[test]
+    fn a_saved_state_is_loaded_by_the_job_of_the_same_name_and_number() {
+        let place = TempDir::new().unwrap();
+        let spec = writer("verify_state_load=1\n");
+        let progress = WriteProgress::new(&spec).unwrap();
+        progress.issued(0, 0);
+        progress.covers(2);
+        assert_eq!(save(place.path(), &spec, &state(&spec, &progress), true), []);
+        assert!(place.path().join("local-a.b-0-verify.state").exists());
+        let coverage = load(place.path(), &spec).unwrap().unwrap();
+        assert_eq!(coverage.of(1), Covered::Check);
+        assert!(matches!(coverage.of(0), Covered::Stop(_)));
+        let other = JobSpec { number: 2, ..spec.clone() };
+        let failure = load(place.path(), &other).unwrap_err();
+        assert_eq!(failure.error.errno, 0);
+        assert_eq!(failure.notes[0].message, "open state file: No such file or directory");
+        assert!(failure.notes[1].message.ends_with("local-a.b-1-verify.state (for_write=0)"));
+    }
+
+    #[test]
+    fn a_directory_that_is_missing_is_reported_with_the_name_of_the_file() {
+        let spec = writer("");
+        let state = state_of(&spec, None, 0, [0; SEEDS]);
+        let notes = save(Path::new("/nowhere"), &spec, &state, false);
+        let lines: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
+        assert_eq!(
+            lines,
+            [
+                "open state file: No such file or directory",
+                "state file: /nowhere/local-a.b-0-verify.state (for_write=1)"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_reported() {
+        let place = TempDir::new().unwrap();
+        let spec = writer("");
+        std::os::unix::fs::symlink("/dev/full", place.path().join("local-a.b-0-verify.state")).unwrap();
+        let notes = save(place.path(), &spec, &state_of(&spec, None, 0, [0; SEEDS]), false);
+        assert_eq!(notes[0].message, "write state file: No space left on device");
+    }
+}
