@@ -52,3 +52,4 @@ mod terse;
 mod text_report;
 mod verify;
 mod verify_state;
+mod workers;

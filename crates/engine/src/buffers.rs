@@ -6,8 +6,11 @@
 mod area;
 mod file;
 mod huge;
+mod locked;
 #[cfg(test)]
 mod tests;
+
+pub use locked::LockedMemory;
 
 use std::io;
 use std::ptr::NonNull;

@@ -11,7 +11,7 @@ pub mod sync_ops;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use buffers::Buffers;
+pub use buffers::{Buffers, LockedMemory};
 pub use files::{FileSet, OpenFile};
 
 use std::io;

@@ -138,6 +138,8 @@ pub struct JobSpec {
     pub unlink: bool,
     /// Remove the files before each pass but the first.
     pub unlink_each_loop: bool,
+    /// The worker's name, user, memory and control group.
+    pub worker: WorkerProcess,
     /// CPUs the worker may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
     /// NUMA policy of the worker's memory, if it was given.

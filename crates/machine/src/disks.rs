@@ -40,6 +40,21 @@ impl Disk {
         Some(counters)
     }
 
+    /// The file that names the I/O schedulers of the disk, the one in use in brackets, and that switches to the one written to it.
+    #[must_use]
+    pub fn scheduler_file(&self) -> PathBuf {
+        self.sys.join("queue/scheduler")
+    }
+
+    /// The I/O scheduler in use, `None` if the disk cannot have any.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<String> {
+        let text = fs::read_to_string(self.scheduler_file()).ok()?;
+        let in_use = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+        // Without a choice there are no brackets.
+        Some(in_use.unwrap_or(text.trim()).to_owned())
+    }
+
     /// The disks that this one is directly built on, in the order of their directories; a disk with two partitions in use appears twice.
     #[must_use]
     pub fn slaves(&self) -> Vec<Disk> {
@@ -103,6 +118,18 @@ mod tests {
         assert_eq!(name(&part).as_deref(), Some("sdb"));
         assert_eq!(name(&root.path().join("sdb")).as_deref(), Some("sdb"));
         assert_eq!(Disk::of((0, 4_000_000)), None);
+    }
+
+    #[test]
+    fn the_scheduler_in_use_is_the_one_in_brackets() {
+        let root = tempfile::tempdir().unwrap();
+        let disk = Disk::at(root.path()).unwrap();
+        assert_eq!(disk.scheduler(), None);
+        fs::create_dir(root.path().join("queue")).unwrap();
+        for text in ["none mq-deadline [bfq]\n", "bfq\n"] {
+            fs::write(disk.scheduler_file(), text).unwrap();
+            assert_eq!(disk.scheduler().as_deref(), Some("bfq"));
+        }
     }
 
     #[test]

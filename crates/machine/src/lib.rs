@@ -6,9 +6,11 @@
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
+//! - Control groups: [`IoCgroups`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
 #![forbid(unsafe_code)]
 
+mod cgroups;
 mod cpus;
 mod device_use;
 mod devices;
@@ -18,6 +20,7 @@ mod host;
 mod mounts;
 mod places;
 
+pub use cgroups::IoCgroups;
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};

@@ -50,6 +50,8 @@ pub struct Mount {
     pub file_system: String,
     /// What is mounted there.
     pub source: String,
+    /// Options of the file system, joined by commas.
+    pub options: String,
     number: DeviceNumber,
 }
 
@@ -85,7 +87,7 @@ impl Room {
     }
 }
 
-fn parse(mountinfo: &[u8]) -> Vec<Mount> {
+pub(crate) fn parse(mountinfo: &[u8]) -> Vec<Mount> {
     mountinfo.split(|&byte| byte == b'\n').filter_map(line).collect()
 }
 
@@ -99,6 +101,7 @@ fn line(line: &[u8]) -> Option<Mount> {
         point: PathBuf::from(std::ffi::OsString::from_vec(unescaped(fields.get(4)?))),
         file_system: text(dash + 1)?,
         source: text(dash + 2)?,
+        options: text(dash + 3).unwrap_or_default(),
         number: (major?, minor?),
     })
 }

@@ -14,7 +14,7 @@
 //!   - On which files: `files`, `file_names`, `sizes`.
 //!   - What is reported: `measure`, `logs`.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
-//! - `probe`, `process` (NUMA nodes), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
+//! - `probe`, `process` (NUMA nodes, control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
 
 mod as_written;
@@ -121,6 +121,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             life_cycle::resolve_wait(&mut groups.jobs, first, job);
         }
     }
+    process::check_cgroups(&groups.jobs, &groups.sections, &mut findings);
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }

@@ -7,8 +7,6 @@ use ferrio_jobfile::{Job, Opt, Options, Value};
 use crate::as_written::{chooses, inert, lacks};
 
 inert! {
-    CgroupNodelete CgroupWeight:
-        |job| lacks(job, Opt::Cgroup); "the job is in no `cgroup`";
     ErrorDump:
         |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";

@@ -1,17 +1,25 @@
-//! The worker of a job: its CPUs and NUMA nodes, its nice value and its I/O priority, and the priorities of single I/Os that engines
-//! give (`cmdprio`).
+//! The worker of a job: its name, user, locked memory and control group, its CPUs and NUMA nodes, its nice value and its I/O priority, and
+//! the priorities of single I/Os that engines give (`cmdprio`).
 
 use ferrio_job::{
-    Diagnostic, EngineKind, IoPriority, JobSpec, MemoryPolicy, NumaMode, PerDirection, Priorities,
-    PriorityShare, SetupError,
+    Cgroup, Choice as _, Diagnostic, EngineKind, IoPriority, JobSpec, MemoryPolicy, NumaMode, PerDirection,
+    PlannedJob, PlannedSection, Priorities, PriorityShare, SetupError, WorkerProcess,
 };
 use ferrio_jobfile::{Job, NodeList, NodeNumbers, Opt, Options, PrioritySplit};
-use ferrio_machine::{Machine, NumaNode};
+use ferrio_machine::{IoCgroups, Machine, NumaNode};
 
 use crate::as_written::{asks, inert, lacks, name, note, place, refuse};
 use crate::findings::Findings;
 
+/// Memory that `lockmem` leaves to everybody else, MiB.
+const UNLOCKED_MIB: u64 = 128;
+
 inert! {
+    CgroupNodelete CgroupWeight:
+        |job| lacks(job, Opt::Cgroup); "the job is in no `cgroup`";
+    Ioscheduler:
+        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::is_diskless);
+        "this engine does no I/O on disks";
     CpusAllowedPolicy:
         |job| lacks(job, Opt::CpusAllowed) && lacks(job, Opt::Cpumask);
         "the job may run on all CPUs without `cpus_allowed`";
@@ -23,23 +31,127 @@ inert! {
         "no I/O has that priority without `cmdprio_percentage` or `cmdprio_bssplit`";
 }
 
-/// The CPUs and the nice value of the worker, and all priorities; without those of single I/Os if [`check_priorities`] rejects them.
+/// The worker, its CPUs and nice value, and all priorities; without those of single I/Os if [`check_priorities`] rejects them.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.cpus_allowed = job.options.value(Opt::CpusAllowed);
+    spec.worker = worker(&job.options);
+    spec.cpus_allowed = match job.options.last_of(&CPUS) {
+        Some(given) if given.opt == Opt::Cpumask => {
+            let mask: u32 = job.options.value(Opt::Cpumask);
+            (0..u32::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()
+        }
+        _ => job.options.value(Opt::CpusAllowed),
+    };
     spec.nice = i32::try_from(job.options.value::<i64>(Opt::Nice)).unwrap_or(0);
     let shares = names(spec.engine).and_then(|names| shares(job, &names).ok()).unwrap_or_default();
     spec.priorities = Priorities { own: own_priority(&job.options), shares };
 }
 
+/// Two ways to write the CPUs of a job; the last one counts.
+const CPUS: [Opt; 2] = [Opt::CpusAllowed, Opt::Cpumask];
+
+fn worker(options: &Options) -> WorkerProcess {
+    // -1, which is also the largest number of 32 bits, is no user to the kernel: it means `unchanged`.
+    let id = |opt| options.if_given::<u32>(opt).filter(|&id| id != u32::MAX);
+    let text = |opt| options.text(opt).filter(|text| !text.is_empty()).map(str::to_owned);
+    WorkerProcess {
+        comm: text(Opt::Comm),
+        uid: id(Opt::Uid),
+        gid: id(Opt::Gid),
+        lockmem: options.value(Opt::Lockmem),
+        io_scheduler: text(Opt::Ioscheduler),
+        cgroup: text(Opt::Cgroup).map(|name| Cgroup {
+            name,
+            weight: options.if_given::<u32>(Opt::CgroupWeight),
+            keep: options.value(Opt::CgroupNodelete),
+        }),
+    }
+}
+
 /// Rules about the resolved job.
-pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: &mut Findings) {
+    check_cpus(job, spec, machine, findings);
+    keep_off_the_clock(job, spec, machine, findings);
+    let most = machine.memory_mib.saturating_sub(UNLOCKED_MIB) << 20;
+    if spec.worker.lockmem > most {
+        spec.worker.lockmem = most;
+        let message = format!("limiting mlocked memory to {}MiB", most >> 20);
+        findings.note(note(job, &[Opt::Lockmem], "lockmem-limited", message));
+    }
+}
+
+/// `gtod_cpu`: the job leaves this CPU alone. fio has a thread there that publishes the time; the clock of a worker needs none.
+fn keep_off_the_clock(job: &Job, spec: &mut JobSpec, machine: &Machine, findings: &mut Findings) {
+    let Some(cpu) = job.options.if_given::<u32>(Opt::GtodCpu) else { return };
     let max = machine.cpus.saturating_sub(1);
-    for (opt, cpus) in
-        [(Opt::CpusAllowed, &spec.cpus_allowed), (Opt::LogCompressionCpus, &spec.logs.writer_cpus)]
-    {
-        if !job.options.is_given(opt) {
-            continue;
+    if cpu > max {
+        let message = format!("CPU {cpu} too large (max={max})");
+        return refuse(
+            findings,
+            job,
+            &[Opt::GtodCpu],
+            "no-such-cpu",
+            message,
+            "name a CPU that this machine has",
+        );
+    }
+    if !CPUS.iter().any(|&opt| job.options.is_given(opt)) {
+        let message = format!(
+            "gtod_cpu={cpu} reserves nothing: no thread publishes the time, as each job reads a clock that costs a few ns,              and the CPU is only removed from `cpus_allowed` or `cpumask`"
+        );
+        return findings.note(note(job, &[Opt::GtodCpu], "clock-needs-no-cpu", message));
+    }
+    spec.cpus_allowed.retain(|&allowed| allowed != cpu);
+    if spec.cpus_allowed.is_empty() && findings.is_fine() {
+        let message = format!("gtod_cpu={cpu} leaves the job no CPU to run on");
+        refuse(findings, job, &[Opt::GtodCpu], "no-such-cpu", message, "allow it another CPU");
+    }
+}
+
+/// Jobs that run together must agree on their control groups: one group has one weight, and in version 2 the I/O of a process
+/// belongs to one group.
+pub(crate) fn check_cgroups(jobs: &[PlannedJob], sections: &[PlannedSection], findings: &mut Findings) {
+    if jobs.iter().any(|job| job.spec.worker.cgroup.is_some()) {
+        let per_thread = IoCgroups::mounted().is_none_or(|groups| groups.per_thread);
+        check_cgroups_of(jobs, sections, per_thread, findings);
+    }
+}
+
+fn check_cgroups_of(
+    jobs: &[PlannedJob],
+    sections: &[PlannedSection],
+    per_thread: bool,
+    findings: &mut Findings,
+) {
+    let group = |section: &PlannedSection| jobs.get(section.jobs.start)?.spec.worker.cgroup.as_ref();
+    for (at, section) in sections.iter().enumerate() {
+        let together = sections[..at].iter().filter(|other| other.phase == section.phase);
+        for other in together {
+            let message = match (group(other), group(section)) {
+                (Some(a), Some(b)) if a.name == b.name && a.weight != b.weight => format!(
+                    "the jobs {} and {} give the cgroup {} different weights",
+                    other.name, section.name, a.name
+                ),
+                (a, b) if !per_thread && a.map(|group| &group.name) != b.map(|group| &group.name) => format!(
+                    "the jobs {} and {} run at the same time in different cgroups, but version 2 of control groups \
+                     accounts all I/O of a process in one of them",
+                    other.name, section.name
+                ),
+                _ => continue,
+            };
+            let help = "name the same cgroup and weight in both, separate them with `stonewall`, or run them in two programs";
+            let problem = Diagnostic::error(message, section.origin.clone()).code("cgroup-conflict");
+            findings.refuse(problem.help(help).job(&section.name));
+            break;
         }
+    }
+}
+
+fn check_cpus(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
+    let max = machine.cpus.saturating_sub(1);
+    let cpus = job.options.last_of(&CPUS).map(|given| (given.opt, &spec.cpus_allowed));
+    let writer = job.options.is_given(Opt::LogCompressionCpus);
+    let writer = writer.then_some((Opt::LogCompressionCpus, &spec.logs.writer_cpus));
+    for (opt, cpus) in cpus.into_iter().chain(writer) {
         let message = match cpus.iter().find(|&&cpu| cpu > max) {
             Some(cpu) => format!("CPU {cpu} too large (max={max})"),
             None if cpus.is_empty() => "the list names no CPU".to_owned(),
@@ -71,9 +183,11 @@ pub(crate) fn place_on_nodes(job: &Job, spec: &mut JobSpec, machine: &Machine, f
             Err(message) => refuse(Opt::NumaMemPolicy, message),
         }
     }
-    if job.options.is_given(Opt::NumaCpuNodes) && job.options.is_given(Opt::CpusAllowed) {
-        let text = format!("{}: numa_cpu_nodes decides where the job runs, not cpus_allowed", job.name);
-        findings.note(note(job, &[Opt::CpusAllowed], "cpus-overridden", text));
+    let cpus = job.options.last_of(&CPUS).filter(|_| job.options.is_given(Opt::NumaCpuNodes));
+    if let Some(given) = cpus {
+        let option = given.opt.row().name;
+        let text = format!("{}: numa_cpu_nodes decides where the job runs, not {option}", job.name);
+        findings.note(note(job, &[given.opt], "cpus-overridden", text));
     }
 }
 
@@ -286,6 +400,78 @@ mod tests {
         assert!(matches!(spec.memory_policy, Some(MemoryPolicy::Bind(ids)) if !ids.is_empty()));
         let job = "[a]\nioengine=null\nsize=4k\nnuma_cpu_nodes=1023\n";
         assert!(refusals(job)[0].starts_with("there is no NUMA node 1023"), "{:?}", refusals(job));
+    }
+
+    #[test]
+    fn a_worker_has_the_name_and_user_and_group_that_are_given() {
+        assert_eq!(spec_of(&null("")).worker, WorkerProcess::default());
+        let text =
+            "comm=reader\nuid=65534\ngid=0\nlockmem=1m\ncgroup=slow\ncgroup_weight=250\ncgroup_nodelete=1\n";
+        let want = WorkerProcess {
+            comm: Some("reader".to_owned()),
+            uid: Some(65534),
+            gid: Some(0),
+            lockmem: 1 << 20,
+            io_scheduler: None,
+            cgroup: Some(Cgroup { name: "slow".to_owned(), weight: Some(250), keep: true }),
+        };
+        assert_eq!(spec_of(&null(text)).worker, want);
+        assert_eq!(spec_of(&null("uid=4294967295\n")).worker.uid, None, "as -1: unchanged");
+        let scheduler = spec_of("[a]\nsize=4k\nioscheduler=bfq\n").worker.io_scheduler;
+        assert_eq!(scheduler.as_deref(), Some("bfq"));
+    }
+
+    #[test]
+    fn locked_memory_leaves_some_to_the_machine() {
+        // The machine of these tests has 1 GiB.
+        let plan = plan_of(&null("lockmem=100g\n")).unwrap();
+        assert_eq!(plan.jobs[0].spec.worker.lockmem, 896 << 20);
+        assert_eq!(plan.diagnostics[0].message, "limiting mlocked memory to 896MiB");
+    }
+
+    #[test]
+    fn a_mask_names_cpus_by_its_bits_and_the_last_list_or_mask_counts() {
+        let cpus = |text: &str| spec_of(&null(text)).cpus_allowed;
+        assert_eq!(cpus("cpumask=5\n"), [0, 2]);
+        assert_eq!(cpus("cpus_allowed=3\ncpumask=2\n"), [1]);
+        assert_eq!(cpus("cpumask=2\ncpus_allowed=3\n"), [3]);
+        assert_eq!(refusals(&null("cpumask=16\n")), ["CPU 4 too large (max=3)"]);
+        assert_eq!(refusals(&null("cpumask=0\n")), ["the list names no CPU"]);
+        let plan = plan_of(&null("cpumask=3\ncpus_allowed_policy=split\nnumjobs=3\n")).unwrap();
+        let each: Vec<_> = plan.jobs.iter().map(|job| job.spec.cpus_allowed[0]).collect();
+        assert_eq!(each, [0, 1, 0]);
+    }
+
+    #[test]
+    fn the_cpu_of_the_clock_is_taken_from_the_cpus_of_the_job() {
+        assert_eq!(spec_of(&null("cpus_allowed=0-2\ngtod_cpu=1\n")).cpus_allowed, [0, 2]);
+        assert_eq!(
+            refusals(&null("cpumask=2\ngtod_cpu=1\n")),
+            ["gtod_cpu=1 leaves the job no CPU to run on"]
+        );
+        assert_eq!(refusals(&null("gtod_cpu=9\n")), ["CPU 9 too large (max=3)"]);
+        let plan = plan_of(&null("gtod_cpu=1\n")).unwrap();
+        assert!(plan.jobs[0].spec.cpus_allowed.is_empty());
+        assert_eq!(plan.diagnostics[0].code, "clock-needs-no-cpu");
+    }
+
+    #[test]
+    fn jobs_that_run_together_agree_on_their_cgroups() {
+        let conflicts = |text: &str, per_thread| {
+            let plan = plan_of(&format!("[global]\nioengine=null\nsize=4k\n{text}")).unwrap();
+            let mut findings = Findings::default();
+            check_cgroups_of(&plan.jobs, &plan.sections, per_thread, &mut findings);
+            findings.into_problems().len()
+        };
+        let different = "[a]\ncgroup=x\n[b]\ncgroup=y\n";
+        assert_eq!((conflicts(different, true), conflicts(different, false)), (0, 1));
+        assert_eq!(conflicts("[a]\ncgroup=x\n[b]\n", false), 1, "no group is another group");
+        assert_eq!(conflicts("[a]\ncgroup=x\n[b]\nstonewall\ncgroup=y\n", false), 0);
+        assert_eq!(conflicts("cgroup=x\n[a]\nnumjobs=2\n[b]\n", false), 0);
+        let weights =
+            "[global]\nioengine=null\nsize=4k\ncgroup=x\n[a]\ncgroup_weight=100\n[b]\ncgroup_weight=200\n";
+        let want = "the jobs a and b give the cgroup x different weights";
+        assert_eq!(refusals(weights), [want]);
     }
 
     #[test]

@@ -177,18 +177,15 @@ mod tests {
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
-        let text = "[global]\nioengine=null\nsize=4k\nioscheduler=none\n[a]\n[b]\n";
-        assert_eq!(refusals(text), ["option `ioscheduler` is not implemented yet"]);
+        let text = "[global]\nioengine=null\nsize=4k\nread_iolog=x\n[a]\n[b]\n";
+        assert_eq!(refusals(text), ["option `read_iolog` is not implemented yet"]);
     }
 
     #[test]
     fn a_refusal_says_what_the_option_would_have_done_and_what_to_do() {
-        let problem = &problems_of("[a]\nioengine=null\nsize=4k\nlockmem=1m\n")[0];
-        assert_eq!(problem.message, "option `lockmem` is not implemented yet");
-        assert_eq!(
-            problem.label,
-            "its purpose: Pin this much memory in each worker, to simulate a smaller machine"
-        );
+        let problem = &problems_of("[a]\nioengine=null\nsize=4k\nverify=md5\nverify_dump=1\n")[0];
+        assert_eq!(problem.message, "option `verify_dump` is not implemented yet");
+        assert_eq!(problem.label, "its purpose: Save expected and received data of a bad block to files");
         let want = "remove the option to run the job without it; only `0` is accepted";
         assert_eq!(problem.help.as_deref(), Some(want));
     }

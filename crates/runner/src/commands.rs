@@ -2,7 +2,9 @@
 //! and after it.
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
-//! input, standard output and standard error in one place. Those of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
+//! input, standard output and standard error in one place. It inherits user, nice value, CPUs and control group of the thread that starts
+//! it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a process group of their own.
+//! Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
 //! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
 use std::ffi::CString;
@@ -57,7 +59,18 @@ impl fmt::Display for ShellStatus {
 /// # Errors
 /// The shell cannot be started.
 pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
-    let shell = start(command, output, PosixSpawnFlags::empty())?;
+    wait(start(command, output, PosixSpawnFlags::empty())?)
+}
+
+/// The same for a command that signals of the terminal must not reach.
+///
+/// # Errors
+/// The shell cannot be started.
+fn run_apart(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
+    wait(start(command, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?)
+}
+
+fn wait(shell: Pid) -> io::Result<ShellStatus> {
     loop {
         if let Some(outcome) = look(shell, None)? {
             return Ok(outcome);
@@ -151,7 +164,7 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
 /// Runs `exec_postrun`, if there is one. The job is over, so a failure is only reported.
 pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
-    let (path, outcome) = save(context, "postrun", |file| run(command, file.as_fd()));
+    let (path, outcome) = save(context, "postrun", |file| run_apart(command, file.as_fd()));
     let message = match outcome {
         Ok(ShellStatus::Exited(0)) => return,
         Ok(outcome) => format!("exec_postrun {outcome}; its output is in {path}"),
@@ -220,6 +233,21 @@ mod tests {
         let outcome = run_unless("sleep 3600 & sleep 3600; :", file.as_fd(), || true).unwrap();
         assert_eq!(outcome, ShellStatus::Stopped);
         assert_eq!(run_unless("exit 4", file.as_fd(), || false).unwrap(), ShellStatus::Exited(4));
+    }
+
+    #[test]
+    fn commands_of_jobs_are_in_process_groups_of_their_own() {
+        let group_of = |run: &dyn Fn(&str, BorrowedFd<'_>) -> io::Result<ShellStatus>| {
+            let mut file = tempfile::tempfile().unwrap();
+            run("cut -d' ' -f5 /proc/$$/stat; echo $$", file.as_fd()).unwrap();
+            let mut text = String::new();
+            file.rewind().unwrap();
+            file.read_to_string(&mut text).unwrap();
+            let (group, shell) = text.trim().split_once('\n').unwrap();
+            group == shell
+        };
+        assert!(group_of(&run_apart) && group_of(&|command, output| run_unless(command, output, || false)));
+        assert!(!group_of(&run), "a trigger belongs to the program");
     }
 
     #[test]

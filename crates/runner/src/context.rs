@@ -9,6 +9,7 @@ use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
+use crate::cgroups::Cgroups;
 use crate::control::{Gate, JobControl};
 use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
@@ -50,6 +51,10 @@ pub(crate) struct Context<'a> {
     pub(crate) coverage: Option<Arc<Coverage>>,
     /// The locks of the files, for a job with `lockfile`.
     pub(crate) locks: Option<Arc<FileLocks>>,
+    /// The control groups of the run.
+    pub(crate) cgroups: &'a Cgroups,
+    /// Nice value of the run, to which that of the job is added.
+    pub(crate) nice: i32,
     /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.
     pub(crate) overlaps: Option<Arc<SharedRanges>>,
 }

@@ -7,10 +7,11 @@
 //!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
 //! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),
 //!   `logs` (the queue to the log writer), `failure`. For the caller: `result` (events and results).
-//! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (CPUs, priorities) and `open` (files) to the end;
+//! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
 //! - Present only in jobs that ask for it: `verification` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
-//!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`) and `wrapped` (that and `--debug`).
+//!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`), `wrapped` (that and `--debug`), `cgroups` and
+//!   `io_scheduler`.
 //! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `commands` (`exec_prerun`, `exec_postrun`, the shell).
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ pub mod result;
 pub mod trigger;
 
 mod block_states;
+mod cgroups;
 mod commands;
 mod context;
 mod control;
@@ -28,6 +30,7 @@ mod failure;
 mod file_locks;
 mod flow;
 mod io_loop;
+mod io_scheduler;
 mod iolog;
 mod layout;
 mod monitor;

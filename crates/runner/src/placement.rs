@@ -1,15 +1,23 @@
-//! Where and how a worker runs: its descriptor table, CPUs, NUMA nodes, I/O priority, nice value; and its random seeds.
+//! Where and how a worker runs: its descriptor table, user, CPUs, NUMA nodes, locked memory, I/O priority, nice value, and what the whole
+//! process has when all workers have it; and the random seeds of a worker.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 
+use ferrio_engine::LockedMemory;
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
-use ferrio_job::{IoPriority, JobSpec};
+use ferrio_job::{IoPriority, JobSpec, Plan};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
+use rustix::process::{getpriority_process, setpriority_process};
+use rustix::thread::{Gid, Uid, set_name, set_thread_gid, set_thread_groups, set_thread_uid};
 
+use crate::cgroups::Membership;
+use crate::context::Context;
 use crate::failure::Failure;
+use crate::io_scheduler;
 
 /// Root may lack the capability too, in a container.
 const NICE_REFUSED: &str =
@@ -30,11 +38,21 @@ pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// Applies the job's placement to the calling thread.
-pub(crate) fn apply(spec: &JobSpec) -> Result<(), Failure> {
+/// What a worker has beside its job, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Placement<'a> {
+    _group: Option<Membership<'a>>,
+    _locked: Option<LockedMemory>,
+}
+
+/// Places the calling worker, in fio's order: what is done first can make the rest fail, as a user who may not set priorities. The threads
+/// of engines are started later and inherit all of it.
+pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure> {
+    let spec = context.spec;
     // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
     // runs a little slower.
     let _ = unshare(CloneFlags::CLONE_FILES);
+    become_user(spec)?;
     if !spec.cpus_allowed.is_empty() {
         let cpus = spec.cpus_allowed.iter().map(|&cpu| cpu as usize);
         run_on(cpus).map_err(|e| Failure::from_io(&e, "cpu_set_affinity"))?;
@@ -42,6 +60,9 @@ pub(crate) fn apply(spec: &JobSpec) -> Result<(), Failure> {
     if let Some(policy) = &spec.memory_policy {
         set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
     }
+    let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
+    let locked = (bytes > 0).then(|| LockedMemory::lock(bytes)).transpose();
+    let locked = locked.map_err(|e| Failure::from_engine(&e))?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");
@@ -51,11 +72,77 @@ pub(crate) fn apply(spec: &JobSpec) -> Result<(), Failure> {
             }
         })?;
     }
-    if spec.nice != 0 {
-        rustix::process::nice(spec.nice)
-            .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("priority-refused", NICE_REFUSED))?;
+    let group = spec.worker.cgroup.as_ref().map(|group| context.cgroups.join(group)).transpose()?;
+    set_nice(spec, context.nice)?;
+    io_scheduler::switch(spec)?;
+    Ok(Placement { _group: group, _locked: locked })
+}
+
+/// The calling thread takes the user and the group of its job. The system calls change one thread; those of the C library would change
+/// all threads of the process. Threads and commands that the worker starts have its user.
+fn become_user(spec: &JobSpec) -> Result<(), Failure> {
+    let refused = |option: &str, errno: rustix::io::Errno| {
+        let advice = format!("`{option}` takes root: run as root, or remove the option");
+        Failure::new(errno.raw_os_error(), format!("set{option}")).note("user-refused", advice)
+    };
+    if let Some(gid) = spec.worker.gid {
+        // The other groups of the user who started the program would still open files. Without privilege they cannot be dropped.
+        let _ = set_thread_groups(&[]);
+        set_thread_gid(Gid::from_raw(gid)).map_err(|errno| refused("gid", errno))?;
     }
-    Ok(())
+    match spec.worker.uid {
+        Some(uid) => set_thread_uid(Uid::from_raw(uid)).map_err(|errno| refused("uid", errno)),
+        None => Ok(()),
+    }
+}
+
+/// The nice value that the calling thread begins with.
+pub(crate) fn nice_value() -> i32 {
+    getpriority_process(None).unwrap_or(0)
+}
+
+/// Adds the job's nice value to that of the run, which was `base`. The process may have the sum already.
+pub(crate) fn set_nice(spec: &JobSpec, base: i32) -> Result<(), Failure> {
+    if spec.nice == 0 {
+        return Ok(());
+    }
+    // As nice(2), which adds: what is out of range means the nearest value in it.
+    setpriority_process(None, (base + spec.nice).clamp(-20, 19))
+        .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("priority-refused", NICE_REFUSED))
+}
+
+/// Gives the calling thread, which is the one that others see as the process, what all jobs of the run have in common: name, nice value
+/// and I/O priority. It is a courtesy to `ps` and `ionice`: the workers have all of it themselves, and report what is refused.
+pub(crate) fn share(plan: &Plan, base: i32) {
+    let mut specs = plan.jobs.iter().map(|job| &job.spec);
+    let Some(first) = specs.next() else { return };
+    let rest: Vec<&JobSpec> = specs.collect();
+    if let Some(name) = &first.worker.comm
+        && rest.iter().all(|spec| spec.worker.comm.as_ref() == Some(name))
+        && let Ok(name) = CString::new(thread_name(name))
+    {
+        let _ = set_name(&name);
+    }
+    if let Some(priority) = first.priorities.own
+        && rest.iter().all(|spec| spec.priorities.own == Some(priority))
+    {
+        let _ = set_io_priority(priority);
+    }
+    if rest.iter().all(|spec| spec.nice == first.nice) {
+        let _ = set_nice(first, base);
+    }
+}
+
+/// At most the 15 bytes that the kernel keeps of the name of a thread, cut between characters.
+pub(crate) fn thread_name(name: &str) -> String {
+    let mut short = String::new();
+    for character in name.chars().filter(|&character| character != '\0') {
+        if short.len() + character.len_utf8() > 15 {
+            break;
+        }
+        short.push(character);
+    }
+    short
 }
 
 /// What to do about an I/O priority that the kernel refused with `errno`.
@@ -79,4 +166,29 @@ pub(crate) fn entropy() -> [u64; SEEDS] {
         let _ = source.read_exact(bytes.as_flattened_mut());
     }
     bytes.map(u64::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_thread_is_cut_at_15_bytes_between_characters() {
+        assert_eq!(thread_name("worker7"), "worker7");
+        assert_eq!(thread_name("averyverylongcommname"), "averyverylongco");
+        assert_eq!(thread_name("abcdefghijklmn\u{e9}"), "abcdefghijklmn");
+        assert_eq!(thread_name("a\0b"), "ab");
+    }
+
+    #[test]
+    fn a_nice_value_is_added_once_however_often_it_is_set() {
+        let worker = std::thread::spawn(|| {
+            let base = nice_value();
+            let spec = JobSpec { nice: 1, ..JobSpec::default() };
+            let set = || set_nice(&spec, base).map(|()| nice_value() - base);
+            (set().unwrap(), set().unwrap())
+        });
+        let grown = worker.join().unwrap();
+        assert!(grown == (1, 1) || nice_value() == 19, "{grown:?}");
+    }
 }

@@ -21,6 +21,7 @@ use ferrio_stats::{Clock, TickSource};
 use ferrio_workload::{LayoutContent, startdelay};
 use log::debug;
 
+use crate::cgroups::Cgroups;
 use crate::context::{Context, Message};
 use crate::control::{Gate, JobControl, Opener};
 use crate::disk::Disks;
@@ -105,6 +106,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
             ScheduledJob { entropy: placement::entropy(), progress, ..ScheduledJob::default() }
         })
         .collect();
+    let cgroups = Cgroups::of(plan);
     let mut run = Run {
         plan,
         observer,
@@ -122,6 +124,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
         locks: FileLocks::of(plan),
+        cgroups: &cgroups,
+        nice: placement::nice_value(),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         logs: options.logs.clone(),
@@ -137,6 +141,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         began: Instant::now(),
     };
     run.set_up();
+    // Not before: files are laid out with the priority of the caller.
+    placement::share(plan, run.nice);
     run.disks = Disks::find(plan);
     let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
     run.started = SystemTime::now();
@@ -406,9 +412,11 @@ impl<'a> Run<'a, '_> {
                 progress: self.jobs[index].progress.clone(),
                 coverage: self.jobs[index].coverage.take(),
                 locks: self.locks[index].clone(),
+                cgroups: self.cgroups,
+                nice: self.nice,
                 overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
             };
-            let name = spec.name.chars().take(15).filter(|c| *c != '\0').collect();
+            let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             match thread.spawn_scoped(scope, move || registry::run(context)) {
                 Ok(_) => {

@@ -75,7 +75,7 @@ fn work<E: Engine>(
     let Context { spec, control, .. } = *context;
     let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
-    placement::apply(spec)?;
+    let _placement = placement::apply(context)?;
     if !spec.create_serialize {
         let mut content =
             LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;

@@ -108,13 +108,13 @@ fn a_removed_option() {
 
 #[test]
 fn an_option_without_implementation() {
-    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nlockmem=1m\n"), @"
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nverify=md5\nverify_dump=1\n"), @"
     [unimplemented-value]
-    error: option `lockmem` is not implemented yet
-     --> x.fio:4:9
+    error: option `verify_dump` is not implemented yet
+     --> x.fio:5:13
       |
-    4 | lockmem=1m
-      |         ^^ its purpose: Pin this much memory in each worker, to simulate a smaller machine
+    5 | verify_dump=1
+      |             ^ its purpose: Save expected and received data of a bad block to files
       |
       = help: remove the option to run the job without it; only `0` is accepted
     ");

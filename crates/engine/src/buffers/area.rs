@@ -105,8 +105,13 @@ impl Area {
 
 impl MappedMemory {
     /// Private memory. With huge pages `length` is a multiple of the page.
-    fn anonymous(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
+    pub(super) fn anonymous(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
         Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags, -1)
+    }
+
+    /// Its first byte and its length.
+    pub(super) fn range(&self) -> (NonNull<u8>, usize) {
+        (self.start, self.length)
     }
 
     /// The beginning of a file that has at least `length` bytes. `kind` is MAP_PRIVATE or MAP_SHARED.

@@ -177,9 +177,12 @@ subjects! {
         "empty-log": "note: a log stays empty, or its counts are all 0, because the job does not measure what it records";
         "histograms-stored-as-text": "note: `log_store_compressed` does not compress logs of histograms";
         "iodepth-sync-engine": "note: `iodepth` above 1 with an engine that has one I/O in flight";
-        "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed`";
+        "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed` or `cpumask`";
+        "clock-needs-no-cpu": "note: `gtod_cpu` without `cpus_allowed` or `cpumask` changes nothing";
+        "lockmem-limited": "note: `lockmem` is more memory than can be locked";
+        "cgroup-conflict": "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets": "`log_issue_time` is used without `write_lat_log` and `log_offset`";
-        "no-such-cpu": "`cpus_allowed` or `log_compression_cpus` names a CPU that does not exist, or none";
+        "no-such-cpu": "an option names a CPU that does not exist, or none";
         "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
     }
     "Command line" {
@@ -241,6 +244,9 @@ subjects! {
         "random-map-dropped": "there is no memory for the random map, so blocks may repeat";
         "blocks-not-followed": "there is no memory to track the blocks of `block_error_percentiles`";
         "priority-refused": "an I/O priority or nice value needs a privilege or a newer kernel";
+        "user-refused": "the program may not change to the user or group of `uid` or `gid`";
+        "cgroup-failed": "the `cgroup` of a job cannot be made or joined";
+        "io-scheduler-failed": "the `ioscheduler` of a disk cannot be set";
         "command-output": "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed": "`exec_prerun` or `exec_postrun` failed or cannot be run";
         "iolog-not-written": "the I/O log of `write_iolog` cannot be written";

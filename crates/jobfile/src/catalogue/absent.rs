@@ -46,7 +46,6 @@ pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
     row.choices.iter().filter_map(|choice| Some((choice.word, absent_word(row.opt, choice.word)?))).collect()
 }
 
-pub(super) const CGROUP: &str = "it needs version 1 of control groups, which current systems no longer have; use `systemd-run --scope` with limits instead";
 pub(super) const CUDA: &str = "buffers in GPU memory need CUDA, which ferrio is not linked with";
 pub(super) const UNTORN: &str =
     "untorn writes need a device and a file system that support them, and no engine of ferrio requests them";

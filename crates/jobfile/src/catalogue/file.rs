@@ -52,7 +52,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Overwrite: "overwrite", Bool, Plain, default "0";
             Works; "Lay out the file before writing, so writes overwrite existing blocks";
         Ioscheduler: "ioscheduler", Str, Plain;
-            NotYet; "Set the block device's I/O scheduler before the job starts";
+            Works; "Set the block device's I/O scheduler before the job starts";
         CreateSerialize: "create_serialize", Bool, Plain, default "1";
             Works; "Create files one job at a time before starting";
         CreateFsync: "create_fsync", Bool, Plain, default "1";

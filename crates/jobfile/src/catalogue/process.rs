@@ -1,6 +1,5 @@
 //! The job among the others: description, run time, grouping, errors, CPUs, priorities.
 
-use crate::catalogue::absent;
 use crate::catalogue::macros::rows;
 use crate::catalogue::row::OptionRow;
 
@@ -13,7 +12,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WaitFor: "wait_for", Str, Plain;
             Works; "Start only after every clone of the named job has exited";
         Comm: "comm", Str, Plain;
-            NotYet; "Process or thread name of the worker";
+            Works; "Name of the worker's thread; 15 bytes of it are kept";
     }
     [Core; "general" / "runtime"] {
         Loops: "loops", Int, Count, default "1", max 4294967295;
@@ -45,7 +44,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Clocksource: "clocksource", Enum, Plain, of ClockSource;
             Works; "Clock used for all timing";
         GtodCpu: "gtod_cpu", Int, Plain, max 4294967295;
-            NotYet; "Dedicate a CPU to reading the clock for all jobs";
+            Works; "Keep the job off this CPU; the clock needs no CPU of its own";
     }
     [Core; "general" / "none"] {
         ExecPrerun: "exec_prerun", Str, Plain;
@@ -53,7 +52,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ExecPostrun: "exec_postrun", Str, Plain;
             Works; "Shell command run after the job";
         Lockmem: "lockmem", Size, Bytes, default "0";
-            OnlyOff(&["0"]); "Pin this much memory in each worker, to simulate a smaller machine";
+            Works; "Pin this much memory in each worker, to simulate a smaller machine";
         NumaCpuNodes: "numa_cpu_nodes", NodeList, Plain;
             Works; "Run on the CPUs of these NUMA nodes";
         NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, of NumaMode;
@@ -69,15 +68,15 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Priohint: "priohint", Int, Plain, max 1023;
             Works; "I/O priority hint, for example a command duration limit index";
         Cpumask: "cpumask", Int, Plain, max 4294967295;
-            NotYet; "Bit mask of CPUs for the job";
+            Works; "Bit mask of CPUs for the job; 5 means the CPUs 0 and 2";
         CpusAllowed: "cpus_allowed", CpuList, Plain;
             Works; "CPUs for the job, as a comma list with ranges";
         CpusAllowedPolicy: "cpus_allowed_policy", Enum, Plain, of CpusAllowedPolicy, default "", under "cpus_allowed";
             Works; "Give all jobs the whole set, or one CPU each";
         Uid: "uid", Int, Plain, max 4294967295;
-            NotYet; "setuid before running";
+            Works; "User that the worker becomes before its I/O";
         Gid: "gid", Int, Plain, max 4294967295;
-            NotYet; "setgid before running";
+            Works; "Group that the worker changes to before its I/O";
     }
     [Core; "general" / "process"] {
         Exitall: "exitall", Flag, Plain;
@@ -103,10 +102,10 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     }
     [Core; "general" / "cgroup"] {
         Cgroup: "cgroup", Str, Plain;
-            Unavailable(absent::CGROUP); "Create and join this cgroup";
+            Works; "Create and join this cgroup";
         CgroupNodelete: "cgroup_nodelete", Bool, Plain, default "0", under "cgroup";
-            Unavailable(absent::CGROUP); "Keep the cgroup after the run";
+            Works; "Keep the cgroup after the run";
         CgroupWeight: "cgroup_weight", Int, Plain, min 100, max 1000, under "cgroup";
-            Unavailable(absent::CGROUP); "blkio weight of the cgroup";
+            Works; "I/O weight of the cgroup";
     }
 };

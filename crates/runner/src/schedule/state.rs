@@ -11,6 +11,7 @@ use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use super::due_reports::DueReports;
+use crate::cgroups::Cgroups;
 use crate::context::Snapshot;
 use crate::control::JobControl;
 use crate::disk::Disks;
@@ -67,6 +68,9 @@ pub(super) struct Run<'a, 'o> {
     pub(super) overlaps: Option<Arc<SharedRanges>>,
     /// Per job.
     pub(super) locks: Vec<Option<Arc<FileLocks>>>,
+    pub(super) cgroups: &'a Cgroups,
+    /// Nice value of the process before the run.
+    pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,
     pub(super) totals: Totals,
     pub(super) logs: Option<LogSender>,

@@ -15,6 +15,7 @@ use ferrio_workload::SEEDS;
 use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
+use crate::cgroups::Cgroups;
 use crate::control::{Gate, JobControl};
 use crate::flow::Flows;
 use crate::timing::SharedRamp;
@@ -74,7 +75,10 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
     let gate = Arc::new(Gate::default());
     gate.open();
     let plan = plan([spec.clone()]);
+    let cgroups = Cgroups::of(&plan);
     let context = Context {
+        cgroups: &cgroups,
+        nice: placement::nice_value(),
         flow: Flows::new(&plan).member(0).cloned(),
         ramp: SharedRamp::of(&plan).remove(0),
         index: 0,

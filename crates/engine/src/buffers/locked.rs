@@ -1,0 +1,71 @@
+//! Memory that is locked to take it from the machine (`lockmem`). No I/O uses it.
+
+use std::io;
+
+use super::area::MappedMemory;
+use crate::EngineError;
+
+/// Locked memory, given back when this is dropped.
+#[derive(Debug)]
+pub struct LockedMemory {
+    _memory: MappedMemory,
+}
+
+impl LockedMemory {
+    /// Locks `bytes` of memory, page by page.
+    ///
+    /// # Errors
+    /// mlock(2)'s error, with advice: ENOMEM or EPERM beyond RLIMIT_MEMLOCK, ENOMEM when there is not as much memory.
+    pub fn lock(bytes: usize) -> Result<Self, EngineError> {
+        let memory = MappedMemory::anonymous(bytes, libc::MAP_NORESERVE)?;
+        memory.lock().map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
+        Ok(LockedMemory { _memory: memory })
+    }
+}
+
+fn advice(errno: i32) -> Option<&'static str> {
+    let beyond_the_limit = [libc::ENOMEM, libc::EPERM, libc::EAGAIN].contains(&errno);
+    beyond_the_limit.then_some(
+        "lockmem needs as much free memory in each job, and a limit of locked memory that allows it: raise it \
+         (`ulimit -l unlimited`), or ask for less",
+    )
+}
+
+impl MappedMemory {
+    fn lock(&self) -> io::Result<()> {
+        let (start, length) = self.range();
+        // SAFETY: the range is the whole mapping that `self` owns; locking changes no contents. Unmapping unlocks it.
+        if unsafe { libc::mlock(start.as_ptr().cast(), length) } == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Locked memory of this process, KiB.
+    fn locked_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    #[test]
+    fn memory_is_locked_until_it_is_dropped() {
+        let before = locked_kib();
+        let memory = LockedMemory::lock(64 << 10).unwrap();
+        assert_eq!(locked_kib(), before + 64);
+        drop(memory);
+        assert_eq!(locked_kib(), before);
+    }
+
+    #[test]
+    fn more_than_the_machine_has_is_an_error_with_advice() {
+        let error = LockedMemory::lock(1 << 50).unwrap_err();
+        assert_eq!(error.errno(), libc::ENOMEM);
+    }
+}

@@ -1,0 +1,78 @@
+//! Switches the I/O scheduler of the disks under a job's files (`ioscheduler`). It stays switched after the run, as with fio.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use ferrio_job::{FileKind, JobSpec};
+use ferrio_machine::{Disk, storage_device};
+
+use crate::failure::Failure;
+
+/// Switches all disks that the job's files are on. Files without a disk (tmpfs, network file systems) have no scheduler to switch.
+///
+/// # Errors
+/// The user may not switch it, or a disk does not have this scheduler.
+pub(crate) fn switch(spec: &JobSpec) -> Result<(), Failure> {
+    let Some(wanted) = &spec.worker.io_scheduler else { return Ok(()) };
+    let files = spec.files.iter().filter(|file| matches!(file.kind, FileKind::Block | FileKind::Regular));
+    let devices: BTreeSet<_> = files.filter_map(|file| storage_device(&file.path)).collect();
+    devices.into_iter().filter_map(Disk::of).try_for_each(|disk| switch_disk(&disk, wanted))
+}
+
+/// A stacked device passes its I/O on: the disks below it have the schedulers.
+fn switch_disk(disk: &Disk, wanted: &str) -> Result<(), Failure> {
+    let below = disk.slaves();
+    if !below.is_empty() {
+        return below.iter().try_for_each(|disk| switch_disk(disk, wanted));
+    }
+    let file = disk.scheduler_file();
+    let mut open = OpenOptions::new().write(true).open(&file).map_err(|e| {
+        let advice = format!(
+            "{} cannot be written, which takes root: run as root, or remove `ioscheduler`",
+            file.display()
+        );
+        Failure::from_io(&e, "fopen iosched").note("io-scheduler-failed", advice)
+    })?;
+    // An unknown name is an error of the write, or none: what counts is the scheduler in use afterwards.
+    let _ = open.write_all(wanted.as_bytes());
+    if disk.scheduler().as_deref() == Some(wanted) {
+        return Ok(());
+    }
+    let there = std::fs::read_to_string(&file).unwrap_or_default();
+    Err(Failure::new(libc::EINVAL, "iosched_switch")
+        .note("io-scheduler-failed", format!("unable to set io scheduler to {wanted}"))
+        .note("io-scheduler-failed", format!("{} has {}", disk.name, there.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A disk with a file of schedulers that keeps what is written to it, as the kernel's does with a known name.
+    fn disk(root: &std::path::Path, text: &str) -> Disk {
+        fs::create_dir_all(root.join("queue")).unwrap();
+        fs::write(root.join("queue/scheduler"), text).unwrap();
+        Disk::at(root).unwrap()
+    }
+
+    #[test]
+    fn the_scheduler_in_use_must_be_the_one_that_was_asked_for() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(switch_disk(&disk(root.path(), ""), "bfq").is_ok());
+        assert_eq!(fs::read_to_string(root.path().join("queue/scheduler")).unwrap(), "bfq");
+        // What is longer than the new name shows that the write did not take.
+        let failure = switch_disk(&disk(root.path(), "[none] mq-deadline"), "none2").unwrap_err();
+        assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::EINVAL, "iosched_switch"));
+        assert_eq!(failure.notes[0].message, "unable to set io scheduler to none2");
+    }
+
+    #[test]
+    fn a_disk_without_schedulers_says_so() {
+        let root = tempfile::tempdir().unwrap();
+        let failure = switch_disk(&Disk::at(root.path()).unwrap(), "bfq").unwrap_err();
+        assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::ENOENT, "fopen iosched"));
+    }
+}
