@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Character, Diagnostic, Plan};
 use ferrio_jobfile::Sources;
+use ferrio_machine::terminal_columns;
 use ferrio_report::{
     Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
     terminating,
@@ -59,6 +60,8 @@ impl Output {
         let wanted = match settings.eta {
             Eta::Always => true,
             Eta::Never => false,
+            // Debug messages come from all threads and would tear the line.
+            Eta::Auto if settings.debug.any() && settings.character == Character::Ferrio => false,
             Eta::Auto => io::stdout().is_terminal(),
         };
         let intervals = settings.interval_report.as_ref();
@@ -75,7 +78,8 @@ impl Output {
             environment: RunEnvironment::default(),
             announces,
             takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
-            live: live.then(|| LiveLine::new(settings.eta_interval, settings.eta_newline)),
+            live: live
+                .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
             live_width: 0,
             error: None,
@@ -206,7 +210,8 @@ impl Output {
             }
             Event::Interval(result) => self.write_interval(plan, result),
             Event::Progress(progress) => {
-                if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress)) {
+                let columns = terminal_columns(io::stdout());
+                if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {
                     self.show_live_line(&line);
                 }
             }

@@ -48,6 +48,7 @@ mod statistics;
 mod steadystate;
 mod support;
 mod syscalls;
+mod terminal;
 mod terse;
 mod text_report;
 mod verify;

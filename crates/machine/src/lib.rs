@@ -7,6 +7,7 @@
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
 //! - Control groups: [`IoCgroups`].
+//! - The terminal: [`terminal_columns`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,7 @@ mod files;
 mod host;
 mod mounts;
 mod places;
+mod terminal;
 
 pub use cgroups::IoCgroups;
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
@@ -29,3 +31,4 @@ pub use files::{DirectIo, block_device_bytes};
 pub use host::{Host, HugePagePool, Machine, Resources, clock_source, has_clock, open_file_limits};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
+pub use terminal::terminal_columns;

@@ -6,7 +6,7 @@ mod ferrio;
 
 use std::time::Duration;
 
-use ferrio_job::{Plan, UnifiedReporting};
+use ferrio_job::{Character, Plan, UnifiedReporting};
 use ferrio_runner::{DiskUsage, Idleness, RunResult};
 use ferrio_stats::DirectionStats;
 use jiff::Zoned;
@@ -112,7 +112,7 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
 /// Seconds that the run will still take: like fio's, those of the whole run, not of one job.
 fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
     match &result.progress {
-        Some(progress) => remaining(plan, progress).unwrap_or(ETA_UNKNOWN),
+        Some(progress) => remaining(plan, progress, Character::Fio).unwrap_or(ETA_UNKNOWN),
         None if elapsed < ETA_AFTER_SECONDS => ETA_UNKNOWN,
         None => 0,
     }

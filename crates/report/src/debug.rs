@@ -112,6 +112,12 @@ impl DebugOptions {
         self.notes.push(Diagnostic::note(message).code("debug"));
     }
 
+    /// True if messages of any class are wanted.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.classes != 0
+    }
+
     /// Notes about the choice itself.
     #[must_use]
     pub fn notes(&self) -> &[Diagnostic] {

@@ -1,8 +1,8 @@
-//! Estimates the remaining time of a run as fio does: in whole seconds, pessimistically, and not in the first seconds.
+//! Estimates the remaining time of a run as fio does, in whole seconds.
 
 use std::time::Duration;
 
-use ferrio_job::{Direction, JobSpec, Plan, ReadWrite};
+use ferrio_job::{Character, Direction, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 /// fio gives no estimate before this many seconds.
@@ -17,14 +17,16 @@ pub(crate) fn seconds(elapsed: Duration) -> u64 {
     u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX).max(u64::from(!elapsed.is_zero()))
 }
 
-/// Seconds until the last job ends, or the first one with `exitall`; `None` in the first seconds of a run.
-pub(crate) fn remaining(plan: &Plan, progress: &Progress) -> Option<u64> {
-    if seconds(progress.elapsed) < ETA_AFTER_SECONDS {
+/// Seconds until the last job ends, or the first one with `exitall`. fio has no estimate in the first seconds of a run, and lets the run
+/// time of jobs that have ended extend that of others.
+pub(crate) fn remaining(plan: &Plan, progress: &Progress, character: Character) -> Option<u64> {
+    let is_fio = character == Character::Fio;
+    if is_fio && seconds(progress.elapsed) < ETA_AFTER_SECONDS {
         return None;
     }
     let jobs = || plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs);
     let ended: u64 =
-        jobs().filter(|(_, job)| has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
+        jobs().filter(|(_, job)| is_fio && has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
     let (mut longest, mut shortest, mut waiting) = (0, None, 0u64);
     for (spec, job) in jobs() {
         let eta = job_remaining(spec, job, ended);
@@ -58,7 +60,7 @@ fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     }
 }
 
-/// Estimated from the share done so far, and limited by the run time plus the time of jobs that have ended, as in fio. The run time
+/// Estimated from the share done so far, and limited by the run time plus, in fio, the time of jobs that have ended. The run time
 /// begins after the ramp; bytes moved in the ramp count for the size.
 fn running_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
     let runtime = spec.limits.runtime.as_secs();
@@ -149,7 +151,11 @@ mod tests {
 
     fn remaining_of(specs: &[JobSpec], elapsed: u64, jobs: &[JobProgress]) -> Option<u64> {
         let plan = plan(specs.iter().cloned());
-        remaining(&plan, &Progress { elapsed: Duration::from_secs(elapsed), jobs: jobs.to_vec() })
+        remaining(
+            &plan,
+            &Progress { elapsed: Duration::from_secs(elapsed), jobs: jobs.to_vec() },
+            Character::Fio,
+        )
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! The live line: what all jobs are doing, rewritten in place while they run.
 //!
-//! [`LiveLine`] decides when a line is due and keeps the counters of the previous line, from which rates are computed. Time comes with
-//! each call; nothing here reads a clock or writes to a terminal.
+//! [`LiveLine`] decides when a line is due and keeps the counters of the previous line, from which rates are computed. Time and the width
+//! of the terminal come with each call; nothing here reads a clock or writes to a terminal.
+//!
+//! fio's line has only the number of jobs and files until the remaining time can be estimated, after three seconds, and no rates in a ramp.
+//! ferrio's line has the states of jobs and the rates from the first line on, marks a ramp, and leaves out parts that a narrow terminal
+//! has no room for.
 
+use std::fmt;
 use std::time::Duration;
 
-use ferrio_job::{Direction, JobSpec, Plan, ReadWrite, Units};
+use ferrio_job::{Character, Direction, JobSpec, Plan, ReadWrite, Units};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::eta;
@@ -17,11 +22,12 @@ const FIGURES: u8 = 4;
 /// Composes the live line of one run.
 #[derive(Debug)]
 pub struct LiveLine {
+    character: Character,
     interval: Duration,
     newline: Option<Duration>,
-    /// The totals that rates are measured from: those of the last line, or of the start until something was moved.
+    /// The totals that rates are measured from: those of the last line; with fio, of the start until something was moved.
     from: LiveTotals,
-    /// Length of the last complete line, which a shorter one must overwrite.
+    /// Characters of the last line, with fio of the last complete one, which a shorter one must overwrite.
     length: usize,
     percent_shown: bool,
     /// Start of the time until the next newline.
@@ -59,8 +65,9 @@ impl LiveLine {
     /// Makes a line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`), one line is kept whenever that
     /// much time has passed.
     #[must_use]
-    pub fn new(interval: Duration, newline: Option<Duration>) -> Self {
+    pub fn new(character: Character, interval: Duration, newline: Option<Duration>) -> Self {
         LiveLine {
+            character,
             interval,
             newline,
             from: LiveTotals::default(),
@@ -71,23 +78,32 @@ impl LiveLine {
         }
     }
 
-    /// The text to print now, carriage return included; `None` if no line is due or all jobs have ended.
-    pub fn update(&mut self, plan: &Plan, progress: &Progress) -> Option<String> {
+    /// The text to print now, carriage return included; `None` if no line is due or all jobs have ended. `columns` is the width of the
+    /// terminal, if there is one.
+    pub fn update(&mut self, plan: &Plan, progress: &Progress, columns: Option<usize>) -> Option<String> {
         let since = progress.elapsed.saturating_sub(self.from.elapsed);
         let due = since.as_micros() * 100 > self.interval.as_micros() * 95;
         if !due || progress.jobs.iter().all(|job| eta::has_ended(job.state)) {
             return None;
         }
         let totals = LiveTotals::of(progress);
-        let (line, complete) = self.compose(plan, progress, &totals, since);
+        let parts = self.compose(plan, progress, &totals, since);
+        // The last column stays free: a full row makes some terminals begin the next one.
+        let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1).max(1));
+        let is_complete = parts.remaining.is_some();
+        let line: String = match self.character {
+            Character::Fio => parts.to_string(),
+            Character::Ferrio => parts.that_fit(room),
+        };
+        let line: String = line.chars().take(room).collect();
         // The newline before a line counts as part of it when fio pads it.
         let line = if self.newline_due { format!("\n{line}") } else { line };
-        let text = format!("{line:length$}\r", length = self.length);
-        if complete {
-            self.length = line.len();
+        let text = format!("{line:length$}\r", length = self.length.min(room));
+        if is_complete || self.character == Character::Ferrio {
+            self.length = line.chars().count();
         }
         self.mark_newline(progress.elapsed);
-        if totals.moved {
+        if totals.moved || self.character == Character::Ferrio {
             self.from = totals;
         }
         Some(text)
@@ -105,14 +121,13 @@ impl LiveLine {
         }
     }
 
-    /// The line, and whether it has all parts.
     fn compose(
         &mut self,
         plan: &Plan,
         progress: &Progress,
         totals: &LiveTotals,
         since: Duration,
-    ) -> (String, bool) {
+    ) -> LineParts {
         let jobs: Vec<(&JobSpec, &JobProgress)> =
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
@@ -121,34 +136,92 @@ impl LiveLine {
         let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
         let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
         let units = units(plan);
-        let limits = limits(units, beyond_ramp().map(|(spec, _)| *spec));
-        let mut line = format!("Jobs: {} (f={files}){limits}", running.len());
-        let remaining = eta::remaining(plan, progress).filter(|_| !running.is_empty());
-        let Some(remaining) = remaining else {
-            return (line, false);
+        let mut parts = LineParts {
+            jobs: running.len(),
+            files: format!(" (f={files})"),
+            limits: limits(units, beyond_ramp().map(|(spec, _)| *spec)),
+            ..LineParts::default()
         };
-        let done = self.percent_done(progress, &running, remaining);
-        line.push_str(&format!(": [{}][{done}]", states(&jobs)));
-        line.push_str(&rates(&self.from, totals, since, units));
-        line.push_str(&format!("[eta {}]", eta::clock_text(remaining)));
-        (line, true)
+        let is_fio = self.character == Character::Fio;
+        let remaining = eta::remaining(plan, progress, self.character);
+        let Some(remaining) = remaining.filter(|_| !is_fio || !running.is_empty()) else {
+            return parts;
+        };
+        let all_ramp = !running.is_empty() && running.iter().all(|(_, job)| job.state == JobState::Ramp);
+        let done = self.percent_done(progress, running.len(), all_ramp, remaining);
+        parts.states = format!("[{}]", states(&jobs));
+        parts.done = format!("[{done}]");
+        if totals.moved || !is_fio {
+            (parts.bandwidths, parts.iops) = rates(&self.from, totals, since, units);
+        }
+        parts.remaining = Some(format!("[eta {}]", eta::clock_text(remaining)));
+        parts
     }
 
     fn percent_done(
         &mut self,
         progress: &Progress,
-        running: &[(&JobSpec, &JobProgress)],
+        running: usize,
+        all_ramp: bool,
         remaining: u64,
     ) -> String {
-        let all_ramp = running.iter().all(|(_, job)| job.state == JobState::Ramp);
+        if all_ramp && self.character == Character::Ferrio {
+            return "ramp".to_owned();
+        }
         if all_ramp || (remaining == 0 && !self.percent_shown) {
             return "-.-%".to_owned();
         }
         self.percent_shown = true;
         let elapsed = eta::seconds(progress.elapsed);
         let setting_up = progress.jobs.iter().filter(|job| job.state == JobState::SettingUp).count();
-        let ready = 1.0 - setting_up as f64 / running.len() as f64;
+        let ready = 1.0 - setting_up as f64 / running.max(1) as f64;
         format!("{:.1}%", percent(elapsed, elapsed.saturating_add(remaining)) * ready.max(0.0))
+    }
+}
+
+/// The parts of a line, each with its brackets; absent ones are empty.
+#[derive(Clone, Debug, Default)]
+struct LineParts {
+    jobs: usize,
+    files: String,
+    limits: String,
+    states: String,
+    done: String,
+    bandwidths: String,
+    iops: String,
+    /// `None` until the remaining time can be estimated, and then there are no states either.
+    remaining: Option<String>,
+}
+
+impl fmt::Display for LineParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Jobs: {}{}{}", self.jobs, self.files, self.limits)?;
+        if let Some(remaining) = &self.remaining {
+            write!(f, ": {}{}{}{}{remaining}", self.states, self.done, self.bandwidths, self.iops)?;
+        }
+        Ok(())
+    }
+}
+
+impl LineParts {
+    /// The line in at most `room` characters, if it can be had by leaving out parts, the least important ones first.
+    fn that_fit(mut self, room: usize) -> String {
+        let parts: [fn(&mut LineParts) -> &mut String; 6] = [
+            |line| &mut line.limits,
+            |line| &mut line.files,
+            |line| &mut line.done,
+            |line| &mut line.states,
+            |line| &mut line.iops,
+            |line| &mut line.bandwidths,
+        ];
+        for part in parts {
+            let line = self.to_string();
+            if line.chars().count() <= room {
+                return line;
+            }
+            part(&mut self).clear();
+        }
+        self.to_string()
     }
 }
 
@@ -231,10 +304,7 @@ fn workload_letter(spec: &JobSpec) -> char {
 }
 
 /// Bandwidths and IOPS, each in brackets; empty if nothing moved.
-fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> String {
-    if !to.moved {
-        return String::new();
-    }
+fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> (String, String) {
     let ms = since.as_millis().max(1);
     let rate = |from: u64, to: u64| {
         u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
@@ -252,9 +322,9 @@ fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> S
         }
     }
     if iops.is_empty() {
-        String::new()
+        (String::new(), String::new())
     } else {
-        format!("[{}][{} IOPS]", bandwidths.join(","), iops.join(","))
+        (format!("[{}]", bandwidths.join(",")), format!("[{} IOPS]", iops.join(",")))
     }
 }
 

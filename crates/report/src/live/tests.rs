@@ -35,7 +35,7 @@ fn totals(ms: u64, jobs: &[JobProgress]) -> Progress {
 }
 
 fn live() -> LiveLine {
-    LiveLine::new(Duration::from_secs(1), None)
+    LiveLine::new(Character::Fio, Duration::from_secs(1), None)
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_line_of_a_mixed_run_develops_as_fio_shows_it() {
             job(Running, ms, second.0, second.1),
             job(third.0, ms.min(4000), 0, third.1),
         ];
-        live.update(&plan, &totals(ms, &jobs))
+        live.update(&plan, &totals(ms, &jobs), None)
     };
     let short = Some("Jobs: 3 (f=3), 0B/s-1024KiB/s\r".to_owned());
     assert_eq!(line(1000, (490, 500), (490, 500), (Running, 256)), short);
@@ -70,7 +70,7 @@ fn the_line_of_a_mixed_run_develops_as_fio_shows_it() {
 #[test]
 fn a_line_comes_once_per_interval_and_never_after_the_end() {
     let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
-    let mut printed = |ms, state| live.update(&plan, &totals(ms, &[job(state, ms, ms, 0)])).is_some();
+    let mut printed = |ms, state| live.update(&plan, &totals(ms, &[job(state, ms, ms, 0)]), None).is_some();
     let running = [250, 500, 750, 950, 951, 1500, 1901, 1902].map(|ms| printed(ms, JobState::Running));
     assert_eq!(running, [false, false, false, false, true, false, false, true]);
     assert!(!printed(9000, JobState::Reaped));
@@ -79,7 +79,7 @@ fn a_line_comes_once_per_interval_and_never_after_the_end() {
 #[test]
 fn while_nothing_moves_every_look_after_the_first_second_prints() {
     let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), live());
-    let mut printed = |ms, state, ios| live.update(&plan, &totals(ms, &[job(state, ms, ios, 0)]));
+    let mut printed = |ms, state, ios| live.update(&plan, &totals(ms, &[job(state, ms, ios, 0)]), None);
     use JobState::{Ramp, Running};
     assert_eq!(printed(1000, Ramp, 0).unwrap(), "Jobs: 1 (f=0)\r");
     assert!(printed(1250, Ramp, 0).is_some() && printed(1500, Ramp, 7).is_some(), "a ramp is no progress");
@@ -94,7 +94,7 @@ fn after_a_ramp_rates_are_those_since_the_start() {
     let (plan, mut live) = (plan(vec![ramping]), live());
     let mut line = |ms, state, measured| {
         let job = JobProgress { measured: Duration::from_millis(measured), ..job(state, ms, ms / 10, 0) };
-        live.update(&plan, &totals(ms, &[job])).unwrap()
+        live.update(&plan, &totals(ms, &[job]), None).unwrap()
     };
     assert_eq!(line(4000, JobState::Ramp, 0), "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:09s]\r");
     let first = "Jobs: 1 (f=1): [R(1)][38.5%][r=400KiB/s][r=100 IOPS][eta 00m:08s]\r";
@@ -111,7 +111,7 @@ fn jobs_that_set_up_their_files_lower_the_percentage() {
         job(JobState::Verifying, 5000, 1000, 0),
         job(JobState::SettingUp, 0, 0, 0),
     ];
-    let line = live.update(&plan, &totals(5000, &jobs)).unwrap();
+    let line = live.update(&plan, &totals(5000, &jobs), None).unwrap();
     // A third of the way, and two run while one sets up.
     assert_eq!(line, "Jobs: 2 (f=2): [R(1),V(1),I(1)][16.7%][r=1600KiB/s][r=400 IOPS][eta 00m:10s]\r");
 }
@@ -122,11 +122,11 @@ fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
     delayed.limits.ramp_time = Duration::from_secs(20);
     let (plan, mut live) = (plan(vec![delayed]), live());
     assert_eq!(
-        live.update(&plan, &totals(3000, &[job(JobState::Initialized, 0, 0, 0)])).unwrap(),
+        live.update(&plan, &totals(3000, &[job(JobState::Initialized, 0, 0, 0)]), None).unwrap(),
         "Jobs: 0 (f=0)\r"
     );
     assert_eq!(
-        live.update(&plan, &totals(4000, &[job(JobState::Ramp, 4000, 0, 0)])).unwrap(),
+        live.update(&plan, &totals(4000, &[job(JobState::Ramp, 4000, 0, 0)]), None).unwrap(),
         "Jobs: 1 (f=0): [/(1)][-.-%][eta 00m:25s]\r"
     );
 }
@@ -134,9 +134,9 @@ fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
 #[test]
 fn a_newline_keeps_a_line() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
-    let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(1500)));
+    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), Some(Duration::from_millis(1500)));
     let starts = [1000, 2000, 3000, 4000, 5000, 6000, 7000].map(|ms| {
-        let text = live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap();
+        let text = live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)]), None).unwrap();
         text.starts_with('\n')
     });
     assert_eq!(starts, [false, false, false, true, false, true, false]);
@@ -145,16 +145,16 @@ fn a_newline_keeps_a_line() {
 #[test]
 fn a_newline_is_a_part_of_the_line_when_the_next_one_is_padded() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
-    let mut live = LiveLine::new(Duration::from_secs(1), Some(Duration::from_millis(500)));
+    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), Some(Duration::from_millis(500)));
     let [.., before, with_newline, after] = [1000, 2000, 3000, 4000, 5000]
-        .map(|ms| live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)])).unwrap());
+        .map(|ms| live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)]), None).unwrap());
     assert!(before.starts_with("\nJobs: 1 (f=1): [R(1)][5.0%]") && before.ends_with("s]\r"), "{before:?}");
     assert!(with_newline.starts_with("\nJobs") && with_newline.ends_with("s]\r"), "{with_newline:?}");
     assert!(after.ends_with("s]\r"), "{after:?}");
-    let mut live = LiveLine::new(Duration::from_secs(1), None);
+    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), None);
     live.newline_due = true;
-    live.update(&plan, &totals(4000, &[job(JobState::Running, 4000, 4000, 0)]));
-    let padded = live.update(&plan, &totals(5000, &[job(JobState::Running, 5000, 8000, 0)])).unwrap();
+    live.update(&plan, &totals(4000, &[job(JobState::Running, 4000, 4000, 0)]), None);
+    let padded = live.update(&plan, &totals(5000, &[job(JobState::Running, 5000, 8000, 0)]), None).unwrap();
     assert!(padded.ends_with("s] \r"), "{padded:?}");
 }
 
@@ -163,7 +163,7 @@ fn rate_limits_in_ios_are_plain_integers() {
     let mut spec = timed("a", ReadWrite::Mixed, 9);
     spec.rates.iops.0 = [100, 200, 400];
     let line =
-        live().update(&plan(vec![spec]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)])).unwrap();
+        live().update(&plan(vec![spec]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)]), None).unwrap();
     assert_eq!(line, "Jobs: 1 (f=1), 0-300 IOPS\r");
 }
 
@@ -173,7 +173,7 @@ fn minimum_rates_precede_the_limits() {
     spec.rates.min_iops.0 = [10, 20, 40];
     let line = |spec: &JobSpec| {
         live()
-            .update(&plan(vec![spec.clone()]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)]))
+            .update(&plan(vec![spec.clone()]), &totals(1000, &[job(JobState::Running, 1000, 1, 1)]), None)
             .unwrap()
     };
     assert_eq!(line(&spec), "Jobs: 1 (f=1), 30-0 IOPS\r");
@@ -190,7 +190,7 @@ fn limits_of_jobs_in_their_ramp_do_not_count() {
     spec.rates.bytes.0 = [MIB; 3];
     let plan = plan(vec![spec.clone(), spec]);
     let line = |states: [JobState; 2]| {
-        live().update(&plan, &totals(1000, &states.map(|state| job(state, 1000, 1, 0)))).unwrap()
+        live().update(&plan, &totals(1000, &states.map(|state| job(state, 1000, 1, 0))), None).unwrap()
     };
     use JobState::{Ramp, Running};
     assert_eq!(line([Ramp, Ramp]), "Jobs: 2 (f=0)\r");
@@ -208,7 +208,7 @@ fn the_line_is_decimal_or_in_bits_if_all_jobs_are() {
         });
         let plan = plan(specs.to_vec());
         let jobs = [job(JobState::Running, 4000, 4000, 0), job(JobState::Running, 4000, 4000, 0)];
-        let line = live().update(&plan, &totals(4000, &jobs)).unwrap();
+        let line = live().update(&plan, &totals(4000, &jobs), None).unwrap();
         (line[13..].split(':').next().unwrap().to_owned(), line.split(['[', ']']).nth(5).unwrap().to_owned())
     };
     let want = |limits: &str, rate: &str| (format!(", 0B/s-{limits}"), format!("r={rate}"));
@@ -260,4 +260,88 @@ fn equal_neighbours_are_condensed() {
         ]),
         "R(2),_(1),R(1),X(1),P(1),I(2),/(1),F(1),f(1)"
     );
+}
+
+fn ferrio() -> LiveLine {
+    LiveLine::new(Character::Ferrio, Duration::from_secs(1), None)
+}
+
+#[test]
+fn ferrio_shows_states_and_rates_from_the_first_second_of_every_phase() {
+    use JobState::{Initialized, NotCreated, Ramp, Reaped, Running};
+    let (mut first, mut second) = (timed("a", ReadWrite::Read, 2), timed("b", ReadWrite::RandWrite, 3));
+    first.limits.ramp_time = Duration::from_secs(1);
+    second.stonewall = true;
+    second.limits.startdelay = (Duration::from_secs(1), Duration::from_secs(1));
+    let (plan, mut live) = (plan(vec![first, second]), ferrio());
+    let mut line = |ms: u64, a: (JobState, u64), b: (JobState, u64)| {
+        let jobs = [job(a.0, ms, a.1, 0), job(b.0, ms.saturating_sub(4000), 0, b.1)];
+        live.update(&plan, &totals(ms, &jobs), None).unwrap()
+    };
+    let lines = [
+        line(1000, (Ramp, 100), (NotCreated, 0)),
+        line(2000, (Running, 300), (NotCreated, 0)),
+        line(4000, (Reaped, 500), (Initialized, 0)),
+        line(5000, (Reaped, 500), (Running, 50)),
+    ];
+    let want = [
+        "Jobs: 1 (f=0): [/(1),P(1)][ramp][r=400KiB/s][r=100 IOPS][eta 00m:06s]\r",
+        "Jobs: 1 (f=1): [R(1),P(1)][33.3%][r=800KiB/s][r=200 IOPS][eta 00m:04s]\r",
+        "Jobs: 0 (f=0): [_(1),I(1)][50.0%][r=400KiB/s][r=100 IOPS][eta 00m:04s]\r",
+        "Jobs: 1 (f=1): [_(1),w(1)][71.4%][w=200KiB/s][w=50 IOPS][eta 00m:02s] \r",
+    ];
+    assert_eq!(lines, want);
+}
+
+#[test]
+fn ferrio_prints_once_per_interval_even_while_nothing_moves() {
+    let (plan, mut live) = (plan(vec![timed("a", ReadWrite::Read, 9)]), ferrio());
+    let mut printed = |ms| live.update(&plan, &totals(ms, &[job(JobState::Ramp, ms, 0, 0)]), None).is_some();
+    assert_eq!([1000, 1250, 1900, 2000].map(&mut printed), [true, false, false, true]);
+}
+
+#[test]
+fn a_narrow_terminal_leaves_out_the_least_important_parts() {
+    let mut spec = timed("a", ReadWrite::Mixed, 9);
+    spec.rates.bytes.0 = [100 * MIB; 3];
+    let line = |columns| {
+        let jobs = [job(JobState::Running, 3000, 30_000, 60_000)];
+        let text = ferrio().update(&plan(vec![spec.clone()]), &totals(3000, &jobs), Some(columns)).unwrap();
+        let text = text.strip_suffix('\r').unwrap().to_owned();
+        assert!(text.chars().count() < columns, "{columns}: {text}");
+        text
+    };
+    assert_eq!(
+        line(120),
+        "Jobs: 1 (f=1), 0B/s-200MiB/s: [M(1)][33.3%][r=39.1MiB/s,w=78.1MiB/s][r=10.0k,w=20.0k IOPS][eta 00m:06s]"
+    );
+    assert_eq!(
+        line(90),
+        "Jobs: 1 (f=1): [M(1)][33.3%][r=39.1MiB/s,w=78.1MiB/s][r=10.0k,w=20.0k IOPS][eta 00m:06s]"
+    );
+    assert_eq!(line(80), "Jobs: 1: [M(1)][r=39.1MiB/s,w=78.1MiB/s][r=10.0k,w=20.0k IOPS][eta 00m:06s]");
+    assert_eq!(line(60), "Jobs: 1: [r=39.1MiB/s,w=78.1MiB/s][eta 00m:06s]");
+    assert_eq!(line(30), "Jobs: 1: [eta 00m:06s]");
+    assert_eq!(line(10), "Jobs: 1: ");
+    assert_eq!(line(2), "J");
+}
+
+#[test]
+fn a_line_of_fio_is_cut_at_the_width() {
+    let plan = plan(vec![timed("a", ReadWrite::Read, 9)]);
+    let text =
+        live().update(&plan, &totals(3000, &[job(JobState::Running, 3000, 900, 0)]), Some(60)).unwrap();
+    assert_eq!(text, "Jobs: 1 (f=1): [R(1)][33.3%][r=1200KiB/s][r=300 IOPS][eta 0\r");
+}
+
+#[test]
+fn a_shorter_line_leaves_nothing_of_a_longer_one() {
+    let plan = plan(vec![timed("a", ReadWrite::Read, 9)]);
+    let mut live = ferrio();
+    let mut line =
+        |ms, ios| live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ios, 0)]), Some(60)).unwrap();
+    let (long, short) = (line(1000, 123_456), line(2000, 123_456));
+    assert!(long.contains("IOPS") && !short.contains("IOPS"), "{long:?} {short:?}");
+    assert_eq!(long.len(), short.len());
+    assert!(short.ends_with("s]            \r"), "{short:?}");
 }

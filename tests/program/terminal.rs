@@ -1,0 +1,132 @@
+//! The live line on a terminal, as the terminal shows it.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+
+use nix::pty::{OpenptyResult, Winsize, openpty};
+
+use crate::support::{FERRIO, Place};
+
+/// Runs ferrio with a terminal of that many columns as its standard output and standard error. Returns everything written to it.
+fn written(place: &Place, columns: u16, words: &[&str]) -> String {
+    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
+    let stream = || Stdio::from(slave.as_fd().try_clone_to_owned().unwrap());
+    let mut command = Command::new(FERRIO);
+    command.args(words).current_dir(place.work()).stdin(Stdio::null()).stdout(stream()).stderr(stream());
+    command.env("TERM", "dumb");
+    let mut child = command.spawn().unwrap();
+    drop((command, slave));
+    // The read fails with EIO when the last writer has closed the terminal.
+    let mut bytes = Vec::new();
+    let _ = File::from(master).read_to_end(&mut bytes);
+    child.wait().unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What a terminal of that many columns shows after that text, without blanks at the ends of rows.
+fn screen(text: &str, columns: usize) -> Vec<String> {
+    let mut rows = vec![Vec::new()];
+    let mut column = 0;
+    for character in text.chars() {
+        match character {
+            '\r' => column = 0,
+            '\n' => rows.push(Vec::new()),
+            character => {
+                if column == columns {
+                    rows.push(Vec::new());
+                    column = 0;
+                }
+                let row = rows.last_mut().unwrap();
+                row.resize(row.len().max(column + 1), ' ');
+                row[column] = character;
+                column += 1;
+            }
+        }
+    }
+    rows.iter().map(|row| row.iter().collect::<String>().trim_end().to_owned()).collect()
+}
+
+/// The live lines, in order, without the blanks that overwrite longer ones.
+fn live_lines(text: &str) -> Vec<&str> {
+    text.split(['\r', '\n']).filter(|line| line.starts_with("Jobs: ")).map(str::trim_end).collect()
+}
+
+const PHASES: &str = "[global]
+ioengine=null
+size=1g
+rate=100m
+time_based
+[first]
+rw=randread
+ramp_time=1
+runtime=1
+[refused]
+stonewall
+rw=read
+exec_prerun=false
+[second]
+rw=write
+runtime=1
+startdelay=1
+";
+
+#[test]
+fn every_phase_has_states_and_rates_from_its_first_line_on() {
+    let place = Place::new();
+    let text = written(&place, 200, &["--eta-interval=250ms", &place.job(PHASES)]);
+    let lines = live_lines(&text);
+    assert!(lines.iter().all(|line| line.contains(": [") && line.contains("[eta ")), "{lines:#?}");
+    let of = |state: &str| {
+        let found: Vec<_> = lines.iter().filter(|line| line.contains(state)).collect();
+        assert!(!found.is_empty(), "{state}: {lines:#?}");
+        found
+    };
+    let ramps = of("[/(1),P(2)]");
+    assert!(ramps.iter().all(|line| line.contains("[ramp][r=") && line.contains(" IOPS]")), "{ramps:#?}");
+    assert!(of("[r(1),P(2)]").iter().all(|line| line.contains("%][r=") && line.contains(" IOPS]")));
+    assert!(of("W(1)]").iter().any(|line| line.contains("%][w=")));
+}
+
+#[test]
+fn a_narrow_terminal_has_no_broken_rows_and_messages_stand_alone() {
+    let place = Place::new();
+    let job = place.job(PHASES);
+    let text = written(&place, 60, &["--eta-interval=250ms", "--output=report", &job]);
+    let lines = live_lines(&text);
+    assert!(lines.iter().all(|line| line.len() < 60), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("[r=") && line.contains("[eta ")), "{lines:#?}");
+    let rows = screen(&text, 60);
+    let failed = rows.iter().position(|row| row.starts_with("fio: ") || row.starts_with("ferrio: "));
+    assert!(failed.is_some(), "{rows:#?}");
+    // Live lines are overwritten or removed: what stays are messages.
+    assert!(!rows.iter().any(|row| row.contains("Jobs: ") || row.contains("eta ")), "{rows:#?}");
+    assert!(fs::read_to_string(place.work().join("report")).unwrap().contains("second: (groupid="));
+}
+
+#[test]
+fn called_fio_the_line_has_the_form_of_fio() {
+    let place = Place::new();
+    let words =
+        ["--as=fio", "--eta-interval=250ms", "--name=a", "--ioengine=null", "--size=1g", "--rate=100m"];
+    let limits = ["--time_based", "--runtime=1"];
+    let text = written(&place, 60, &[&words[..], &limits].concat());
+    let lines = live_lines(&text);
+    assert!(
+        !lines.is_empty() && lines.iter().all(|line| *line == "Jobs: 1 (f=1), 0B/s-100MiB/s"),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn debug_messages_have_the_terminal_for_themselves() {
+    let place = Place::new();
+    let words =
+        ["--debug=io", "--eta-interval=250ms", "--name=a", "--ioengine=null", "--size=1g", "--rate_iops=50"];
+    let text = written(&place, 80, &[&words[..], &["--time_based", "--runtime=1"]].concat());
+    assert_eq!(live_lines(&text), [""; 0]);
+    let asked = written(&place, 80, &[&words[..], &["--time_based", "--runtime=1", "--eta=always"]].concat());
+    assert!(!live_lines(&asked).is_empty());
+}
