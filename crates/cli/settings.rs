@@ -243,6 +243,7 @@ impl ProgramSettings {
             readonly: self.readonly,
             warnings_fatal: self.warnings_fatal,
             saves_verify_state: self.character == Character::Fio,
+            character: self.character,
         }
     }
 

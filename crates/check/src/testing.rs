@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ferrio_job::Plan;
 use ferrio_jobfile::JobSet;
 use ferrio_machine::{BlockDevice, DeviceUse, Resources};
-use ferrio_plan::testing::{good_plan, jobs_of_files};
+use ferrio_plan::testing::{good_plan_as_fio, jobs_of_files};
 
 use crate::facts::LogFacts;
 use crate::model::{CheckedDevice, CheckedPlace, Report, Risk};
@@ -16,10 +16,10 @@ pub(crate) fn plan_of(text: &str) -> (JobSet, Plan) {
     plan_of_files(&[text])
 }
 
-/// Jobs and plan of several job files.
+/// Jobs and plan of several job files. Called `ferrio`, the program would refuse some of the jobs whose risks are tested.
 pub(crate) fn plan_of_files(texts: &[&str]) -> (JobSet, Plan) {
     let set = jobs_of_files(texts);
-    let plan = good_plan(&set);
+    let plan = good_plan_as_fio(&set);
     (set, plan)
 }
 

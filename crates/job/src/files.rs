@@ -138,6 +138,22 @@ impl FileSpec {
     }
 }
 
+/// Extended attribute of files that layout made, of those that a job names.
+pub const LAID_OUT_ATTRIBUTE: &str = "user.ferrio.laid_out";
+
+/// Directories below `/dev` that are for files.
+const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
+
+impl FileSpec {
+    /// True for a file that does not exist and whose name would be that of a device.
+    #[must_use]
+    pub fn is_missing_device(&self) -> bool {
+        let is_below = |directory: &str| self.path.starts_with(directory);
+        let among_devices = is_below("/dev") && !FILES_IN_DEV.into_iter().any(is_below);
+        self.kind == FileKind::Regular && self.found.is_none() && among_devices
+    }
+}
+
 /// How a job lays out its files. The runner does it; the planner and `ferrio check` predict it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -149,6 +165,8 @@ pub struct Layout {
     pub replaces: bool,
     /// Reserving space sets the size of the file.
     pub reserves_size: bool,
+    /// Files are replaced although the job only reads, and nobody allowed it: what they hold would be lost unexpectedly.
+    pub replaces_unasked: bool,
 }
 
 /// How a job lays out its files: readers get files full of data, plain writers reserved space only, by fio's rules.
@@ -159,6 +177,12 @@ pub fn layout_of(spec: &JobSpec) -> Layout {
         happens: !spec.create_on_open && !spec.engine.is_diskless(),
         fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),
         replaces: reads || writes,
+        replaces_unasked: reads
+            && !writes
+            && !spec.rw.does(Direction::Trim)
+            && !spec.file_append
+            && !spec.readonly
+            && !spec.allow_layout_overwrite,
         reserves_size: !spec.fill_device && !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep),
     }
 }
@@ -168,6 +192,12 @@ impl Layout {
     #[must_use]
     pub fn concerns(&self, file: &FileSpec) -> bool {
         self.happens && file.extend && file.kind == FileKind::Regular
+    }
+
+    /// Whether this file holds data that the job has no reason to destroy, but layout would.
+    #[must_use]
+    pub fn endangers(&self, file: &FileSpec) -> bool {
+        self.replaces_unasked && self.concerns(file) && file.found.is_some_and(|size| size > 0)
     }
 
     /// Size of such a file afterwards, if it had this one before.

@@ -126,6 +126,10 @@ pub struct JobSpec {
     pub create_serialize: bool,
     /// No layout: files appear when the job opens them.
     pub create_on_open: bool,
+    /// `allow_layout_overwrite`: layout may replace files that only this job's reads are for.
+    pub allow_layout_overwrite: bool,
+    /// The files were named or found, not made up from a format.
+    pub files_are_named: bool,
     /// Missing files may be created, by layout or when they are opened.
     pub allow_file_create: bool,
     /// `pre_read`: the files are read into the page cache before the clock starts.

@@ -47,6 +47,22 @@ pub fn block_device_bytes(path: &Path) -> io::Result<u64> {
     device.seek(SeekFrom::End(0))
 }
 
+/// True unless a file has no data anywhere, only holes and reserved space. A file that cannot be read may hold some.
+#[must_use]
+pub fn holds_data(path: &Path) -> bool {
+    let open = OpenOptions::new().read(true).open(path);
+    let first = open.map(|file| rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)));
+    !matches!(first, Ok(Err(rustix::io::Errno::NXIO)))
+}
+
+/// True for a file that has this extended attribute.
+#[must_use]
+pub fn has_attribute(path: &Path, name: &str) -> bool {
+    let mut nothing: [u8; 0] = [];
+    // Without room for the value, the kernel answers with its length.
+    rustix::fs::getxattr(path, name, &mut nothing).is_ok()
+}
+
 /// The nearest existing directory above a path, resolved.
 pub(crate) fn existing_parent(path: &Path) -> Option<PathBuf> {
     here_and_above(path).skip(1).find_map(|parent| fs::canonicalize(parent).ok())

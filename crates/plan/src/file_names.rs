@@ -51,6 +51,11 @@ impl FileNames {
         file_names
     }
 
+    /// True when the user named the files, or the directory that they are in.
+    pub(crate) fn are_named(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// Paths of one clone, in file order, directories included.
     pub(crate) fn paths<'a>(&'a self, job: &'a Job, clone: u32) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         if !self.named.is_empty() || self.found.is_some() {

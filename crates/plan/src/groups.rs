@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection, Seeding,
-    SetupError, layout_of,
+    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection,
+    Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Mounts, is_mounted};
@@ -19,7 +19,7 @@ use crate::findings::Findings;
 use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{files, process, random};
+use crate::{files, process, protection, random};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -36,11 +36,17 @@ pub(crate) struct Groups {
     filled: bool,
     /// A number of jobs, and the sizes of files once these jobs are laid out. Unused in a run of one job.
     laid_out: (usize, HashMap<PathBuf, Option<u64>>),
+    character: Character,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<Mounts>,
 }
 
 impl Groups {
+    /// No job yet, for a program of this character.
+    pub(crate) fn new(character: Character) -> Self {
+        Groups { character, ..Groups::default() }
+    }
+
     /// Adds all clones of a job.
     pub(crate) fn add(&mut self, job: &Job, draft: &SpecDraft, findings: &mut Findings) {
         let stonewall = has_stonewall(job);
@@ -70,6 +76,7 @@ impl Groups {
             let mut spec = draft.spec.clone();
             spec.clone = clone;
             spec.clones = clones;
+            spec.files_are_named = file_names.are_named();
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
             spec.group = self.group;
@@ -157,6 +164,11 @@ impl Groups {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
+        if self.character == Character::Ferrio {
+            let changed =
+                |file: &FileSpec| self.laid_out.1.get(&file.path).is_some_and(|size| *size != file.found);
+            protection::check(job, spec, &changed, findings);
+        }
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);

@@ -11,7 +11,7 @@
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
 //!   - With what: `engine`, `memory`, `process`, `durability`.
-//!   - On which files: `files`, `file_names`, `sizes`.
+//!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
 //! - `probe`, `process` (NUMA nodes, control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
@@ -35,6 +35,7 @@ mod measure;
 mod memory;
 mod probe;
 mod process;
+mod protection;
 mod queue_depth;
 mod random;
 mod rates;
@@ -47,7 +48,7 @@ pub mod testing;
 mod verify;
 mod zones;
 
-use ferrio_job::Plan;
+use ferrio_job::{Character, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
@@ -67,6 +68,8 @@ pub struct PlanOptions {
     pub warnings_fatal: bool,
     /// The default of `verify_state_save`: fio writes the files unless told otherwise, ferrio only if asked to.
     pub saves_verify_state: bool,
+    /// Whose habits the program has: ferrio's protect the user's files.
+    pub character: Character,
 }
 
 /// Resolves all jobs. Files are examined but not changed.
@@ -98,7 +101,7 @@ pub fn check_engines(set: &JobSet, only_typed: bool) -> Result<(), Problems> {
 
 fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     let mut findings = Findings::new(options.warnings_fatal);
-    let mut groups = Groups::default();
+    let mut groups = Groups::new(options.character);
     let mut group_rules = GroupRules::default();
     let mut inert = InertOptions::default();
     logs::stdin_has_one_user(set, &mut findings);

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use ferrio_job::{
-    ArgOrigin, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob, PlannedSection,
-    ReadWrite,
+    ArgOrigin, Character, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob,
+    PlannedSection, ReadWrite,
 };
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
@@ -124,6 +124,13 @@ pub fn command_line_of(options: &[(&str, &str)]) -> JobSet {
 /// What is refused in any job.
 pub fn plan_of_jobs(set: &JobSet) -> Result<Plan, Problems> {
     crate::plan_for(&MACHINE, set, &PlanOptions::default())
+}
+
+/// The plan of jobs that nothing is wrong with, as a program called `fio` makes it: it protects no files.
+#[must_use]
+pub fn good_plan_as_fio(set: &JobSet) -> Plan {
+    let options = PlanOptions { character: Character::Fio, ..PlanOptions::default() };
+    crate::plan_for(&MACHINE, set, &options).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 
 /// The plan of one job file.

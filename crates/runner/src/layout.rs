@@ -9,7 +9,10 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, layout_of, reason};
+use ferrio_job::{
+    Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, LAID_OUT_ATTRIBUTE, Layout, layout_of,
+    reason,
+};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -104,6 +107,9 @@ fn extend(
         .mode(0o644)
         .open(&file.path)
         .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
+    if spec.files_are_named && kept == 0 && (replaces || file.found.is_none()) {
+        mark(&out);
+    }
     if !spec.fill_device {
         reserve(spec, &out, wanted, note)?;
     }
@@ -131,6 +137,12 @@ fn extend(
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     Ok(LaidOut::Complete)
+}
+
+/// Makes the file known as one that layout made, so that a later run with a larger size may replace it. Not every file system has
+/// extended attributes; where there are none, that run asks for permission.
+fn mark(out: &File) {
+    let _ = rustix::fs::fsetxattr(out, LAID_OUT_ATTRIBUTE, b"1", rustix::fs::XattrFlags::empty());
 }
 
 /// Undoes a layout that was stopped.

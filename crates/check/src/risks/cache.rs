@@ -6,7 +6,6 @@ use std::path::Path;
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::data_loss::is_missing_device;
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
 use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::bytes;
@@ -116,7 +115,7 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
         .and_then(|place| place.file_system.as_deref())
         .unwrap_or("a memory device");
     let tmpfs_direct = spec.direct && kind == "tmpfs";
-    (spec.works() && is_stored(file) && !tmpfs_direct && !is_missing_device(file)).then(|| {
+    (spec.works() && is_stored(file) && !tmpfs_direct && !file.is_missing_device()).then(|| {
         let message = format!("{} is on {kind}: the job measures memory", file.path.display());
         Observation::new(message, "use a file on a disk to measure a disk", &[Opt::Filename, Opt::Directory])
     })

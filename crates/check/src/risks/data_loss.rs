@@ -1,7 +1,5 @@
 //! Loss of existing data: devices that are written to, files that are overwritten, replaced or removed.
 
-use std::path::Path;
-
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
@@ -72,16 +70,9 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
 
 /// The device does not exist: a run would create a regular file of that name, in memory.
 fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let (_, file) = section.files().find(|(_, file)| is_missing_device(file))?;
+    let (_, file) = section.files().find(|(_, file)| file.is_missing_device())?;
     let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
     Some(Observation::new(message, "correct the name of the device", &[Opt::Filename]))
-}
-
-/// True for a file directly below `/dev` that does not exist.
-pub(super) fn is_missing_device(file: &FileSpec) -> bool {
-    let parent = file.path.parent().unwrap_or(Path::new(""));
-    let among_devices = parent == Path::new("/dev") || parent.starts_with("/dev/mapper");
-    file.kind == FileKind::Regular && file.found.is_none() && among_devices
 }
 
 /// The job writes to an existing file that `filename` names.

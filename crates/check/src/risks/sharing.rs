@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::data_loss::is_missing_device;
 use super::{Evidence, Info, Observation, RiskRule, Run, Warning};
 use crate::section::{JobWork, is_stored, phases_of};
 
@@ -93,7 +92,7 @@ fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) 
         // A job that waits for another does not run beside it.
         for section in phase.iter().filter(|section| section.waits_for.is_none()) {
             for (spec, file) in
-                section.files().filter(|(_, file)| is_stored(file) && !is_missing_device(file))
+                section.files().filter(|(_, file)| is_stored(file) && !file.is_missing_device())
             {
                 let next = numbers.len() as u64;
                 let number = *numbers.entry(&file.path).or_insert(next);

@@ -87,6 +87,8 @@ subjects! {
     "Files, sizes and blocks" {
         "not-a-directory": "`directory` or `opendir` does not name a directory";
         "too-many-files": "a job has more files than the limit";
+        "layout-overwrites": "the layout of a job that only reads would replace a file that holds data";
+        "missing-device": "a job names a device that does not exist, and would create a file there";
         "mounted-device": "a job would write to a mounted device";
         "write-in-read-only-mode": "a job writes or trims with `--readonly`";
         "size-below-block-size": "`size` is smaller than the smallest block";

@@ -19,6 +19,8 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Works; "Add every file found below this directory to the job";
         AllowFileCreate: "allow_file_create", Bool, Plain, default "1";
             Works; "When 0, a missing file is an error";
+        AllowLayoutOverwrite: "allow_layout_overwrite", Bool, Plain, default "0";
+            Works; "Let the layout of a job that only reads replace existing files that are too short (ferrio only)";
         AllowMountedWrite: "allow_mounted_write", Bool, Plain, default "0";
             Works; "Allow writing to a mounted block device; otherwise the run aborts";
     }

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_option_is_there_once_and_at_its_place() {
-        assert_eq!(rows().len(), 415);
+        assert_eq!(rows().len(), 416);
         let mut seen = HashSet::new();
         for (at, row) in rows().iter().enumerate() {
             assert_eq!(row.opt as usize, at, "{}", row.name);
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn the_table_has_as_many_core_engine_and_profile_rows_as_fio() {
         let count = |wanted: fn(&OptionScope) -> bool| rows().iter().filter(|row| wanted(&row.scope)).count();
-        // fio's and write_iolog_version
-        assert_eq!(count(|scope| matches!(scope, OptionScope::Core)), 251 + 1);
+        // fio's, allow_layout_overwrite and write_iolog_version
+        assert_eq!(count(|scope| matches!(scope, OptionScope::Core)), 251 + 2);
         // fio's and libaio_backend
         assert_eq!(count(|scope| matches!(scope, OptionScope::Engines(_))), 150 + 1);
         assert_eq!(count(|scope| matches!(scope, OptionScope::Profile(_))), 12);

@@ -1,0 +1,152 @@
+//! What only a program called `ferrio` refuses, to protect the user's files: a job that reads would have its layout replace a file that
+//! holds something, or a misspelled device would become a regular file in `/dev`. fio does both.
+//!
+//! Write jobs change the files that they name anyway. Names made from a format are the program's own, and so are named files that an
+//! earlier layout made: they have an extended attribute where the file system keeps one.
+
+use ferrio_job::{Diagnostic, FileSpec, FileType, JobSpec, LAID_OUT_ATTRIBUTE, layout_of};
+use ferrio_jobfile::{Job, Opt};
+use ferrio_machine::{has_attribute, holds_data};
+
+use crate::as_written::{chooses, name, place};
+use crate::findings::Findings;
+
+/// Refuses the job if it endangers files. `changed` says which of them an earlier job of the run lays out.
+pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bool, findings: &mut Findings) {
+    let layout = layout_of(spec);
+    if !chooses(job, Opt::Filetype, FileType::File)
+        && let Some(file) = spec.files.iter().find(|file| file.is_missing_device())
+    {
+        let path = file.path.display();
+        let message = format!("{path} does not exist, and the job would create a regular file there");
+        let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Directory]));
+        let help = "correct the name of the device; filetype=file allows the job to create a file in /dev";
+        findings.refuse(problem.code("missing-device").help(help).job(name(job)));
+    }
+    let is_lost = |file: &&FileSpec| {
+        layout.endangers(file)
+            && !changed(file)
+            && !has_attribute(&file.path, LAID_OUT_ATTRIBUTE)
+            && holds_data(&file.path)
+    };
+    let mut lost = spec.files.iter().filter(|_| spec.files_are_named).filter(is_lost);
+    let Some(first) = lost.next() else { return };
+    let others = match lost.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more)"),
+    };
+    let size = first.found.unwrap_or(0);
+    let message = format!(
+        "{}{others} has {size} bytes, and the job would replace it by a file of {} bytes before it reads it",
+        first.path.display(),
+        first.end(),
+    );
+    let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Opendir]));
+    let help = "name another file, read no more than there is (without `size`, all of it), or set \
+                allow_layout_overwrite=1 if its content may be lost";
+    findings.refuse(problem.code("layout-overwrites").help(help).job(name(job)));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::Path;
+
+    use ferrio_job::Character;
+    use nix::fcntl::{FallocateFlags, fallocate};
+
+    use crate::PlanOptions;
+    use crate::testing::{jobs_of, plan_of};
+
+    fn refusals(text: &str) -> Vec<String> {
+        let problems = plan_of(text).err().map(|problems| problems.diagnostics);
+        problems.into_iter().flatten().map(|problem| problem.message).collect()
+    }
+
+    fn job(path: &Path, more: &str) -> String {
+        format!("[a]\nfilename={}\nsize=64k\n{more}\n", path.display())
+    }
+
+    #[test]
+    fn only_a_job_that_reads_is_kept_from_replacing_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        fs::write(&path, [1; 4096]).unwrap();
+        let refused = |more: &str| refusals(&job(&path, more));
+        let want = format!(
+            "{} has 4096 bytes, and the job would replace it by a file of 65536 bytes before it reads it",
+            path.display()
+        );
+        assert_eq!((refused("rw=randread"), refused("rw=read\nnumjobs=3")), (vec![want.clone()], vec![want]));
+        for allowed in [
+            "rw=write",
+            "rw=randrw",
+            "rw=trim",
+            "rw=read\nallow_layout_overwrite=1",
+            "rw=read\nfile_append=1",
+            "rw=read\nsize=4k",
+            "rw=read\ncreate_on_open=1",
+            "rw=read\nioengine=null",
+        ] {
+            assert_eq!(refused(allowed), Vec::<String>::new(), "{allowed}");
+        }
+    }
+
+    #[test]
+    fn fio_replaces_whatever_is_too_short() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        fs::write(&path, [1; 4096]).unwrap();
+        let as_fio = PlanOptions { character: Character::Fio, ..PlanOptions::default() };
+        let jobs = [job(&path, "rw=read"), "[a]\nfilename=/dev/typo\nsize=4k\n".to_owned()];
+        assert!(jobs.iter().all(|job| crate::plan(&jobs_of(job), &as_fio).is_ok()));
+    }
+
+    #[test]
+    fn files_of_a_directory_are_named_and_generated_names_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().display();
+        for file in ["a.0.0", "b", "c"] {
+            fs::write(dir.path().join(file), [1; 4096]).unwrap();
+        }
+        let refused = refusals(&format!("[a]\nopendir={here}\nsize=1m\n"));
+        assert!(refused[0].starts_with(&format!("{here}/a.0.0 (and 2 more) has 4096 bytes")), "{refused:?}");
+        assert!(refusals(&format!("[a]\ndirectory={here}\nsize=1m\n")).is_empty());
+    }
+
+    #[test]
+    fn a_file_without_data_has_nothing_to_lose() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        let file = File::create(&path).unwrap();
+        assert!(refusals(&job(&path, "")).is_empty(), "an empty file");
+        file.set_len(4096).unwrap();
+        assert!(refusals(&job(&path, "")).is_empty(), "a hole");
+        if fallocate(&file, FallocateFlags::empty(), 0, 8192).is_ok() {
+            assert!(refusals(&job(&path, "")).is_empty(), "reserved space");
+        }
+    }
+
+    #[test]
+    fn what_the_run_itself_lays_out_may_be_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        fs::write(&path, [1; 4096]).unwrap();
+        let path = path.display();
+        let jobs = format!("[global]\nfilename={path}\n[w]\nrw=write\nsize=16k\n[r]\nstonewall\nsize=64k\n");
+        assert!(refusals(&jobs).is_empty());
+        let small = format!("[global]\nfilename={path}\n[w]\nrw=write\nsize=4k\n[r]\nstonewall\nsize=64k\n");
+        assert_eq!(refusals(&small).len(), 1);
+    }
+
+    #[test]
+    fn a_misspelled_device_stays_missing() {
+        let want = "/dev/nvme0n9 does not exist, and the job would create a regular file there";
+        for rw in ["read", "write"] {
+            let text = format!("[a]\nfilename=/dev/nvme0n9\nsize=4k\nrw={rw}\n");
+            assert_eq!(refusals(&text), [want]);
+            assert!(refusals(&format!("{text}filetype=file\n")).is_empty());
+        }
+        assert!(refusals("[a]\nfilename=/dev/shm/ferrio-no-such-file\nsize=4k\n").is_empty());
+    }
+}

@@ -1,0 +1,111 @@
+//! What `ferrio` refuses to protect the user's files, and what it does as `fio`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Place;
+
+const READ: [&str; 4] = ["--name=a", "--rw=read", "--filename=data", "--size=64k"];
+
+/// A place with a file of the user's.
+fn with_data() -> Place {
+    let place = Place::new();
+    fs::write(place.work().join("data"), "the only copy").unwrap();
+    place
+}
+
+#[test]
+fn a_job_that_reads_does_not_replace_a_file_of_the_user() {
+    let place = with_data();
+    let refused = place.ferrio(&READ).run().ended_with(1);
+    insta::assert_snapshot!(refused.stderr, @"
+    error: data has 13 bytes, and the job would replace it by a file of 65536 bytes before it reads it
+     --> argument 3: --filename=data
+      |
+    3 | --filename=data
+      |            ^^^^
+      |
+      = help: name another file, read no more than there is (without `size`, all of it), or set allow_layout_overwrite=1 if its content may be lost
+    ");
+    assert_eq!((refused.stdout.as_str(), place.read("data").as_str()), ("", "the only copy"));
+    let checked = place.ferrio(&[&["check"][..], &READ].concat()).run().ended_with(1);
+    assert_eq!(checked.stderr, refused.stderr.replace("argument 3", "argument 4").replace("\n3 |", "\n4 |"));
+}
+
+#[test]
+fn the_option_that_the_message_names_allows_it() {
+    let place = with_data();
+    place.ferrio(&[&READ[..], &["--allow_layout_overwrite=1"]].concat()).run().succeeded();
+    assert_eq!(place.files(), [("data".to_owned(), 65536)]);
+}
+
+#[test]
+fn fio_replaces_the_file() {
+    let place = with_data();
+    place.ferrio(&[&["--as=fio"][..], &READ].concat()).run().succeeded();
+    assert_eq!(place.files(), [("data".to_owned(), 65536)]);
+}
+
+#[test]
+fn a_job_that_writes_is_not_asked() {
+    let place = with_data();
+    place.ferrio(&["--name=a", "--rw=write", "--filename=data", "--size=64k"]).run().succeeded();
+}
+
+#[test]
+fn the_same_job_may_run_again_with_a_larger_size() {
+    for first in ["--rw=read", "--rw=write", "--rw=randrw", "--as=fio --rw=read", "--rw=read --create_only=1"]
+    {
+        let place = Place::new();
+        let words = |size: &'static str, more: &'static str| {
+            let own = ["--name=a", "--filename=laid:out", size].into_iter();
+            own.chain(more.split_whitespace()).collect::<Vec<_>>()
+        };
+        place.ferrio(&words("--size=64k", first)).run().succeeded();
+        let again = place.ferrio(&words("--size=256k", "--rw=read")).run();
+        if keeps_attributes(&place.work()) {
+            again.succeeded();
+            assert_eq!(place.files(), [("laid".to_owned(), 131_072), ("out".to_owned(), 131_072)], "{first}");
+        } else {
+            again.ended_with(1);
+        }
+    }
+}
+
+/// Whether files there can have extended attributes of users.
+fn keeps_attributes(directory: &Path) -> bool {
+    let path = directory.join("probe");
+    let file = fs::File::create(&path).unwrap();
+    let kept = rustix::fs::fsetxattr(&file, "user.probe", b"1", rustix::fs::XattrFlags::empty()).is_ok();
+    fs::remove_file(path).unwrap();
+    kept
+}
+
+#[test]
+fn a_misspelled_device_is_not_created() {
+    let place = Place::new();
+    let words = ["--name=a", "--rw=write", "--filename=/dev/ferrio-no-such-device", "--size=4k"];
+    let refused = place.ferrio(&words).run().ended_with(1);
+    insta::assert_snapshot!(refused.stderr, @"
+    error: /dev/ferrio-no-such-device does not exist, and the job would create a regular file there
+     --> argument 3: --filename=/dev/ferrio-no-such-device
+      |
+    3 | --filename=/dev/ferrio-no-such-device
+      |            ^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: correct the name of the device; filetype=file allows the job to create a file in /dev
+    ");
+    let checked = place.ferrio(&[&["check"][..], &words].concat()).run().ended_with(1);
+    assert!(checked.stderr.contains("the job would create a regular file there"), "{}", checked.stderr);
+    assert!(!Path::new("/dev/ferrio-no-such-device").exists());
+}
+
+#[test]
+fn a_link_is_followed_and_stays() {
+    let place = Place::new();
+    fs::write(place.work().join("target"), "").unwrap();
+    std::os::unix::fs::symlink("target", place.work().join("data")).unwrap();
+    place.ferrio(&READ).run().succeeded();
+    assert!(place.work().join("data").is_symlink());
+    assert_eq!(fs::metadata(place.work().join("target")).unwrap().len(), 65536);
+}
