@@ -81,7 +81,7 @@ fn begin(
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
-    shown.for_each(|diagnostic| output.message_at(diagnostic, sources));
+    shown.for_each(|diagnostic| output.preface(diagnostic, sources));
     output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(plan)));
     Ok(output)
 }

@@ -34,10 +34,16 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     settings.debug.notes().iter().for_each(|line| messages.note(line));
     start_debug(&settings.debug, messages.debug_format());
     let set = job_files::read(&items, &settings, job_files::environment())?;
-    if messages.shows_warnings() {
-        messages.show(&set.warnings, &set.sources);
+    // Those about the options come first, then those about the jobs.
+    let preface = || set.warnings.iter().chain(&settings.notes);
+    let show_preface = || {
+        let shown = preface().filter(|diagnostic| messages.shows(diagnostic));
+        shown.for_each(|diagnostic| messages.line(diagnostic, &set.sources));
+    };
+    let runs_jobs = matches!(settings.action, Action::Run | Action::MergeTraces) && !set.jobs.is_empty();
+    if !runs_jobs {
+        show_preface();
     }
-    settings.notes.iter().filter(|note| messages.shows(note)).for_each(|note| messages.note(note));
     match settings.action {
         Action::Parse => return show(&set, "", &settings, messages),
         Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages),
@@ -45,7 +51,9 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
         _ => {}
     }
-    let plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
+    let planned = ferrio_plan::plan(&set, &settings.plan_options()).inspect_err(|_| show_preface());
+    let mut plan = planned.map_err(Error::Problems)?;
+    plan.diagnostics.splice(..0, preface().cloned());
     if settings.action == Action::MergeTraces {
         return announce(&plan, &set.sources, &settings, messages).map(|()| 0);
     }

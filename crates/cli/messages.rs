@@ -3,13 +3,20 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use ferrio_job::{Character, Diagnostic, Origin, codes};
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
 use ferrio_report::model::Warning;
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::options::{MESSAGE_FORMAT, QUIET};
+use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
+
+const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = AnsiColor::BrightGreen.on_default().bold();
 
 /// Writes to standard error; write errors are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,18 +24,36 @@ pub struct Messages {
     json: bool,
     quiet: bool,
     character: Character,
+    color: ColorChoice,
 }
 
 impl Messages {
-    /// The settings in a command line of a program of this character; of several formats the last one counts.
+    /// The settings in a command line of a program of this character; of several values the last one counts.
     #[must_use]
     pub fn of(items: &[Item], character: Character) -> Self {
-        let mut formats = items.iter().filter_map(|item| match item {
-            Item::Program { name, value: Some(value), .. } if name == MESSAGE_FORMAT => Some(value.as_str()),
-            _ => None,
-        });
+        let last = |option: &str| {
+            items.iter().rev().find_map(|item| match item {
+                Item::Program { name, value: Some(value), .. } if *name == option => Some(value.as_str()),
+                _ => None,
+            })
+        };
         let quiet = items.iter().any(|item| item.is_program_option(QUIET));
-        Messages { json: formats.next_back() == Some("json"), quiet, character }
+        let color = match last(COLOR) {
+            Some("always") => ColorChoice::Always,
+            Some("never") => ColorChoice::Never,
+            _ => ColorChoice::Auto,
+        };
+        Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, character, color }
+    }
+
+    /// Whether text for this stream is coloured. Without `--color`, the terminal and the variables NO_COLOR and CLICOLOR_FORCE decide.
+    #[must_use]
+    pub fn colors(self, stream: &impl RawStream) -> bool {
+        let choice = match self.color {
+            ColorChoice::Auto => AutoStream::choice(stream),
+            choice => choice,
+        };
+        choice != ColorChoice::Never
     }
 
     /// True unless `--quiet` leaves only errors.
@@ -37,18 +62,26 @@ impl Messages {
         !self.quiet
     }
 
-    /// True unless the diagnostic is left out: `--quiet` leaves only errors, and called `fio`, the program leaves out what only ferrio
-    /// has.
+    /// True unless the warning or note about the jobs is left out: `--quiet` leaves only errors, and fio does not have all of them.
     #[must_use]
     pub fn shows(self, diagnostic: &Diagnostic) -> bool {
-        self.shows_warnings() && !self.leaves_out(diagnostic)
+        self.shows_warnings() && self.place(diagnostic) != AsFio::Hidden
     }
 
-    /// True for what fio does not have, called `fio`: notes on options without effect, and advice.
+    /// Where a message goes.
     #[must_use]
-    pub fn leaves_out(self, diagnostic: &Diagnostic) -> bool {
-        let is_own = ["no-effect", "option-without-effect", "verify-state-advice"].contains(&diagnostic.code);
-        is_own && self.character == Character::Fio
+    pub fn place(self, diagnostic: &Diagnostic) -> AsFio {
+        match self.character {
+            Character::Ferrio => AsFio::Stderr,
+            Character::Fio => diagnostic.as_fio(),
+        }
+    }
+
+    /// True if warnings that come before the run are better read after its report: what a program keeps of standard error is read
+    /// from its end, and has the report above it.
+    #[must_use]
+    pub fn keeps_warnings(self) -> bool {
+        self.character == Character::Ferrio && !self.json && !io::stderr().is_terminal()
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.
@@ -56,9 +89,9 @@ impl Messages {
         self.write(&self.diagnostics_text(diagnostics, sources));
     }
 
-    /// Prints a diagnostic as one line, without its place.
+    /// Prints a diagnostic as one line without its place. As ferrio, warnings about options have it.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.write(&self.line_text(diagnostic, sources));
+        self.write(&self.text_of(diagnostic, sources));
     }
 
     /// Prints a diagnostic without a place in a job file as one line.
@@ -104,11 +137,16 @@ impl Messages {
         }
     }
 
+    /// Prints text as it is.
+    pub fn write(self, text: &str) {
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
     fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
         if self.json {
             diagnostics_json(diagnostics, sources)
         } else {
-            diagnostics_render(diagnostics, sources, colour(&io::stderr()))
+            diagnostics_render(diagnostics, sources, self.colors(&io::stderr()))
         }
     }
 
@@ -127,23 +165,41 @@ impl Messages {
         }
         // Job names may contain control characters.
         let clean = |text: &str| text.replace(char::is_control, " ");
+        let label = self.painted("warning:", WARNING);
         let block = |warning: &Warning| {
-            format!("warning: {} [{}]\n  = {}\n", clean(&warning.message), warning.code, warning.help)
+            format!("{label} {} [{}]\n  = {}\n", clean(&warning.message), warning.code, warning.help)
         };
         warnings.iter().map(block).collect()
     }
 
-    fn line_text(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
-        if !self.json {
-            return format!("{}\n", diagnostic.line());
+    /// A diagnostic as [`Messages::line`] prints it.
+    #[must_use]
+    pub fn text_of(self, diagnostic: &Diagnostic, sources: &Sources) -> String {
+        if self.json {
+            // Leading spaces only align the text with other messages.
+            let message = diagnostic.message.trim().to_owned();
+            return diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources);
         }
-        // Leading spaces only align the text with other messages.
-        let message = diagnostic.message.trim().to_owned();
-        diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources)
+        let has_place = diagnostic.severity == Severity::Warning && diagnostic.origin != Origin::Builtin;
+        if has_place && self.character == Character::Ferrio {
+            return self.diagnostics_text(std::slice::from_ref(diagnostic), sources);
+        }
+        let style = match diagnostic.severity {
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+            Severity::Note => NOTE,
+        };
+        match diagnostic.line_label(self.character) {
+            Some(label) if self.colors(&io::stderr()) => {
+                format!("{style}{label}:{style:#} {}\n", diagnostic.message)
+            }
+            _ => format!("{}\n", diagnostic.line(self.character)),
+        }
     }
 
-    fn write(self, text: &str) {
-        let _ = io::stderr().write_all(text.as_bytes());
+    /// Text in this style, if messages are coloured.
+    fn painted(self, text: &str, style: Style) -> String {
+        if self.colors(&io::stderr()) { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 
@@ -161,20 +217,13 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u
     }
 }
 
-/// True if text for `stream` may be coloured.
-#[must_use]
-pub fn colour(stream: &impl IsTerminal) -> bool {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    stream.is_terminal() && !unwanted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{arguments, options};
 
-    const JSON: Messages = Messages { json: true, quiet: false, character: Character::Ferrio };
+    const JSON: Messages =
+        Messages { json: true, quiet: false, character: Character::Ferrio, color: ColorChoice::Auto };
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -186,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn fio_has_no_notes_on_options_without_effect() {
+    fn fio_has_only_its_own_notes() {
         let note = |code| Diagnostic::note("x").code(code);
         let shown = |character| {
             let messages = Messages { character, ..Messages::default() };
@@ -195,6 +244,10 @@ mod tests {
         };
         assert_eq!(shown(Character::Ferrio), [true; 3]);
         assert_eq!(shown(Character::Fio), [false, false, true]);
+        let fio = Messages { character: Character::Fio, ..Messages::default() };
+        assert_eq!(fio.place(&note("iodepth-sync-engine")), AsFio::Report);
+        let error = Diagnostic::error("x", Origin::Builtin).code("trigger");
+        assert_eq!(fio.place(&error), AsFio::Stderr, "errors are never left out");
         assert!(!Messages { quiet: true, ..Messages::default() }.shows(&note("iodepth-sync-engine")));
     }
 
@@ -204,6 +257,16 @@ mod tests {
         assert_eq!(of(&items(&["--name=a", "--message-format", "json"])), JSON);
         let both = ["--message-format=json", "--message-format=human"];
         assert_eq!(of(&items(&both)), Messages::default());
+    }
+
+    #[test]
+    fn the_option_for_colours_comes_before_terminal_and_variables() {
+        let colors = |words: &[&str]| of(&items(words)).colors(&io::stderr());
+        assert!(colors(&["--color=never", "--color=always"]) && !colors(&["--color=never"]));
+        let always = of(&items(&["--color=always"]));
+        let note = Diagnostic::note("lost").code("log-error");
+        let text = always.text_of(&note, &Sources::default());
+        assert_eq!(text, "\u{1b}[1m\u{1b}[92mferrio:\u{1b}[0m lost\n");
     }
 
     #[test]
@@ -247,11 +310,11 @@ mod tests {
     fn a_line_of_text_is_unchanged_and_becomes_an_object_in_json() {
         let note = || Diagnostic::note("--max-jobs has no effect").code("no-effect").job("a");
         assert_eq!(
-            Messages::default().line_text(&note(), &Sources::default()),
-            "fio: --max-jobs has no effect\n"
+            Messages::default().text_of(&note(), &Sources::default()),
+            "ferrio: --max-jobs has no effect\n"
         );
         let object: serde_json::Value =
-            serde_json::from_str(&JSON.line_text(&note(), &Sources::default())).unwrap();
+            serde_json::from_str(&JSON.text_of(&note(), &Sources::default())).unwrap();
         assert_eq!((&object["severity"], &object["code"]), (&"note".into(), &"no-effect".into()));
         assert_eq!((&object["message"], &object["jobs"][0]), (&note().message.into(), &"a".into()));
         assert_eq!(object["file"], serde_json::Value::Null);

@@ -8,7 +8,7 @@ use ferrio_jobfile::{Reading, nearest, time_factor};
 use ferrio_report::{Format, Formats, TerseVersion};
 
 use crate::character::AS;
-use crate::options::MESSAGE_FORMAT;
+use crate::options::{COLOR, MESSAGE_FORMAT};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,7 @@ pub fn parser(name: &str) -> ValueParser {
             "fio" => Ok(Reading::Fio),
             _ => Err("choices are ferrio and fio"),
         }),
+        COLOR => PossibleValuesParser::new(["auto", "always", "never"]).into(),
         MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
         "idle-prof" => {
             ValueParser::new(PossibleValuesParser::new(["system", "percpu", "calibrate"]).map(|word| {

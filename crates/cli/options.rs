@@ -10,6 +10,9 @@ use crate::character::AS;
 /// The option for the format of messages. `messages.rs` reads it before all others.
 pub const MESSAGE_FORMAT: &str = "message-format";
 
+/// The option that says when messages are coloured. `messages.rs` reads it together with the format.
+pub const COLOR: &str = "color";
+
 /// The option that leaves out warnings and notes. `messages.rs` reads it together with the format.
 pub const QUIET: &str = "quiet";
 
@@ -156,6 +159,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         REPORT,
         "Format of errors, warnings and notes on standard error: human or json",
     ),
+    own(COLOR, "WHEN", REPORT, "When to colour messages: auto (on a terminal), always, never"),
     own_flag(
         QUIET,
         REPORT,

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Character, Diagnostic, Plan};
+use ferrio_job::{AsFio, Character, Diagnostic, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
+use ferrio_report::model::Warning;
 use ferrio_report::{
     Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
     terminating,
@@ -35,6 +36,8 @@ pub struct Output {
     announces: bool,
     /// As in fio, failed jobs and signals are lines of the text report, and a file of it has all other messages as well.
     takes_messages: bool,
+    /// Warnings and notes that come before the run, and their texts, if they follow the report.
+    kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
@@ -78,6 +81,7 @@ impl Output {
             environment: RunEnvironment::default(),
             announces,
             takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
+            kept: messages.keeps_warnings().then(Vec::new),
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
@@ -139,6 +143,7 @@ impl Output {
     pub fn report(&mut self, plan: &Plan, result: &RunResult) {
         let report = self.report_so_far(plan, result);
         self.clear_live_line();
+        self.show_kept(report.warnings());
         self.messages.figure_warnings(report.warnings());
     }
 
@@ -152,19 +157,53 @@ impl Output {
         report
     }
 
-    /// Prints a diagnostic about the jobs to standard error, above the live line.
-    pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.clear_live_line();
-        self.messages.line(diagnostic, sources);
-        if self.takes_messages && !self.writes_to_stdout {
-            self.write(&format!("{}\n", diagnostic.line()));
+    /// Prints a warning or note that comes before the run, now or after the report.
+    pub fn preface(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        match &mut self.kept {
+            Some(kept) => kept.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources))),
+            None => self.message_at(diagnostic, sources),
         }
     }
 
-    /// Prints that the run or one of its workers ended early, where such lines go.
+    /// Prints the warnings that were kept, each once and without those that the figures confirm.
+    fn show_kept(&mut self, confirmed: &[Warning]) {
+        let mut shown: Vec<String> = Vec::new();
+        for (diagnostic, text) in self.kept.take().unwrap_or_default() {
+            let is_confirmed = confirmed.iter().any(|warning| {
+                warning.code == diagnostic.code
+                    && diagnostic.jobs.iter().all(|job| warning.jobs.contains(job))
+            });
+            if !is_confirmed && !shown.contains(&text) {
+                self.messages.write(&text);
+                shown.push(text);
+            }
+        }
+    }
+
+    /// Prints a diagnostic about the jobs where it belongs, above the live line.
+    pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        match self.messages.place(diagnostic) {
+            AsFio::Hidden => {}
+            AsFio::Report if self.takes_messages => self.write_message(diagnostic),
+            AsFio::Report | AsFio::Stderr => {
+                self.clear_live_line();
+                self.messages.line(diagnostic, sources);
+                if self.takes_messages && !self.writes_to_stdout {
+                    self.write_message(diagnostic);
+                }
+            }
+        }
+    }
+
+    /// Writes a diagnostic as a line of the text report.
+    fn write_message(&mut self, diagnostic: &Diagnostic) {
+        self.write(&format!("{}\n", diagnostic.line(Character::Fio)));
+    }
+
+    /// Prints that a worker ended early, where such lines go.
     fn failure(&mut self, diagnostic: &Diagnostic) {
         if self.takes_messages {
-            self.write(&format!("{}\n", diagnostic.line()));
+            self.write_message(diagnostic);
         } else {
             self.message(diagnostic);
         }
@@ -181,7 +220,6 @@ impl Output {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
             Event::Diagnostic(diagnostic) if diagnostic.code == "verify-stopped" => self.failure(diagnostic),
-            Event::Diagnostic(diagnostic) if self.messages.leaves_out(diagnostic) => {}
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
             // Without an error number there is only a message, which came as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
@@ -198,7 +236,7 @@ impl Output {
                 } else {
                     self.messages.text("\n");
                 }
-                self.failure(&terminating(*signal));
+                self.message(&terminating(*signal));
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
                 drop(self.report_so_far(plan, result));

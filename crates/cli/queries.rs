@@ -30,7 +30,9 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
             let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
             enghelp(&engines, engine, option)
         }
-        Query::DebugClasses => Help::found(format!("fio: dumping debug options:{}\n", debug_words())),
+        Query::DebugClasses => {
+            Help::found(format!("{}: dumping debug options:{}\n", character.word(), debug_words()))
+        }
         Query::Log(file) => return inflate(file),
         Query::Checksums(names) => {
             return print(|out| selftest::checksums(names.as_deref(), out, messages));

@@ -147,3 +147,81 @@ fn as_fio_messages_are_in_the_file_of_the_text_report_too() {
     }
     assert!(report.contains("\nStarting 1 process\n") && report.contains("fio: pid="), "{report}");
 }
+
+/// What a terminal would show of a run, in order.
+fn both_streams(name: &str, words: &[&str]) -> String {
+    let place = Place::new();
+    symlink(FERRIO, place.beside(name)).unwrap();
+    let command = format!("exec ../{name} \"$@\" 2>&1");
+    let words = [&["-c", &command, name], words].concat();
+    place.program("/bin/sh", &words).run().succeeded().stdout
+}
+
+/// Two notes that fio prints on standard output, and one that it prints on standard error.
+const NOTED: [&str; 7] =
+    ["--name=a", "--filename=f", "--size=64k", "--iodepth=4", "--verifysort=1", "--rw=randread", "--ba=8k"];
+
+#[test]
+fn as_fio_notes_are_where_fio_has_them_and_never_beside_a_document() {
+    let text = called("fio", None, &NOTED).succeeded();
+    assert_eq!(text.stderr, "fio: Any use of blockalign= turns off randommap\n");
+    let reported =
+        |run: &Run| run.stdout.contains("verifysort") && run.stdout.contains("\nnote: both iodepth >= 1");
+    assert!(reported(&text), "{}", text.stdout);
+    for format in ["json", "terse", "terse,json"] {
+        let run = called("fio", None, &[&NOTED[..], &["--output-format", format]].concat()).succeeded();
+        assert!(!run.stdout.contains("note:") && run.stderr.contains("note: both iodepth >= 1"), "{run:?}");
+        assert!(run.stdout.starts_with(if format == "json" { "{\n" } else { "3;fio-" }), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn as_fio_both_streams_of_a_dubious_job_are_one_document() {
+    // A buffered file, few I/Os, a short run, options without effect.
+    let words = [&JOB[..], &["--output-format=json"]].concat();
+    let document: serde_json::Value = serde_json::from_str(&both_streams("fio", &words)).unwrap();
+    assert_eq!(document["jobs"][0]["read"]["total_ios"], 16);
+    let lines = both_streams("fio", &[&JOB[..], &["--minimal"]].concat());
+    assert!(lines.starts_with("3;fio-") && lines.lines().count() == 1, "{lines}");
+    let both = both_streams("fio", &[&JOB[..], &["--output-format=terse,json"]].concat());
+    let (line, document) = both.split_once('\n').unwrap();
+    assert!(
+        line.starts_with("3;fio-") && serde_json::from_str::<serde_json::Value>(document).is_ok(),
+        "{both}"
+    );
+}
+
+#[test]
+fn as_ferrio_warnings_follow_the_report_once_unless_someone_watches() {
+    let shown = both_streams("ferrio", &NOTED);
+    let report_ends = shown.find("Run status group 0").unwrap();
+    for warning in ["blockalign= turns off", "`verifysort` is deprecated", "both iodepth >= 1", "[short-run]"]
+    {
+        assert_eq!(shown.matches(warning).count(), 1, "{warning}: {shown}");
+        assert!(shown.find(warning).unwrap() > report_ends, "{warning}: {shown}");
+    }
+    // Programs read messages as they come.
+    let programs = both_streams("ferrio", &[&NOTED[..], &["--message-format=json"]].concat());
+    assert!(programs.starts_with("{\"severity\""), "{programs}");
+}
+
+#[test]
+fn colours_are_for_terminals_unless_they_are_asked_for() {
+    let coloured = |words: &[&str], variable: Option<(&str, &str)>| {
+        let place = Place::new();
+        let invocation = place.ferrio(&[&NOTED[..], words].concat());
+        let run = match variable {
+            Some((name, value)) => invocation.env(name, value).run(),
+            None => invocation.run(),
+        };
+        let run = run.succeeded();
+        assert!(!run.stdout.contains('\u{1b}'), "the report is never coloured: {}", run.stdout);
+        run.stderr.contains("\u{1b}[")
+    };
+    assert!(!coloured(&[], None) && coloured(&["--color=always"], None));
+    assert!(coloured(&[], Some(("CLICOLOR_FORCE", "1"))));
+    assert!(!coloured(&["--color=never"], Some(("CLICOLOR_FORCE", "1"))));
+    assert!(coloured(&["--color=always"], Some(("NO_COLOR", "1"))), "the option comes before the variable");
+    let wrong = Place::new().ferrio(&["--color=sometimes", "--name=a"]).run().ended_with(1);
+    assert!(wrong.stderr.contains("for option `--color`"), "{}", wrong.stderr);
+}

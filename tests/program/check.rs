@@ -230,9 +230,9 @@ fn the_status_is_that_of_the_worst_finding() {
     let place = Place::new();
     let clean = ["check", "--name=a", "--ioengine=null", "--size=64m"];
     place.ferrio(&clean).run().succeeded();
-    let odd: Vec<&str> = clean.iter().copied().chain(["--runtime=100ms"]).collect();
+    let odd = ["check", "--name=a", "--filename=f", "--direct=1", "--size=64m", "--runtime=100ms"];
     place.ferrio(&odd).run().succeeded();
-    let denied: Vec<&str> = odd.iter().copied().chain(["--deny-warnings"]).collect();
+    let denied: Vec<&str> = odd.into_iter().chain(["--deny-warnings"]).collect();
     place.ferrio(&denied).run().ended_with(2);
     let wrong = place.ferrio(&["check", "--name=a", "--rw=read"]).run().ended_with(1);
     assert!(wrong.stdout.contains("error: job a: you need to specify size="), "{}", wrong.stdout);

@@ -150,7 +150,7 @@ fn engines_and_their_options_are_described() {
     assert!(option.contains("type: empty or boolean value ([0|1])"), "{option}");
     let reasons = [
         ("null", "IO engine null has no options"),
-        ("nosuch", "fio: engine nosuch not loadable\nIO engine nosuch not found"),
+        ("nosuch", "ferrio: engine nosuch not loadable\nIO engine nosuch not found"),
         ("libaio,nosuch", "IO engine libaio has no option nosuch"),
     ];
     for (engine, why) in reasons {
@@ -181,7 +181,7 @@ fn names_of_tests_are_listed_with_status_1() {
         assert!(run.stdout.lines().any(|line| line == name), "{option}: {}", run.stdout);
     }
     let run = place.ferrio(&["--crctest=nosuch"]).run().ended_with(1);
-    assert!(run.stderr.contains("fio: unknown hash `nosuch`. Available:"), "{}", run.stderr);
+    assert!(run.stderr.contains("ferrio: unknown hash `nosuch`. Available:"), "{}", run.stderr);
     let run = place.ferrio(&["--crctest=jhash"]).run().ended_with(1);
     assert!(run.stderr.contains("no verify method uses it"), "{}", run.stderr);
     let run = place.ferrio(&["--crctest=nosuch,crc7"]).run().succeeded();

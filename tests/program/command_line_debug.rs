@@ -34,7 +34,11 @@ fn every_io_of_a_job_is_printed_with_the_facts_that_fio_prints() {
     let place = Place::new();
     let run = place.ferrio(&words(&["--debug=io,file,process,parse,random"])).run().succeeded();
     for class in ["io", "file", "process", "parse", "random"] {
-        assert!(run.stderr.contains(&format!("fio: set debug option {class}\n")), "{class}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("ferrio: set debug option {class}\n")),
+            "{class}: {}",
+            run.stderr
+        );
         assert!(!lines_of(&run.stderr, class).is_empty(), "{class}: {}", run.stderr);
     }
     let io = lines_of(&run.stderr, "io");
@@ -89,7 +93,7 @@ fn a_report_is_the_same_with_debugging_and_stays_alone_on_standard_output() {
     let written = |report: serde_json::Value| report["jobs"][0]["write"]["io_bytes"].clone();
     same!("with": written(with.json()), "without": written(without.json()), "--debug=all");
     assert_eq!(without.messages(), "");
-    assert!(with.stderr.starts_with("fio: set all debug options\n"), "{}", with.stderr);
+    assert!(with.stderr.starts_with("ferrio: set all debug options\n"), "{}", with.stderr);
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn a_job_number_leaves_other_jobs_out() {
         "--ioengine=null",
     ];
     let run = place.ferrio(&words).run().succeeded();
-    assert!(run.stderr.contains("fio: set debug jobno 2\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("ferrio: set debug jobno 2\n"), "{}", run.stderr);
     let io = lines_of(&run.stderr, "io");
     assert_eq!(io.iter().filter(|line| line.starts_with("queue: ")).count(), 2, "{}", run.stderr);
 }
@@ -115,7 +119,7 @@ fn words_are_listed_and_wrong_ones_are_not_fatal() {
     let place = Place::new();
     for word in ["--debug=help", "--debug=?"] {
         let run = place.ferrio(&[word]).run().succeeded();
-        assert!(run.stdout.starts_with("fio: dumping debug options:process,file,io,"), "{}", run.stdout);
+        assert!(run.stdout.starts_with("ferrio: dumping debug options:process,file,io,"), "{}", run.stdout);
         assert!(run.stdout.ends_with(",all\n"), "{}", run.stdout);
     }
     let run = place
@@ -124,8 +128,8 @@ fn words_are_listed_and_wrong_ones_are_not_fatal() {
         .succeeded();
     assert_eq!(
         run.messages(),
-        "fio: debug mask nosuch not found\nfio: missing job number\nfio: set debug option net\n\
-         fio: no messages in debug class net\n"
+        "ferrio: debug mask nosuch not found\nferrio: missing job number\nferrio: set debug option net\n\
+         ferrio: no messages in debug class net\n"
     );
     place.ferrio(&["--debug"]).run().ended_with(1);
 }

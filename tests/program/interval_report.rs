@@ -207,7 +207,7 @@ fn ctrl_c_leaves_whole_lines_that_add_up() {
 #[track_caller]
 fn assert_lost(run: &Run, name: &str, reason: &str) {
     let told =
-        format!("fio: cannot write the interval report to {name}: {reason}; the run goes on without it\n");
+        format!("ferrio: cannot write the interval report to {name}: {reason}; the run goes on without it\n");
     assert_eq!(run.stderr.matches(&told).count(), 1, "{}", run.stderr);
 }
 

@@ -90,7 +90,8 @@ fn tolerated_errors_are_told_one_by_one_when_asked_for() {
         let run = run.succeeded();
         run.stderr.lines().filter(|line| line.contains("io_u error")).map(str::to_owned).collect::<Vec<_>>()
     };
-    let (fio, ferrio) = (lines(place.fio(&words).run()), lines(place.ferrio(&words).run()));
+    let as_fio: Vec<&str> = ["--as=fio"].iter().chain(&words).copied().collect();
+    let (fio, ferrio) = (lines(place.fio(&words).run()), lines(place.ferrio(&as_fio).run()));
     same!("fio": fio, "ferrio": ferrio, "lines about errors");
     assert_eq!(ferrio.len(), 2);
 }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_job::AsFio;
 use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
 use ferrio_jobfile::{
@@ -114,12 +115,19 @@ fn message_codes() -> String {
          | `suggestion` | what to write instead of that part |\n\
          | `rendered` | the message as text |\n\n\
          Codes are stable: they stay the same when the wording of a message changes. The codes of `ferrio check` are in\n\
-         [check.md](check.md).\n",
+         [check.md](check.md).\n\n\
+         The last column says where a program that is called `fio` shows warnings and notes with this code: on stderr, among the lines\n\
+         of the text report (on stderr if there is none), or nowhere. Errors are always shown.\n",
     );
     for subject in SUBJECTS {
-        let _ = writeln!(text, "\n## {}\n\n| Code | Meaning |\n|---|---|", subject.name);
+        let _ = writeln!(text, "\n## {}\n\n| Code | Meaning | Called `fio` |\n|---|---|---|", subject.name);
         for code in subject.codes {
-            let _ = writeln!(text, "| `{}` | {} |", code.name, cell(code.meaning));
+            let place = match code.as_fio {
+                AsFio::Stderr => "stderr",
+                AsFio::Report => "report",
+                AsFio::Hidden => "not shown",
+            };
+            let _ = writeln!(text, "| `{}` | {} | {place} |", code.name, cell(code.meaning));
         }
     }
     text

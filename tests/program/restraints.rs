@@ -71,7 +71,7 @@ fn a_target_that_no_depth_meets_is_told_when_the_job_ends() {
 /// The numbers of a message about a late I/O: its latency and the most allowed; and the rest.
 fn late(run: &Run) -> ([u64; 2], &str) {
     let line = run.stderr.lines().next().unwrap();
-    let rest = line.strip_prefix("fio: latency of ").unwrap_or_else(|| panic!("{line}"));
+    let rest = line.strip_prefix("ferrio: latency of ").unwrap_or_else(|| panic!("{line}"));
     let (latency, rest) = rest.split_once(" nsec exceeds specified max (").unwrap();
     let (most, place) = rest.split_once(" nsec): ").unwrap();
     ([latency, most].map(|number| number.parse().unwrap()), place)
@@ -200,7 +200,7 @@ fn a_full_device_is_what_a_job_that_fills_it_waits_for() {
             [0, failed, 0, 0]
         );
         let line =
-            "fio: io_u error on file /dev/full: No space left on device: write offset=0, buflen=4096\n";
+            "ferrio: io_u error on file /dev/full: No space left on device: write offset=0, buflen=4096\n";
         assert!(run.stderr.contains(line), "{}", run.stderr);
     }
 }

@@ -9,7 +9,7 @@ use ferrio_report::Format;
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
-use crate::messages::{Messages, colour, print};
+use crate::messages::{Messages, print};
 use crate::options::{self, JOBS, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
@@ -111,7 +111,8 @@ fn write(
 ) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) && as_text {
-        output.write(&ferrio_check::text(report, settings.output.is_none() && colour(&io::stdout())));
+        output
+            .write(&ferrio_check::text(report, settings.output.is_none() && messages.colors(&io::stdout())));
     }
     if settings.formats.has(Format::Json) {
         output.write(&ferrio_check::json(report));

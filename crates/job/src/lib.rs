@@ -34,7 +34,7 @@ mod verify;
 pub use buffers::*;
 pub use character::*;
 pub use choice::{Choice, Word};
-pub use diagnostic::{Diagnostic, Prefix, Severity, codes, reason, strerror};
+pub use diagnostic::{AsFio, Diagnostic, Prefix, Severity, codes, reason, strerror};
 pub use direction::*;
 pub use durability::*;
 pub use engine::*;

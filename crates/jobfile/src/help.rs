@@ -337,11 +337,14 @@ mod tests {
     #[test]
     fn a_near_miss_shows_the_nearest_and_nonsense_nothing() {
         let near = cmdhelp(Some("rww"));
-        assert_eq!(near.complaints[0].line(), "No such command: rww - showing closest match");
+        assert_eq!(
+            near.complaints[0].line(ferrio_job::Character::Fio),
+            "No such command: rww - showing closest match"
+        );
         assert!(near.text.starts_with("                  rw: "), "{}", near.text);
         let nonsense = cmdhelp(Some("zzzzzzzzzzz"));
         assert_eq!((nonsense.text.as_str(), nonsense.failed), ("", true));
-        assert_eq!(nonsense.complaints[0].line(), "No such command: zzzzzzzzzzz");
+        assert_eq!(nonsense.complaints[0].line(ferrio_job::Character::Fio), "No such command: zzzzzzzzzzz");
         assert!(cmdhelp(Some("verifysort")).failed, "hidden");
         let private = cmdhelp(Some("userspace_reap")).complaints;
         assert!(private[0].message.ends_with("see --enghelp=libaio,userspace_reap"));

@@ -136,7 +136,7 @@ mod tests {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let refused = probe(&fifo).unwrap_err();
         assert_eq!(
-            refused.diagnostic("a").line(),
+            refused.diagnostic("a").line(ferrio_job::Character::Fio),
             format!("a: failed to get file size of {}", fifo.display())
         );
     }

@@ -184,9 +184,10 @@ fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrio_job::Character;
 
     fn notes(options: &DebugOptions) -> Vec<String> {
-        options.notes().iter().map(Diagnostic::line).collect()
+        options.notes().iter().map(|note| note.line(Character::Fio)).collect()
     }
 
     #[test]

@@ -157,11 +157,12 @@ impl fmt::Display for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrio_job::Character;
 
     fn lines(len: u32, problem: Problem) -> Vec<String> {
         let failure = IntervalFailure { offset: 5120, len, problem };
         let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
-        mismatch.diagnostics("f", 0x88).iter().map(Diagnostic::line).collect()
+        mismatch.diagnostics("f", 0x88).iter().map(|note| note.line(Character::Fio)).collect()
     }
 
     #[test]

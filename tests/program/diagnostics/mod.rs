@@ -244,9 +244,9 @@ fn a_note_on_jobs_names_them_and_has_a_place() {
     let words = ["--output-format=json", "x.fio"];
     let line = |run: &Run| run.stderr.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
     let want = [
-        "fio: time_based requires a runtime/timeout setting",
-        "fio: Any use of blockalign= turns off randommap",
-        "fio: option `write_barrier` has no effect here: no engine acts on the mark",
+        "ferrio: time_based requires a runtime/timeout setting",
+        "ferrio: Any use of blockalign= turns off randommap",
+        "ferrio: option `write_barrier` has no effect here: no engine acts on the mark",
     ];
     assert_eq!(line(&place.ferrio(&words).run()), want);
     let run = place.ferrio(&["--message-format=json", words[0], words[1]]).run();

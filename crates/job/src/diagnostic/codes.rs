@@ -1,6 +1,7 @@
 //! The codes of all messages, in one table for the whole program.
 //!
-//! A code is stable: it stays the same when the wording of its message changes. A new kind of message is a new row.
+//! A code is stable: it stays the same when the wording of its message changes. A new kind of message is a new row, which also says
+//! where a program that is called `fio` shows it.
 
 /// The code of one kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +10,19 @@ pub struct Code {
     pub name: &'static str,
     /// One line that says what the code means.
     pub meaning: &'static str,
+    /// Where warnings and notes with this code go when the program is called `fio`. Errors are shown in any case.
+    pub as_fio: AsFio,
+}
+
+/// Where a program that is called `fio` shows a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AsFio {
+    /// On standard error: fio has it there, or it is too important to be left out.
+    Stderr,
+    /// Among the lines of the text report; on standard error if there is none, because documents and terse lines are read by programs.
+    Report,
+    /// Nowhere: fio has no such message.
+    Hidden,
 }
 
 /// Codes about one subject.
@@ -22,246 +36,246 @@ pub struct Subject {
 
 /// A table of subjects.
 macro_rules! subjects {
-    ($($subject:literal { $($name:literal: $meaning:literal;)+ })+) => {
+    ($($subject:literal { $($name:literal $as_fio:ident: $meaning:literal;)+ })+) => {
         /// All codes, by subject.
         pub static SUBJECTS: &[Subject] = &[$(Subject {
             name: $subject,
-            codes: &[$(Code { name: $name, meaning: $meaning }),+],
+            codes: &[$(Code { name: $name, meaning: $meaning, as_fio: AsFio::$as_fio }),+],
         }),+];
     };
 }
 
 subjects! {
     "Reading job files" {
-        "unreadable-job-file": "a job file cannot be read";
-        "not-utf-8": "text is not UTF-8";
-        "nul-byte": "a job file contains a NUL byte";
-        "byte-order-mark": "a job file starts with a byte order mark";
-        "long-line": "a line is too long";
-        "long-name": "the name of a section is too long";
-        "unclosed-section": "a section header has no `]`";
-        "bracket-in-section": "a section name contains a `]`";
-        "global-in-capitals": "a section is a job, but its name looks like `global`";
-        "text-after-section": "text follows the `]` of a section header";
-        "not-an-option": "a line is not a section header, an option or a comment";
-        "outside-section": "an option precedes the first section";
-        "unreadable-include": "an include file does not exist or cannot be read";
-        "circular-include": "an include file includes itself, directly or through others";
-        "deep-include": "include files are nested too deeply";
-        "endless-include": "include files have too many lines in total";
-        "section-in-include": "an include file contains a section header";
-        "stdin-used-twice": "more than one job file or I/O log would be read from stdin";
+        "unreadable-job-file" Stderr: "a job file cannot be read";
+        "not-utf-8" Stderr: "text is not UTF-8";
+        "nul-byte" Stderr: "a job file contains a NUL byte";
+        "byte-order-mark" Stderr: "a job file starts with a byte order mark";
+        "long-line" Stderr: "a line is too long";
+        "long-name" Stderr: "the name of a section is too long";
+        "unclosed-section" Stderr: "a section header has no `]`";
+        "bracket-in-section" Stderr: "a section name contains a `]`";
+        "global-in-capitals" Hidden: "a section is a job, but its name looks like `global`";
+        "text-after-section" Stderr: "text follows the `]` of a section header";
+        "not-an-option" Stderr: "a line is not a section header, an option or a comment";
+        "outside-section" Stderr: "an option precedes the first section";
+        "unreadable-include" Stderr: "an include file does not exist or cannot be read";
+        "circular-include" Stderr: "an include file includes itself, directly or through others";
+        "deep-include" Stderr: "include files are nested too deeply";
+        "endless-include" Stderr: "include files have too many lines in total";
+        "section-in-include" Stderr: "an include file contains a section header";
+        "stdin-used-twice" Stderr: "more than one job file or I/O log would be read from stdin";
     }
     "Options and values" {
-        "unknown-option": "the option does not exist";
-        "option-of-other-engine": "the option belongs to an engine that the job does not use";
-        "ambiguous-option": "an abbreviated option matches several options";
-        "deprecated-option": "the option no longer has an effect, as in fio";
-        "removed-option": "the option is refused, as in fio";
-        "missing-value": "an option that needs a value has none";
-        "empty-value": "a value is empty";
-        "unwanted-value": "an option that takes no value has one";
-        "invalid-value": "the value cannot be parsed";
-        "not-a-number": "a number is expected";
-        "out-of-range": "a number is too small or too large";
-        "unknown-suffix": "the letters after a number are not a unit here";
-        "not-a-choice": "the option does not accept this word";
-        "invalid-verify-pattern": "the bytes of `verify_pattern` are invalid";
-        "invalid-steadystate-limit": "the limit after the colon of `steadystate` is invalid";
-        "option-without-effect": "note: an option that changes nothing in the jobs it applies to";
-        "argument-without-effect": "note: the text after the colon of a value changes nothing";
-        "job-dropped": "note: which job the preceding mistakes belong to";
-        "too-many": "note: there are more mistakes than shown";
+        "unknown-option" Stderr: "the option does not exist";
+        "option-of-other-engine" Stderr: "the option belongs to an engine that the job does not use";
+        "ambiguous-option" Stderr: "an abbreviated option matches several options";
+        "deprecated-option" Report: "the option no longer has an effect, as in fio";
+        "removed-option" Stderr: "the option is refused, as in fio";
+        "missing-value" Stderr: "an option that needs a value has none";
+        "empty-value" Stderr: "a value is empty";
+        "unwanted-value" Stderr: "an option that takes no value has one";
+        "invalid-value" Stderr: "the value cannot be parsed";
+        "not-a-number" Stderr: "a number is expected";
+        "out-of-range" Stderr: "a number is too small or too large";
+        "unknown-suffix" Stderr: "the letters after a number are not a unit here";
+        "not-a-choice" Stderr: "the option does not accept this word";
+        "invalid-verify-pattern" Stderr: "the bytes of `verify_pattern` are invalid";
+        "invalid-steadystate-limit" Stderr: "the limit after the colon of `steadystate` is invalid";
+        "option-without-effect" Hidden: "note: an option that changes nothing in the jobs it applies to";
+        "argument-without-effect" Hidden: "note: the text after the colon of a value changes nothing";
+        "job-dropped" Stderr: "note: which job the preceding mistakes belong to";
+        "too-many" Stderr: "note: there are more mistakes than shown";
     }
     "Not available" {
-        "unimplemented-option": "the option is not implemented yet";
-        "unimplemented-value": "the option is not implemented yet with this value";
-        "unimplemented-engine": "the engine is not implemented yet";
-        "unimplemented-program-option": "the command-line option is not implemented yet";
-        "unavailable-option": "the option is not available, for the reason given";
-        "unavailable-value": "the option is not available with this value, for the reason given";
-        "unavailable-engine": "the engine is not available, for the reason given";
-        "unknown-engine": "the engine does not exist";
-        "engine-cannot-offload": "the engine does not support io_submit_mode=offload";
+        "unimplemented-option" Stderr: "the option is not implemented yet";
+        "unimplemented-value" Stderr: "the option is not implemented yet with this value";
+        "unimplemented-engine" Stderr: "the engine is not implemented yet";
+        "unimplemented-program-option" Stderr: "the command-line option is not implemented yet";
+        "unavailable-option" Stderr: "the option is not available, for the reason given";
+        "unavailable-value" Stderr: "the option is not available with this value, for the reason given";
+        "unavailable-engine" Stderr: "the engine is not available, for the reason given";
+        "unknown-engine" Stderr: "the engine does not exist";
+        "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
-        "not-a-directory": "`directory` or `opendir` does not name a directory";
-        "too-many-files": "a job has more files than the limit";
-        "layout-overwrites": "the layout of a job that only reads would replace a file that holds data";
-        "missing-device": "a job names a device that does not exist, and would create a file there";
-        "mounted-device": "a job would write to a mounted device";
-        "write-in-read-only-mode": "a job writes or trims with `--readonly`";
-        "size-below-block-size": "`size` is smaller than the smallest block";
-        "block-size-too-large": "a block is larger than one request can transfer";
-        "buffers-exceed-memory": "`iodepth` buffers of the largest block do not fit in the machine's memory";
-        "alignment-not-a-power-of-two": "`iomem_align` is not a power of two";
-        "not-a-page-size": "`hugepage-size` is not a page size";
-        "bssplit-below-bsrange": "`bssplit` has blocks smaller than the lower bound of `bsrange`";
-        "bs-unaligned-with-verify": "`bs_unaligned` and `verify` cannot be combined";
-        "engine-cannot-append": "`file_append` is used with an engine whose files cannot grow";
-        "engine-cannot-fill": "`fill_device` is used with an engine whose files cannot grow";
-        "fill-at-random-without-size": "a job with `fill_device` writes at random offsets and has no `size`";
-        "opendir-files": "note: how many files `opendir` found";
-        "file-ignored": "note: the region that a job uses of a file is empty";
-        "offset-with-append": "note: `offset` has no effect in a job that appends to its files";
-        "append-without-effect": "note: `file_append` has no effect on anything but a regular file";
-        "append-makes-one-pass": "note: `loops` has no effect in a job that appends to its files";
-        "bs-unaligned-with-direct": "note: `bs_unaligned` with `direct=1`, which few devices accept";
-        "block-errors-of-several-files": "a job with `block_error_percentiles` has several files";
+        "not-a-directory" Stderr: "`directory` or `opendir` does not name a directory";
+        "too-many-files" Stderr: "a job has more files than the limit";
+        "layout-overwrites" Stderr: "the layout of a job that only reads would replace a file that holds data";
+        "missing-device" Stderr: "a job names a device that does not exist, and would create a file there";
+        "mounted-device" Stderr: "a job would write to a mounted device";
+        "write-in-read-only-mode" Stderr: "a job writes or trims with `--readonly`";
+        "size-below-block-size" Stderr: "`size` is smaller than the smallest block";
+        "block-size-too-large" Stderr: "a block is larger than one request can transfer";
+        "buffers-exceed-memory" Stderr: "`iodepth` buffers of the largest block do not fit in the machine's memory";
+        "alignment-not-a-power-of-two" Stderr: "`iomem_align` is not a power of two";
+        "not-a-page-size" Stderr: "`hugepage-size` is not a page size";
+        "bssplit-below-bsrange" Stderr: "`bssplit` has blocks smaller than the lower bound of `bsrange`";
+        "bs-unaligned-with-verify" Stderr: "`bs_unaligned` and `verify` cannot be combined";
+        "engine-cannot-append" Stderr: "`file_append` is used with an engine whose files cannot grow";
+        "engine-cannot-fill" Stderr: "`fill_device` is used with an engine whose files cannot grow";
+        "fill-at-random-without-size" Stderr: "a job with `fill_device` writes at random offsets and has no `size`";
+        "opendir-files" Report: "note: how many files `opendir` found";
+        "file-ignored" Report: "note: the region that a job uses of a file is empty";
+        "offset-with-append" Hidden: "note: `offset` has no effect in a job that appends to its files";
+        "append-without-effect" Hidden: "note: `file_append` has no effect on anything but a regular file";
+        "append-makes-one-pass" Hidden: "note: `loops` has no effect in a job that appends to its files";
+        "bs-unaligned-with-direct" Stderr: "note: `bs_unaligned` with `direct=1`, which few devices accept";
+        "block-errors-of-several-files" Stderr: "a job with `block_error_percentiles` has several files";
     }
     "Zones" {
-        "zonesize-without-zonemode": "`zonesize` is used without `zonemode`";
-        "zonemode-without-zonesize": "`zonemode=strided` is used without `zonesize`";
-        "zoneskip-not-in-bytes": "`zoneskip` of `zonemode=strided` is not in bytes";
-        "zones-laid-out-at-once": "`zonemode=zbd` is used with `create_serialize=0`";
-        "zones-off": "note: zones are off because several files are open at once";
-        "zone-remainders-with-random-map": "`write_zone_remainder` is used with `norandommap=0`";
+        "zonesize-without-zonemode" Stderr: "`zonesize` is used without `zonemode`";
+        "zonemode-without-zonesize" Stderr: "`zonemode=strided` is used without `zonesize`";
+        "zoneskip-not-in-bytes" Stderr: "`zoneskip` of `zonemode=strided` is not in bytes";
+        "zones-laid-out-at-once" Stderr: "`zonemode=zbd` is used with `create_serialize=0`";
+        "zones-off" Hidden: "note: zones are off because several files are open at once";
+        "zone-remainders-with-random-map" Stderr: "`write_zone_remainder` is used with `norandommap=0`";
     }
     "Random offsets" {
-        "sprandom-without-random-writes": "a job with `sprandom` does not write at random offsets";
-        "sprandom-with-other-generator": "`sprandom` is used with a `random_generator` other than lfsr";
-        "sprandom-with-random-map": "`sprandom` is used with `norandommap=0`";
-        "permute-with-distribution": "random_generator=permute is used with a `random_distribution` that repeats blocks";
-        "permute-with-unequal-blocks": "random_generator=permute is used with block sizes or alignments that differ by direction";
-        "permute-overlaps": "note: random_generator=permute with I/Os longer than the blocks it orders";
-        "option-set-by-sprandom": "note: an option that `sprandom` sets";
-        "random-map-off": "note: `blockalign` turns the map of random blocks off";
-        "generator-without-effect": "note: random_generator=lfsr with a `random_distribution` that does not use it";
-        "generator-switched": "note: a file has more blocks than the generator can number; another one is used";
-        "file-exceeds-generator": "note: a file has more blocks than the generator can number";
-        "offsets-beyond-file": "note: a distribution or a zone names offsets beyond the end of a file";
+        "sprandom-without-random-writes" Stderr: "a job with `sprandom` does not write at random offsets";
+        "sprandom-with-other-generator" Stderr: "`sprandom` is used with a `random_generator` other than lfsr";
+        "sprandom-with-random-map" Stderr: "`sprandom` is used with `norandommap=0`";
+        "permute-with-distribution" Stderr: "random_generator=permute is used with a `random_distribution` that repeats blocks";
+        "permute-with-unequal-blocks" Stderr: "random_generator=permute is used with block sizes or alignments that differ by direction";
+        "permute-overlaps" Hidden: "note: random_generator=permute with I/Os longer than the blocks it orders";
+        "option-set-by-sprandom" Report: "note: an option that `sprandom` sets";
+        "random-map-off" Stderr: "note: `blockalign` turns the map of random blocks off";
+        "generator-without-effect" Hidden: "note: random_generator=lfsr with a `random_distribution` that does not use it";
+        "generator-switched" Report: "note: a file has more blocks than the generator can number; another one is used";
+        "file-exceeds-generator" Report: "note: a file has more blocks than the generator can number";
+        "offsets-beyond-file" Hidden: "note: a distribution or a zone names offsets beyond the end of a file";
     }
     "Contents and verification" {
-        "dedupe-without-size": "`dedupe_mode=working_set` is used without `size`";
-        "dedupe-of-several-files": "a job with `dedupe_mode=working_set` has several files";
-        "dedupe-above-100-percent": "duplicates and working set add up to more than 100 percent";
-        "dedupe-exceeds-memory": "the table of the dedupe working set needs too much of the machine's memory";
-        "dedupe-global-without-seed": "`dedupe_global` is used while a job takes its seeds from the system";
-        "verify-offset-beyond-interval": "`verify_offset` moves the header out of the verify interval";
-        "verify-offset-in-header": "`verify_offset` lies within the header itself";
-        "verify-without-pattern": "the `verify` method needs `verify_pattern`";
-        "verify-limited": "note: blocks of several sizes are verified without a map";
-        "verify-shared-file": "note: several jobs write to a file and verify it";
-        "verify-never-runs": "note: writing uses all of `runtime`, so nothing is verified";
-        "replay-overrides-recording": "note: `read_iolog` overrides `write_iolog`";
-        "stream-not-read-ahead": "note: `pre_read` with an engine that cannot seek";
+        "dedupe-without-size" Stderr: "`dedupe_mode=working_set` is used without `size`";
+        "dedupe-of-several-files" Stderr: "a job with `dedupe_mode=working_set` has several files";
+        "dedupe-above-100-percent" Stderr: "duplicates and working set add up to more than 100 percent";
+        "dedupe-exceeds-memory" Stderr: "the table of the dedupe working set needs too much of the machine's memory";
+        "dedupe-global-without-seed" Stderr: "`dedupe_global` is used while a job takes its seeds from the system";
+        "verify-offset-beyond-interval" Stderr: "`verify_offset` moves the header out of the verify interval";
+        "verify-offset-in-header" Stderr: "`verify_offset` lies within the header itself";
+        "verify-without-pattern" Stderr: "the `verify` method needs `verify_pattern`";
+        "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
+        "verify-shared-file" Report: "note: several jobs write to a file and verify it";
+        "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
+        "replay-overrides-recording" Stderr: "note: `read_iolog` overrides `write_iolog`";
+        "stream-not-read-ahead" Report: "note: `pre_read` with an engine that cannot seek";
     }
     "Trims, atomic writes and placement" {
-        "trimwrite-with-ranges": "`num_range` above 1 is used with `rw=trimwrite`";
-        "engine-without-ranges": "`num_range` above 1 is used with an engine that trims one range at a time";
-        "engine-without-atomic-writes": "`atomic` is used with an engine that cannot ask for atomic writes";
-        "fdp-with-other-placement": "`fdp` is used together with another `dataplacement`";
+        "trimwrite-with-ranges" Stderr: "`num_range` above 1 is used with `rw=trimwrite`";
+        "engine-without-ranges" Stderr: "`num_range` above 1 is used with an engine that trims one range at a time";
+        "engine-without-atomic-writes" Stderr: "`atomic` is used with an engine that cannot ask for atomic writes";
+        "fdp-with-other-placement" Stderr: "`fdp` is used together with another `dataplacement`";
     }
     "Rates and times" {
-        "rate-in-bytes-and-ios": "`rate` and `rate_iops`, or both of their minimums, are set";
-        "minimum-above-rate": "a minimum rate is above the rate";
-        "poisson-without-rate": "a direction of a job with `rate_process=poisson` has no rate, or less than one block per second";
-        "latency-limit-without-latencies": "`max_latency` or `latency_target` is set, but latencies are not measured";
-        "ramp-in-time-and-bytes": "both `ramp_time` and `ramp_size` are set";
-        "ramp-size-differs-in-group": "jobs of one group have different values of `ramp_size`";
-        "steadystate-interval-too-short": "`steadystate_check_interval` is below one second";
-        "steadystate-duration-not-of-intervals": "`steadystate_duration` is not a multiple of the check interval, or not above it";
-        "steadystate-duration-too-long": "`steadystate_duration` covers more checks than are kept";
-        "steadystate-interval-differs": "jobs have different values of `steadystate_check_interval`";
-        "steadystate-differs-in-group": "jobs of one group have different steady states";
-        "steadystate-without-latencies": "a steady state depends on latencies, which are not measured";
-        "time-based-without-runtime": "note: `time_based` without `runtime`";
-        "no-such-clock": "`log_alternate_epoch_clock_id` or `job_start_clock_id` is not a clock of this machine";
+        "rate-in-bytes-and-ios" Stderr: "`rate` and `rate_iops`, or both of their minimums, are set";
+        "minimum-above-rate" Stderr: "a minimum rate is above the rate";
+        "poisson-without-rate" Stderr: "a direction of a job with `rate_process=poisson` has no rate, or less than one block per second";
+        "latency-limit-without-latencies" Stderr: "`max_latency` or `latency_target` is set, but latencies are not measured";
+        "ramp-in-time-and-bytes" Stderr: "both `ramp_time` and `ramp_size` are set";
+        "ramp-size-differs-in-group" Stderr: "jobs of one group have different values of `ramp_size`";
+        "steadystate-interval-too-short" Stderr: "`steadystate_check_interval` is below one second";
+        "steadystate-duration-not-of-intervals" Stderr: "`steadystate_duration` is not a multiple of the check interval, or not above it";
+        "steadystate-duration-too-long" Stderr: "`steadystate_duration` covers more checks than are kept";
+        "steadystate-interval-differs" Stderr: "jobs have different values of `steadystate_check_interval`";
+        "steadystate-differs-in-group" Stderr: "jobs of one group have different steady states";
+        "steadystate-without-latencies" Stderr: "a steady state depends on latencies, which are not measured";
+        "time-based-without-runtime" Stderr: "note: `time_based` without `runtime`";
+        "no-such-clock" Stderr: "`log_alternate_epoch_clock_id` or `job_start_clock_id` is not a clock of this machine";
     }
     "Relations between jobs, CPUs and memory" {
-        "too-many-jobs": "there are too many jobs, clones included";
-        "waits-for-itself": "`wait_for` names the job itself";
-        "waits-for-unknown-job": "`wait_for` names no earlier job";
-        "waits-for-ambiguous-name": "`wait_for` names several jobs";
-        "percentiles-differ-in-group": "jobs with a common report differ in `lat_percentiles`";
-        "units-differ-in-group": "note: jobs with a common report differ in `kb_base` or `unit_base`";
-        "percentiles-cut": "note: `percentile_list` has more percentiles than are reported";
-        "empty-log": "note: a log stays empty, or its counts are all 0, because the job does not measure what it records";
-        "histograms-stored-as-text": "note: `log_store_compressed` does not compress logs of histograms";
-        "iodepth-sync-engine": "note: `iodepth` above 1 with an engine that has one I/O in flight";
-        "cpus-overridden": "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed` or `cpumask`";
-        "clock-needs-no-cpu": "note: `gtod_cpu` without `cpus_allowed` or `cpumask` changes nothing";
-        "lockmem-limited": "note: `lockmem` is more memory than can be locked";
-        "cgroup-conflict": "jobs that run together ask for different cgroups or weights";
-        "issue-time-without-offsets": "`log_issue_time` is used without `write_lat_log` and `log_offset`";
-        "no-such-cpu": "an option names a CPU that does not exist, or none";
-        "invalid-numa-nodes": "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
+        "too-many-jobs" Stderr: "there are too many jobs, clones included";
+        "waits-for-itself" Stderr: "`wait_for` names the job itself";
+        "waits-for-unknown-job" Stderr: "`wait_for` names no earlier job";
+        "waits-for-ambiguous-name" Stderr: "`wait_for` names several jobs";
+        "percentiles-differ-in-group" Stderr: "jobs with a common report differ in `lat_percentiles`";
+        "units-differ-in-group" Report: "note: jobs with a common report differ in `kb_base` or `unit_base`";
+        "percentiles-cut" Stderr: "note: `percentile_list` has more percentiles than are reported";
+        "empty-log" Hidden: "note: a log stays empty, or its counts are all 0, because the job does not measure what it records";
+        "histograms-stored-as-text" Hidden: "note: `log_store_compressed` does not compress logs of histograms";
+        "iodepth-sync-engine" Report: "note: `iodepth` above 1 with an engine that has one I/O in flight";
+        "cpus-overridden" Hidden: "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed` or `cpumask`";
+        "clock-needs-no-cpu" Stderr: "note: `gtod_cpu` without `cpus_allowed` or `cpumask` changes nothing";
+        "lockmem-limited" Stderr: "note: `lockmem` is more memory than can be locked";
+        "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
+        "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
+        "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
+        "invalid-numa-nodes" Stderr: "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
     }
     "Command line" {
-        "no-jobs": "there is nothing to run";
-        "nothing-to-check": "`check` is combined with an option that requests something else";
-        "sysbench-command": "the command line is one of sysbench, which ferrio does not have yet";
-        "invalid-command": "the arguments of `man` or `completions` are invalid";
-        "invalid-program-option": "a command-line option is used incorrectly";
-        "not-found": "a question names an option, engine or checksum that does not exist";
-        "output-error": "the report cannot be written";
-        "unreadable-log": "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
-        "fatal-warning": "`--warnings-fatal` turns a warning into this error";
+        "no-jobs" Stderr: "there is nothing to run";
+        "nothing-to-check" Stderr: "`check` is combined with an option that requests something else";
+        "sysbench-command" Stderr: "the command line is one of sysbench, which ferrio does not have yet";
+        "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
+        "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "not-found" Stderr: "a question names an option, engine or checksum that does not exist";
+        "output-error" Stderr: "the report cannot be written";
+        "unreadable-log" Stderr: "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
+        "fatal-warning" Stderr: "`--warnings-fatal` turns a warning into this error";
     }
     "Misleading figures" {
-        "short-run": "jobs ran for less than a second";
-        "few-ios": "a percentile from the 99.9th up is based on fewer than 1000 samples";
-        "cached-reads": "reads came from the page cache instead of the device";
-        "buffered-writes": "writes were still in memory when the run ended";
-        "sparse-reads": "reads hit holes and did not reach a device";
-        "memory-device": "the files are in memory";
-        "cached-device": "a loop device caches its data in the page cache";
-        "worker-saturated": "a job that tests a device kept a CPU busy nearly all the time";
-        "cpus-saturated": "the run kept all CPUs of the machine busy";
-        "clock-not-invariant": "there is no reliable time stamp counter, so each time stamp takes a system call";
-        "rate-not-held": "a job was more than one percent slower than its `rate` or `rate_iops`";
-        "other-disk-load": "the disk transferred clearly more data than the jobs did";
-        "other-cpu-load": "other programs or other virtual machines used much of the CPU time";
+        "short-run" Hidden: "jobs ran for less than a second";
+        "few-ios" Hidden: "a percentile from the 99.9th up is based on fewer than 1000 samples";
+        "cached-reads" Hidden: "reads came from the page cache instead of the device";
+        "buffered-writes" Hidden: "writes were still in memory when the run ended";
+        "sparse-reads" Hidden: "reads hit holes and did not reach a device";
+        "memory-device" Hidden: "the files are in memory";
+        "cached-device" Hidden: "a loop device caches its data in the page cache";
+        "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
+        "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
+        "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
+        "rate-not-held" Hidden: "a job was more than one percent slower than its `rate` or `rate_iops`";
+        "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
+        "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
     }
     "While jobs run" {
-        "note": "general information";
-        "no-effect": "a command-line option has no effect";
-        "signals-not-watched": "signals cannot be watched, so Ctrl-C ends the run without a report";
-        "no-cpu-idleness": "CPU idleness cannot be measured";
-        "no-interim-report": "a report of a running job is requested in a format that allows only one report";
-        "trigger": "the trigger ends the run";
-        "trigger-failed": "the trigger's command failed or cannot be run";
-        "verify-state-not-saved": "the verify state of a job cannot be saved, or is not asked for when the trigger ends the job";
-        "verify-state-not-loaded": "the verify state of `verify_state_load` cannot be read";
-        "verify-state-advice": "note: how a job finds its verify state";
-        "verify-stopped": "note: a verify state says that no more was written, so no more is checked";
-        "job-not-set-up": "a job cannot be set up and does no I/O";
-        "invalid-workload": "the job's I/O sequence cannot be generated";
-        "invalid-verify": "a job's verify options cannot be used";
-        "file-not-laid-out": "a file of a job cannot be created or extended";
-        "file-not-extended": "a file is too short for the job and may not be extended";
-        "file-not-reserved": "the space of a file cannot be reserved (`fallocate`)";
-        "file-too-short": "a file ends before an I/O of the job";
-        "file-not-synced": "a file cannot be synced to stable storage";
-        "file-not-removed": "`unlink` cannot remove a file";
-        "file-not-read-ahead": "a file cannot be read before the clock starts (`pre_read`)";
-        "cache-not-dropped": "the page cache of a file cannot be dropped (`invalidate`)";
-        "write-hint-refused": "the kernel refuses a hint about the lifetime of data (`write_hint`)";
-        "advice-not-applied": "advice about the access pattern (`fadvise_hint`) is refused or not applied";
-        "direct-io-refused": "a file system or device refuses direct I/O";
-        "too-many-open-files": "a job opens more files than it may";
-        "engine-failed": "an engine cannot be set up or cannot use a file; the help says what to do";
-        "engine-fallback": "an engine is not available in this kernel and another one does its work";
-        "private-mapping": "`thp` maps files privately, so writes do not reach them";
-        "random-map-dropped": "there is no memory for the random map, so blocks may repeat";
-        "blocks-not-followed": "there is no memory to track the blocks of `block_error_percentiles`";
-        "priority-refused": "an I/O priority or nice value needs a privilege or a newer kernel";
-        "user-refused": "the program may not change to the user or group of `uid` or `gid`";
-        "cgroup-failed": "the `cgroup` of a job cannot be made or joined";
-        "io-scheduler-failed": "the `ioscheduler` of a disk cannot be set";
-        "command-output": "where the output of `exec_prerun` or `exec_postrun` is saved";
-        "command-failed": "`exec_prerun` or `exec_postrun` failed or cannot be run";
-        "iolog-not-written": "the I/O log of `write_iolog` cannot be written";
-        "rate-below-minimum": "a job is slower than its `rate_min` or `rate_iops_min`";
-        "latency-above-maximum": "an I/O takes longer than `max_latency` or `latency_target` allows";
-        "latency-target-not-met": "`latency_target` is not met even at depth 1";
-        "debug": "a debug message (`--debug`)";
-        "io-error": "an I/O failed";
-        "log-error": "a log cannot be created or completed; the jobs continue";
-        "verify-mismatch": "a block does not contain what was written";
-        "job-failed": "a job ended with an error";
-        "terminating": "a signal ends the run";
-        "invalid-job": "a mistake without its own code";
+        "note" Stderr: "general information";
+        "no-effect" Hidden: "a command-line option has no effect";
+        "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
+        "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
+        "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
+        "trigger" Hidden: "the trigger ends the run";
+        "trigger-failed" Stderr: "the trigger's command failed or cannot be run";
+        "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not asked for when the trigger ends the job";
+        "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
+        "verify-state-advice" Hidden: "note: how a job finds its verify state";
+        "verify-stopped" Stderr: "note: a verify state says that no more was written, so no more is checked";
+        "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
+        "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
+        "invalid-verify" Stderr: "a job's verify options cannot be used";
+        "file-not-laid-out" Stderr: "a file of a job cannot be created or extended";
+        "file-not-extended" Stderr: "a file is too short for the job and may not be extended";
+        "file-not-reserved" Stderr: "the space of a file cannot be reserved (`fallocate`)";
+        "file-too-short" Stderr: "a file ends before an I/O of the job";
+        "file-not-synced" Stderr: "a file cannot be synced to stable storage";
+        "file-not-removed" Stderr: "`unlink` cannot remove a file";
+        "file-not-read-ahead" Stderr: "a file cannot be read before the clock starts (`pre_read`)";
+        "cache-not-dropped" Stderr: "the page cache of a file cannot be dropped (`invalidate`)";
+        "write-hint-refused" Stderr: "the kernel refuses a hint about the lifetime of data (`write_hint`)";
+        "advice-not-applied" Hidden: "advice about the access pattern (`fadvise_hint`) is refused or not applied";
+        "direct-io-refused" Stderr: "a file system or device refuses direct I/O";
+        "too-many-open-files" Stderr: "a job opens more files than it may";
+        "engine-failed" Stderr: "an engine cannot be set up or cannot use a file; the help says what to do";
+        "engine-fallback" Hidden: "an engine is not available in this kernel and another one does its work";
+        "private-mapping" Hidden: "`thp` maps files privately, so writes do not reach them";
+        "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";
+        "blocks-not-followed" Stderr: "there is no memory to track the blocks of `block_error_percentiles`";
+        "priority-refused" Stderr: "an I/O priority or nice value needs a privilege or a newer kernel";
+        "user-refused" Stderr: "the program may not change to the user or group of `uid` or `gid`";
+        "cgroup-failed" Stderr: "the `cgroup` of a job cannot be made or joined";
+        "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
+        "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
+        "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
+        "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
+        "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";
+        "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";
+        "latency-target-not-met" Hidden: "`latency_target` is not met even at depth 1";
+        "debug" Report: "a debug message (`--debug`)";
+        "io-error" Stderr: "an I/O failed";
+        "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
+        "verify-mismatch" Stderr: "a block does not contain what was written";
+        "job-failed" Stderr: "a job ended with an error";
+        "terminating" Report: "a signal ends the run";
+        "invalid-job" Stderr: "a mistake without its own code";
     }
 }
 

@@ -5,7 +5,8 @@ pub mod codes;
 
 use std::io;
 
-use crate::Origin;
+use crate::{Character, Origin};
+pub use codes::AsFio;
 
 /// How bad a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,7 +22,7 @@ pub enum Severity {
 /// What the line of a message begins with where people read it. Programs get the message alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Prefix {
-    /// `fio: `, as most messages of fio.
+    /// The program as the user calls it: `fio: `, as most messages of fio, or `ferrio: `.
     #[default]
     Program,
     /// The name of the job.
@@ -122,15 +123,30 @@ impl Diagnostic {
         Diagnostic { suggestion: Some(text.into()), ..self }
     }
 
+    /// Where a program that is called `fio` shows it.
+    pub fn as_fio(&self) -> AsFio {
+        match codes::find(self.code) {
+            Some(code) if self.severity != Severity::Error => code.as_fio,
+            _ => AsFio::Stderr,
+        }
+    }
+
     /// The message as one line of text: prefix and message, without severity, place and advice.
-    pub fn line(&self) -> String {
-        let prefix = match (self.prefix, self.jobs.first()) {
-            (Prefix::Job, Some(job)) => job.as_str(),
-            (Prefix::Program | Prefix::Job, _) => "fio",
-            (Prefix::Note, _) => "note",
-            (Prefix::None, _) => return self.message.clone(),
-        };
-        format!("{prefix}: {}", self.message)
+    pub fn line(&self, character: Character) -> String {
+        match self.line_label(character) {
+            Some(label) => format!("{label}: {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// What stands before the message in its line.
+    pub fn line_label(&self, character: Character) -> Option<&str> {
+        match (self.prefix, self.jobs.first()) {
+            (Prefix::Job, Some(job)) => Some(job),
+            (Prefix::Program | Prefix::Job, _) => Some(character.word()),
+            (Prefix::Note, _) => Some("note"),
+            (Prefix::None, _) => None,
+        }
     }
 }
 

@@ -43,7 +43,7 @@ fn messages(regions: &Regions) -> Vec<&str> {
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
     let error = regions(0, &sizing, files(kind, sizes), &mut stream()).unwrap_err();
-    (error.errno, error.diagnostic("a").line())
+    (error.errno, error.diagnostic("a").line(ferrio_job::Character::Fio))
 }
 
 #[test]
