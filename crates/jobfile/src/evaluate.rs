@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Choice as _, Diagnostic, KbBase};
+use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin};
 use log::debug;
 
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -96,6 +96,9 @@ pub(crate) fn assignment(
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));
+    }
+    if setting.reading == Reading::Ferrio && matches!(opt, Opt::Filename | Opt::Directory | Opt::Opendir) {
+        findings.extend(literal_variable(line, text.as_deref().unwrap_or_default(), environment));
     }
     let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
@@ -204,10 +207,39 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
     };
     let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
     Diagnostic {
-        help: unset.or(fault.help).or_else(|| punctuation(text)),
+        help: unset.or_else(|| bare_variable(line, text)).or(fault.help).or_else(|| punctuation(text)),
         suggestion: fault.suggestion.map(str::to_owned),
         ..diagnostic
     }
+}
+
+/// Advice on a variable without braces in a job file. A shell would have replaced it on a command line.
+fn bare_variable(line: &Assignment, text: &str) -> Option<String> {
+    let name = bare_name(text).filter(|_| matches!(line.origin, Origin::File { .. }))?;
+    Some(format!("variables need braces: write `${{{name}}}`"))
+}
+
+/// The first name that follows a `$`, apart from fio's keywords.
+fn bare_name(text: &str) -> Option<&str> {
+    let names = text.split('$').skip(1).map(|rest| {
+        let end =
+            rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    let is_name = |name: &&str| name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
+    names.filter(is_name).find(|name| !KEYWORDS.contains(name))
+}
+
+/// Words with a `$` that are no variables: figures of the machine, and parts of names in `filename_format`.
+const KEYWORDS: [&str; 7] = ["pagesize", "mb_memory", "ncpus", "jobname", "jobnum", "filenum", "clientuid"];
+
+/// The warning about the name of a file or of a directory that contains the name of a variable without braces.
+fn literal_variable(line: &Assignment, text: &str, environment: &Environment) -> Option<Diagnostic> {
+    let name = bare_name(text).filter(|_| matches!(line.origin, Origin::File { .. }))?;
+    (environment.var)(name)?;
+    let message = format!("`${name}` in option `{}` is not replaced by the variable {name}", line.name);
+    let warning = Diagnostic::warning(message, line.value_origin.clone()).code("literal-variable");
+    Some(warning.help(format!("variables need braces: write `${{{name}}}`")))
 }
 
 /// Advice on signs that have a meaning in shells but not in job files.

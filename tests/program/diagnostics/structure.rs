@@ -264,3 +264,17 @@ fn a_line_that_is_too_long_is_refused() {
     let said = of(&text);
     assert!(said.starts_with("[long-line]\nerror: the line has 8192 bytes\n --> x.fio:2:1\n"), "{said}");
 }
+
+#[test]
+fn a_listing_with_line_numbers() {
+    insta::assert_snapshot!(of(" 1  [global]\n 2  rw=read\n 3\n 4  [a]\n 5  size=4k\n"), @r#"
+    [numbered-lines]
+    error: the lines begin with their numbers
+     --> x.fio:1:2
+      |
+    1 |  1  [global]
+      |  ^^^ not a part of the job file
+      |
+      = help: remove the number at the start of each line
+    "#);
+}

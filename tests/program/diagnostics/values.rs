@@ -309,3 +309,41 @@ fn an_unset_variable() {
     note: job a dropped
     "#);
 }
+
+#[test]
+fn a_variable_without_braces() {
+    insta::assert_snapshot!(of("[a]\niodepth=$IODEPTH\n"), @r#"
+    [not-a-number] [job-dropped]
+    error: invalid value `$IODEPTH` for option `iodepth`
+     --> x.fio:2:9
+      |
+    2 | iodepth=$IODEPTH
+      |         ^^^^^^^^ a number is expected
+      |
+      = help: variables need braces: write `${IODEPTH}`
+
+    note: job a dropped
+    "#);
+}
+
+#[test]
+fn a_directory_with_a_variable_without_braces() {
+    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\ndirectory=/tmp/$PATH\nfilename=x.$jobname.$NO_SUCH\n"), @r#"
+    [literal-variable] [not-a-directory]
+    warning: `$PATH` in option `directory` is not replaced by the variable PATH
+     --> x.fio:4:11
+      |
+    4 | directory=/tmp/$PATH
+      |           ^^^^^^^^^^
+      |
+      = help: variables need braces: write `${PATH}`
+
+    error: /tmp/$PATH is not a directory
+     --> x.fio:4:11
+      |
+    4 | directory=/tmp/$PATH
+      |           ^^^^^^^^^^
+      |
+      = help: create it first: only directories inside file names are created
+    "#);
+}

@@ -58,6 +58,8 @@ subjects! {
         "global-in-capitals" Hidden: "a section is a job, but its name looks like `global`";
         "text-after-section" Stderr: "text follows the `]` of a section header";
         "not-an-option" Stderr: "a line is not a section header, an option or a comment";
+        "numbered-lines" Stderr: "the lines of a job file begin with their numbers";
+        "literal-variable" Hidden: "a value contains the name of a variable without braces, which is not replaced";
         "outside-section" Stderr: "an option precedes the first section";
         "unreadable-include" Stderr: "an include file does not exist or cannot be read";
         "circular-include" Stderr: "an include file includes itself, directly or through others";
