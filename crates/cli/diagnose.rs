@@ -39,7 +39,11 @@ pub fn settings(error: SettingsError, items: &[Item]) -> Error {
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
         // Each is right by itself, so they exclude each other.
-        let at_fault = if let SettingsError::Conflict(name, _) = error { name } else { "" };
+        let at_fault = match error {
+            SettingsError::Conflict(name, _) => name,
+            SettingsError::NoProfile(_) => "profile",
+            _ => "",
+        };
         let place = items.iter().rev().find_map(|item| match item {
             Item::Program { name, value: Some(value), origin } if name == at_fault => {
                 Some(origin.value_origin(value))
@@ -60,7 +64,7 @@ fn problems(diagnostics: Vec<Diagnostic>) -> Error {
 fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
     match error {
         SettingsError::Value(error) => value(error, name, place),
-        SettingsError::Refused(..) | SettingsError::NoProfile(_) => {
+        SettingsError::Refused(..) => {
             Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
         }
         _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),

@@ -1,13 +1,14 @@
 //! Runs a plan and reports on it, for every front end.
 
-use ferrio_job::Plan;
+use ferrio_job::{Direction, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{LogWriter, RunEnvironment};
-use ferrio_runner::{RunOptions, RunResult};
+use ferrio_runner::{Event, RunOptions, RunResult};
 
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::{self, Output};
+use crate::profiles::{ActVerdict, Profile};
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
 /// The outcome of a run.
@@ -32,6 +33,7 @@ pub fn execute(
     let mut output = begin(plan, sources, settings, messages)?;
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
+    let intervals = settings.interval_report.as_ref();
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -39,21 +41,37 @@ pub fn execute(
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
         idleness: settings.idle_prof.is_some(),
-        interval: settings.interval_report.as_ref().map(|wanted| wanted.every),
+        interval: intervals
+            .map(|wanted| wanted.every)
+            .or(judges(plan, settings).then_some(ActVerdict::SLICE)),
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
-    let mut result = ferrio_runner::run(plan, &options, &mut |event| output.event(plan, &event));
+    let mut verdict = judges(plan, settings).then(ActVerdict::default);
+    let mut result = ferrio_runner::run(plan, &options, &mut |event| {
+        if let (Some(verdict), Event::Interval(result)) = (&mut verdict, &event) {
+            verdict.observe(result);
+        }
+        output.event(plan, &event);
+    });
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|lost| output.message(lost));
     }
+    if let Some(verdict) = verdict {
+        output.verdict(&verdict.finish(&result));
+    }
     output.report(plan, &result);
     let intervals_lost = output.lost_intervals();
     output.close()?;
     Ok(RunOutcome { result, intervals_lost })
+}
+
+/// True for a run of the profile `act` that measures: its preparation only writes.
+fn judges(plan: &Plan, settings: &ProgramSettings) -> bool {
+    settings.profile == Some(Profile::Act) && plan.jobs.iter().any(|job| job.spec.rw.does(Direction::Read))
 }
 
 /// Does only what [`execute`] does before the run.

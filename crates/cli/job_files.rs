@@ -11,6 +11,7 @@ use ferrio_machine::Machine;
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::OPTIONS;
+use crate::profiles;
 use crate::settings::ProgramSettings;
 
 /// Reads the jobs of a command line and of its job files that the settings select. `environment` reads the files.
@@ -26,9 +27,14 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
             _ => None,
         })
         .collect();
+    let mb_memory = environment.mb_memory;
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
     builder.sections(settings.sections.clone());
+    if let Some(profile) = settings.profile {
+        profiles::add(profile, items, settings, mb_memory, &mut builder)?;
+        return builder.finish().map_err(Error::Problems);
+    }
     for item in items {
         match item {
             Item::Job { name, value: Some(job), origin } if name == "name" => {

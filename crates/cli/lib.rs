@@ -24,6 +24,7 @@ mod messages;
 mod option_values;
 mod options;
 mod output;
+mod profiles;
 mod queries;
 mod selftest;
 mod settings;

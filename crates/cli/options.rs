@@ -184,8 +184,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     flag("parse-only", 'P', JOBS, "Check job files and options; run nothing"),
     flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing"),
     flag("merge-blktrace-only", 'A', JOBS, "Plan the jobs and merge their traces; run nothing"),
-    value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench")
-        .refused("not implemented yet; write the jobs of the profile into a job file"),
+    value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench"),
     value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger"),
     value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never"),
     value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run"),

@@ -111,6 +111,16 @@ impl Output {
         }
     }
 
+    /// Writes the verdict of a profile: before the text report as fio does, to standard error if there is none.
+    pub fn verdict(&mut self, text: &str) {
+        if self.announces {
+            self.write(text);
+        } else {
+            self.clear_live_line();
+            self.messages.text(text);
+        }
+    }
+
     /// Writes a part of the report. The empty line at the start of a text report keeps the live line, as in fio.
     pub fn write(&mut self, text: &str) {
         self.end_live_line(text);

@@ -14,6 +14,7 @@ use ferrio_runner::Trigger;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{OPTIONS, ProgramOption, Support, Takes};
+use crate::profiles::Profile;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
@@ -23,9 +24,6 @@ const REPEATED: [&str; 2] = ["debug", "section"];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
-
-/// fio's built-in profiles.
-const PROFILES: [&str; 2] = ["act", "tiobench"];
 
 /// The settings on a command line: everything but its jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +62,8 @@ pub struct ProgramSettings {
     pub strict: Reading,
     /// Directory of verify states; the current one if empty.
     pub aux_path: PathBuf,
+    /// The built-in profile whose jobs run.
+    pub profile: Option<Profile>,
     /// What ends the run from outside.
     pub trigger: Option<Trigger>,
     /// Classes of `--debug` to print.
@@ -125,7 +125,7 @@ pub enum SettingsError {
     #[error("option --{0} is {1}")]
     Refused(&'static str, &'static str),
     /// `--profile` with a name that fio does not know either.
-    #[error("profile '{0}' not found: fio has act and tiobench, which are not implemented yet")]
+    #[error("profile '{0}' not found: there are act and tiobench")]
     NoProfile(String),
     /// An option that excludes others, and why.
     #[error("{1}")]
@@ -227,6 +227,7 @@ impl ProgramSettings {
                 Character::Fio => Reading::Fio,
             }),
             aux_path: matches.get_one::<String>("aux-path").map(PathBuf::from).unwrap_or_default(),
+            profile: profile(&matches)?,
             trigger,
             debug,
             notes,
@@ -325,16 +326,15 @@ fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
 fn refuse_unsupported(matches: &ArgMatches) -> Result<(), SettingsError> {
     for option in OPTIONS.iter().filter(|option| given(matches, option.name)) {
         if let Support::Refused(why) = option.support {
-            let word = matches.try_get_one::<String>("profile").ok().flatten();
-            return Err(
-                match word.filter(|word| option.name == "profile" && !PROFILES.contains(&word.as_str())) {
-                    Some(word) => SettingsError::NoProfile(word.clone()),
-                    None => SettingsError::Refused(option.name, why),
-                },
-            );
+            return Err(SettingsError::Refused(option.name, why));
         }
     }
     Ok(())
+}
+
+fn profile(matches: &ArgMatches) -> Result<Option<Profile>, SettingsError> {
+    let Some(name) = matches.get_one::<String>("profile") else { return Ok(None) };
+    Profile::named(name).map(Some).ok_or_else(|| SettingsError::NoProfile(name.clone()))
 }
 
 /// Notes on options that have no effect.

@@ -214,7 +214,7 @@ fn what_is_not_there_is_refused_by_name_and_nothing_runs() {
     let place = Place::new();
     let refused = [
         ("--latency-log=x", "is deprecated; use write_lat_log"),
-        ("--profile=act", "not implemented yet"),
+        ("--profile=act", "runs jobs of its own: the job `a` cannot run beside them"),
         ("--profile=nosuch", "profile 'nosuch' not found"),
         ("--server", "there is no client/server mode"),
         ("--client=localhost", "there is no client/server mode"),

@@ -36,6 +36,7 @@ mod openmetrics;
 mod own_jobs;
 mod parsing_like_fio;
 mod priorities;
+mod profiles;
 mod protection;
 mod reference;
 mod report_trees;

@@ -71,6 +71,12 @@ impl Latency {
         self.histogram.len()
     }
 
+    /// Number of samples above `ns`, exact to the width of a bucket.
+    #[must_use]
+    pub fn count_above(&self, ns: u64) -> u64 {
+        if self.max <= ns { 0 } else { self.histogram.count_between(ns.saturating_add(1), HIGHEST_NS) }
+    }
+
     /// Smallest sample in ns, 0 without samples.
     #[must_use]
     pub fn min(&self) -> u64 {

@@ -196,8 +196,8 @@ subjects! {
         "histograms-stored-as-text" Hidden: "note: `log_store_compressed` does not compress logs of histograms";
         "iodepth-sync-engine" Report: "note: `iodepth` above 1 with an engine that has one I/O in flight";
         "cpus-overridden" Hidden: "note: `numa_cpu_nodes` decides where a job runs, not `cpus_allowed` or `cpumask`";
-        "clock-needs-no-cpu" Stderr: "note: `gtod_cpu` without `cpus_allowed` or `cpumask` changes nothing";
-        "lockmem-limited" Stderr: "note: `lockmem` is more memory than can be locked";
+        "clock-needs-no-cpu" Hidden: "note: `gtod_cpu` without `cpus_allowed` or `cpumask` changes nothing";
+        "lockmem-limited" Report: "note: `lockmem` is more memory than can be locked";
         "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
         "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
@@ -209,6 +209,7 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, which ferrio does not have yet";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "invalid-profile" Stderr: "`--profile` has other jobs beside it, or its options make no load";
         "not-found" Stderr: "a question names an option, engine or checksum that does not exist";
         "output-error" Stderr: "the report cannot be written";
         "unreadable-log" Stderr: "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
@@ -262,7 +263,7 @@ subjects! {
         "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";
         "blocks-not-followed" Stderr: "there is no memory to track the blocks of `block_error_percentiles`";
         "priority-refused" Stderr: "an I/O priority or nice value needs a privilege or a newer kernel";
-        "user-refused" Stderr: "the program may not change to the user or group of `uid` or `gid`";
+        "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
         "cgroup-failed" Stderr: "the `cgroup` of a job cannot be made or joined";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";

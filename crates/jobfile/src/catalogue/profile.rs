@@ -13,7 +13,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             NoEffect("only --profile=act reads it"); "Devices to test";
         Load: "load", Int, Count, default "1", max 4294967295;
             NoEffect("only --profile=act reads it"); "Load multiplier; 1 is 2000 reads and 1000 write units per second";
-        TestDuration: "test-duration", Time, Microseconds, default "24h";
+        TestDuration: "test-duration", Time, Seconds, default "24h";
             NoEffect("only --profile=act reads it"); "Length of the test";
         ThreadsPerQueue: "threads-per-queue", Int, Count, default "8", max 4294967295;
             NoEffect("only --profile=act reads it"); "Reader threads per device";
@@ -26,14 +26,14 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     }
     [Profile("tiobench"); "profile" / "tiobench"] {
         SizeTiobench: "size", Size, Mebibytes;
-            NoEffect("only --profile=tiobench reads it"); "Meant as test size; no effect";
+            NoEffect("only --profile=tiobench reads it"); "Size of the files; the job option `size` is read instead";
         Block: "block", Int, Bytes, default "4096", max 4294967295;
-            NoEffect("only --profile=tiobench reads it"); "Meant as block size; no effect";
+            NoEffect("only --profile=tiobench reads it"); "Block size; without effect in fio";
         Numruns: "numruns", Int, Count, max 4294967295;
-            NoEffect("only --profile=tiobench reads it"); "Meant as number of loops; no effect";
+            NoEffect("only --profile=tiobench reads it"); "Repetitions of each test; without effect in fio";
         Dir: "dir", Str, Plain;
-            NoEffect("only --profile=tiobench reads it"); "Meant as test directory; no effect";
+            NoEffect("only --profile=tiobench reads it"); "Directory of the files; without effect in fio";
         Threads: "threads", Int, Count, max 4294967295;
-            NoEffect("only --profile=tiobench reads it"); "Meant as number of jobs; no effect";
+            NoEffect("only --profile=tiobench reads it"); "Jobs that run each test together; without effect in fio";
     }
 };

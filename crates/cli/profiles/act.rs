@@ -1,0 +1,141 @@
+//! The profile `act`, after the certification tool of the same name: for each device, threads that read small records at a fixed rate
+//! beside one that writes large blocks.
+
+use std::time::Duration;
+
+use ferrio_job::{ArgOrigin, Diagnostic};
+use ferrio_jobfile::{Opt, Options};
+
+use super::{Generated, Lines, flag, refusal, value};
+use crate::error::Error;
+
+/// Reads per second and device at load 1.
+const READS: u64 = 2000;
+/// Records per second and device that are written at load 1, gathered into large blocks.
+const RECORDS_WRITTEN: u64 = 1000;
+
+/// The jobs; `place` is that of `--profile`.
+///
+/// # Errors
+/// No device is named, or the options make no load.
+pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<Generated, Error> {
+    let devices: Vec<&str> = own
+        .text(Opt::DeviceNames)
+        .into_iter()
+        .flat_map(|names| names.split(','))
+        .filter(|name| !name.is_empty())
+        .collect();
+    if devices.is_empty() {
+        let message = "act: you need to set IO target(s) with the device-names option.";
+        let help =
+            "write --device-names=/dev/nvme0n1, with commas between several: their data is overwritten";
+        return Err(refusal(Diagnostic::error(message, place.origin()).help(help)));
+    }
+    let mut all_jobs = vec![
+        value("direct", 1),
+        value("ioengine", "sync"),
+        value("random_generator", "lfsr"),
+        value("group_reporting", 1),
+        flag("thread"),
+    ];
+    if own.value(Opt::Prep) {
+        return Ok(Generated { all_jobs, jobs: devices.into_iter().flat_map(preparation).collect() });
+    }
+    let load = Load::of(own)?;
+    all_jobs.extend(load.time());
+    Ok(Generated { all_jobs, jobs: devices.into_iter().flat_map(|device| load.jobs(device)).collect() })
+}
+
+/// Fills a device with zeros, then with data at random.
+fn preparation(device: &str) -> Lines {
+    vec![
+        value("name", format!("act-prep-zeroes-{device}")),
+        value("filename", device),
+        value("bs", 1 << 20),
+        flag("zero_buffers"),
+        value("rw", "write"),
+        value("name", format!("act-prep-salt-{device}")),
+        flag("stonewall"),
+        value("filename", device),
+        value("bs", 4096),
+        value("ioengine", "libaio"),
+        value("iodepth", 64),
+        value("rw", "randwrite"),
+    ]
+}
+
+/// What each device is asked to do.
+struct Load {
+    threads: u64,
+    reads_per_thread: u64,
+    read_bytes: u64,
+    writes: u64,
+    write_bytes: u64,
+    duration: Duration,
+}
+
+impl Load {
+    fn of(own: &Options) -> Result<Self, Error> {
+        let refuse = |opt, message: String| {
+            let place = own.given(opt).map(|given| given.value_origin.clone()).unwrap_or_default();
+            Err(refusal(Diagnostic::error(message, place)))
+        };
+        let number = |opt| u64::from(own.value::<u32>(opt));
+        let load = number(Opt::Load);
+        if load == 0 {
+            return refuse(Opt::Load, "`load` must be at least 1".to_owned());
+        }
+        let (threads, most) = (number(Opt::ThreadsPerQueue), load * READS);
+        if threads == 0 || threads > most {
+            let message = format!(
+                "`threads-per-queue` must be between 1 and {most}: each thread reads at least once a second"
+            );
+            return refuse(Opt::ThreadsPerQueue, message);
+        }
+        let read_bytes = 512 * number(Opt::ReadReqNum512Blocks);
+        if read_bytes == 0 {
+            return refuse(
+                Opt::ReadReqNum512Blocks,
+                "`read-req-num-512-blocks` must be at least 1".to_owned(),
+            );
+        }
+        let write_bytes = number(Opt::LargeBlockOpKbytes);
+        if write_bytes < read_bytes {
+            let message = format!(
+                "`large-block-op-kbytes` must be at least as large as a read, {read_bytes} bytes; it counts bytes despite its name"
+            );
+            return refuse(Opt::LargeBlockOpKbytes, message);
+        }
+        let records_per_write = write_bytes / read_bytes;
+        Ok(Load {
+            threads,
+            reads_per_thread: most / threads,
+            read_bytes,
+            writes: (load * RECORDS_WRITTEN).div_ceil(records_per_write),
+            write_bytes,
+            duration: own.value(Opt::TestDuration),
+        })
+    }
+
+    fn time(&self) -> Lines {
+        vec![value("runtime", format!("{}s", self.duration.as_secs().max(1))), value("time_based", 1)]
+    }
+
+    fn jobs(&self, device: &str) -> Lines {
+        let mut lines = vec![
+            value("name", format!("act-read-{device}")),
+            value("filename", device),
+            value("rw", "randread"),
+            value("numjobs", self.threads),
+            value("rate_iops", self.reads_per_thread),
+            value("bs", self.read_bytes),
+            value("name", format!("act-write-{device}")),
+            value("filename", device),
+            value("rw", "randwrite"),
+            value("rate_iops", self.writes),
+            value("bs", self.write_bytes),
+        ];
+        lines.extend(self.time());
+        lines
+    }
+}

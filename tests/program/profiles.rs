@@ -1,0 +1,90 @@
+//! The built-in profiles of `--profile`, side by side with real fio where a run of it is short enough.
+
+use std::fs::File;
+
+use crate::support::{Place, Run, same};
+
+/// The lines that announce the jobs of the profile `act`.
+fn announced(run: &Run) -> Vec<String> {
+    run.stdout
+        .lines()
+        .filter(|line| line.starts_with("act-") && line.contains("(g="))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A place with two files for devices.
+fn devices() -> Place {
+    let place = Place::new();
+    for name in ["d1", "d2"] {
+        File::create(place.work().join(name)).unwrap().set_len(16 << 20).unwrap();
+    }
+    place
+}
+
+#[test]
+fn act_runs_the_jobs_of_fio_and_ends_with_a_verdict() {
+    let options = ["--profile=act", "--device-names=d1,d2", "--test-duration=1", "--load=2"];
+    let [fio, ferrio] = [true, false].map(|fio| {
+        let place = devices();
+        let run = if fio { place.fio(&options) } else { place.ferrio(&options) }.run();
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        run
+    });
+    same!("fio": announced(&fio), "ferrio": announced(&ferrio), "jobs of act");
+    assert_eq!(announced(&ferrio).len(), 4);
+    for run in [&fio, &ferrio] {
+        assert!(
+            run.stdout
+                .contains("        %>(ms)                  %>(ms)\n slice\t  1\t  8\t 64\t  1\t  8\t 64\n")
+        );
+        assert!(run.stdout.contains("\nact: test complete, device(s): "));
+    }
+    let table = ferrio.stdout.find("slice").unwrap();
+    assert!(
+        table < ferrio.stdout.find("groupid=").unwrap(),
+        "the verdict comes before the report, as in fio"
+    );
+}
+
+#[test]
+fn the_verdict_of_act_leaves_a_document_alone() {
+    let place = devices();
+    let options = ["--profile=act", "--device-names=d1", "--test-duration=1", "--output-format=json"];
+    let run = place.ferrio(&options).run().succeeded();
+    assert_eq!(run.json()["jobs"][0]["jobname"], "act-read-d1");
+    assert!(run.stderr.contains("act: test complete, device(s): "), "{}", run.stderr);
+    let prepared = place.ferrio(&["--profile=act", "--device-names=d1", "--prep"]).run().succeeded();
+    assert!(!prepared.stdout.contains("test complete"), "a preparation measures nothing");
+}
+
+#[test]
+fn tiobench_takes_its_options() {
+    let place = Place::new();
+    let options = ["--profile=tiobench", "--block=16k", "--threads=2", "--size=256k", "--output-format=json"];
+    let run = place.ferrio(&options).run().succeeded();
+    let report = run.json();
+    let names: Vec<&str> =
+        report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap()).collect();
+    assert_eq!(names, ["seqwrite", "randwrite", "seqread", "randread"]);
+    // Two jobs of 256 KiB in blocks of 16 KiB.
+    assert_eq!(
+        (&report["jobs"][0]["write"]["total_ios"], &report["jobs"][3]["read"]["total_ios"]),
+        (&32.into(), &32.into())
+    );
+    assert_eq!(place.files().len(), 4);
+}
+
+#[test]
+fn a_profile_that_does_not_exist_or_has_no_device_runs_nothing() {
+    let place = Place::new();
+    for (options, message) in [
+        (["--profile=nosuch", "--eta=never"], "profile 'nosuch' not found"),
+        (["--profile=act", "--eta=never"], "act: you need to set IO target(s) with the device-names option."),
+    ] {
+        for fio in [true, false] {
+            let run = if fio { place.fio(&options) } else { place.ferrio(&options) }.run().ended_with(1);
+            assert!([&run.stdout[..], &run.stderr].concat().contains(message), "{}", run.stderr);
+        }
+    }
+}
