@@ -123,7 +123,7 @@ fn next_io(workload: &mut Workload) -> Io {
     loop {
         match workload.next() {
             Step::Io(io) => return io,
-            Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } => {}
+            Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } | Step::Wait { .. } => {}
             Step::PassEnd => workload.begin_pass(),
         }
     }

@@ -229,7 +229,6 @@ impl Output {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Diagnostic(diagnostic) if diagnostic.code == "verify-stopped" => self.failure(diagnostic),
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
             // Without an error number there is only a message, which came as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}

@@ -39,6 +39,7 @@ mod priorities;
 mod profiles;
 mod protection;
 mod reference;
+mod replay;
 mod report_trees;
 mod response;
 mod restraints;

@@ -43,6 +43,7 @@ pub trait Choice: Copy + 'static {
 /// = Variant: "word";                  another spelling of a variant's word
 /// = Variant: "word", "help";          a word of its own that means the same as a variant
 /// ! "word", "help";                   a word without a variant: off, or not available here
+/// ~ Variant: "word", "help";          a variant that no word leads to, and the word that reports print for it
 /// ```
 macro_rules! choices {
     (
@@ -52,6 +53,7 @@ macro_rules! choices {
                 $($(#[$inner:meta])* $variant:ident: $word:literal, $help:literal)?
                 $(= $of:ident: $other:literal $(, $other_help:literal)?)?
                 $(! $absent:literal, $absent_help:literal)?
+                $(~ $(#[$hidden_doc:meta])* $hidden:ident: $printed:literal, $hidden_help:literal)?
                 ;
             )+
         }
@@ -59,18 +61,18 @@ macro_rules! choices {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $name {
-            $($(#[doc = $help] $(#[$inner])* $variant,)?)+
+            $($(#[doc = $help] $(#[$inner])* $variant,)? $(#[doc = $hidden_help] $(#[$hidden_doc])* $hidden,)?)+
         }
 
         impl $name {
-            /// All values, in the order of their words.
+            /// All values that words lead to, in the order of their words.
             pub const ALL: &'static [$name] = &[$($($name::$variant,)?)+];
 
             /// The word for it, in its main spelling.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self {
-                    $($($name::$variant => $word,)?)+
+                    $($($name::$variant => $word,)? $($name::$hidden => $printed,)?)+
                 }
             }
         }

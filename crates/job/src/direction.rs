@@ -62,6 +62,7 @@ choices! {
         RandMixed: "randrw", "Random read and write, mixed";
         TrimWrite: "trimwrite", "Sequential: each block trimmed, then written";
         RandTrimWrite: "randtrimwrite", "Random: each block trimmed, then written";
+        ~ Every: "rw", "Reads, writes and trims, as a replayed log has them";
     }
 }
 
@@ -86,7 +87,11 @@ impl ReadWrite {
             Direction::Read => {
                 matches!(
                     self,
-                    ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Mixed | ReadWrite::RandMixed
+                    ReadWrite::Read
+                        | ReadWrite::RandRead
+                        | ReadWrite::Mixed
+                        | ReadWrite::RandMixed
+                        | ReadWrite::Every
                 )
             }
             Direction::Write => matches!(
@@ -97,10 +102,15 @@ impl ReadWrite {
                     | ReadWrite::RandMixed
                     | ReadWrite::TrimWrite
                     | ReadWrite::RandTrimWrite
+                    | ReadWrite::Every
             ),
             Direction::Trim => matches!(
                 self,
-                ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
+                ReadWrite::Trim
+                    | ReadWrite::RandTrim
+                    | ReadWrite::TrimWrite
+                    | ReadWrite::RandTrimWrite
+                    | ReadWrite::Every
             ),
         }
     }

@@ -53,12 +53,14 @@ impl FileService {
 }
 
 impl JobSpec {
-    /// True when a file is opened when it is first used and closed when it is finished. Otherwise all are open for a whole pass;
+    /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all are open for a whole pass;
     /// only the number of open descriptors differs.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
-        (self.openfiles as usize) < self.files.len() || (syncs_each && self.files.len() > 1)
+        self.replay.is_some()
+            || (self.openfiles as usize) < self.files.len()
+            || (syncs_each && self.files.len() > 1)
     }
 }
 

@@ -1,5 +1,7 @@
 //! One resolved job: plain data without `Option` where there is a default.
 
+use std::sync::Arc;
+
 use crate::*;
 
 /// One resolved job (one clone).
@@ -156,6 +158,8 @@ pub struct JobSpec {
     pub measure: Measure,
     /// Log files.
     pub logs: Logs,
+    /// `read_iolog`: the log that is replayed, shared because it may be long.
+    pub replay: Option<Arc<Replay>>,
     /// `write_iolog`: where the job's I/O is recorded.
     pub iolog: Option<RecordTo>,
     /// What ends the job once it is steady.

@@ -51,7 +51,7 @@ pub enum GeneratorState {
 
 impl JobSpec {
     /// True when the job may write to the same place twice in one pass. Zones come round again, and so do files that are never
-    /// finished.
+    /// finished; nothing is known of a log.
     #[must_use]
     pub fn may_overwrite(&self) -> bool {
         let repeats = match self.rw_postfix {
@@ -63,6 +63,7 @@ impl JobSpec {
         !self.random_map
             || walks_on
             || repeats
+            || self.replay.is_some()
             || self.zones.is_some()
             || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)

@@ -113,7 +113,8 @@ mod tests {
         let job = "ioengine=null\nsize=64k\n";
         let problems = problems_of(&format!("[global]\n{job}rate=1m\nrate_iops=9\n[a]\n[b]\n[a]\n"));
         assert_eq!(jobs(&problems), [["a", "b"]]);
-        let problems = problems_of(&format!("[global]\n{job}[a]\nread_iolog=x\n[b]\nread_iolog=x\n"));
+        let problems =
+            problems_of(&format!("[global]\n{job}[a]\nmerge_blktrace_file=x\n[b]\nmerge_blktrace_file=x\n"));
         assert_eq!(jobs(&problems), [["a"], ["b"]], "each has its place");
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{
     Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection,
-    Seeding, SetupError, layout_of,
+    Replay, Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Mounts, is_mounted};
@@ -19,7 +19,7 @@ use crate::findings::Findings;
 use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{files, process, protection, random};
+use crate::{files, process, protection, random, replay};
 
 /// Most jobs of one run, clones included.
 const MAX_JOBS: usize = 4088;
@@ -47,8 +47,8 @@ impl Groups {
         Groups { character, ..Groups::default() }
     }
 
-    /// Adds all clones of a job.
-    pub(crate) fn add(&mut self, job: &Job, draft: &SpecDraft, findings: &mut Findings) {
+    /// Adds all clones of a job, which take its drafts in turn; there is at least one.
+    pub(crate) fn add(&mut self, job: &Job, drafts: &[SpecDraft], findings: &mut Findings) {
         let stonewall = has_stonewall(job);
         if begins_a_group(job) && self.filled {
             self.group += 1;
@@ -73,6 +73,7 @@ impl Groups {
         let first = self.jobs.len();
         // The original first, then the others from the highest number down.
         for clone in std::iter::once(0).chain((1..clones).rev()) {
+            let draft = &drafts[clone as usize % drafts.len()];
             let mut spec = draft.spec.clone();
             spec.clone = clone;
             spec.clones = clones;
@@ -81,8 +82,14 @@ impl Groups {
             take_a_cpu(job, &mut spec);
             spec.group = self.group;
             spec.stonewall = stonewall && clone == 0;
-            let setup_error =
-                self.find_files(job, file_names.paths(job, clone), draft, &mut spec, findings).err();
+            let found = match (&draft.unreadable_log, spec.replay.clone()) {
+                (Some(error), _) => Err(error.clone()),
+                (None, Some(log)) => self.find_logged_files(job, &log, &mut spec, findings),
+                (None, None) => {
+                    self.find_files(job, file_names.paths(job, clone), draft, &mut spec, findings)
+                }
+            };
+            let setup_error = found.err();
             self.jobs.push(PlannedJob { spec, setup_error });
         }
         let phase = self
@@ -90,7 +97,7 @@ impl Groups {
             .last()
             .map_or(1, |before| before.phase + usize::from(self.jobs[first].spec.stonewall));
         self.sections.push(PlannedSection {
-            name: draft.spec.name.clone(),
+            name: drafts[0].spec.name.clone(),
             origin: job.origin.clone(),
             jobs: first..self.jobs.len(),
             group: self.group,
@@ -177,6 +184,39 @@ impl Groups {
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);
+        files::check_syncfs(spec)
+    }
+
+    /// The files of a log: they are used as they are, up to the end of their last I/O.
+    fn find_logged_files(
+        &mut self,
+        job: &Job,
+        log: &Replay,
+        spec: &mut JobSpec,
+        findings: &mut Findings,
+    ) -> Result<(), SetupError> {
+        process::check_priorities(job, spec)?;
+        let filetype = job.options.choice(Opt::Filetype);
+        let (bytes, ends) = replay::extents(log);
+        for (path, end) in log.files.iter().zip(ends) {
+            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(path, filetype)? };
+            self.check_mounted(job, spec, path, &found, findings);
+            spec.files.push(FileSpec {
+                path: path.clone(),
+                kind: found.kind,
+                offset: 0,
+                // A file without an I/O may be synced.
+                size: end.max(1),
+                real_size: end.max(found.size.unwrap_or(0)),
+                found: found.size,
+                extend: false,
+            });
+        }
+        spec.limits.size = bytes;
+        spec.limits.io_size = None;
+        spec.limits.loops = 1;
+        spec.limits.time_based = false;
+        spec.file_append = false;
         files::check_syncfs(spec)
     }
 

@@ -13,6 +13,7 @@
 //!   - With what: `engine`, `memory`, `process`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
+//!   - `replay` puts a recorded log in place of much of this.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
 //! - `probe`, `process` (NUMA nodes, control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
@@ -39,6 +40,7 @@ mod protection;
 mod queue_depth;
 mod random;
 mod rates;
+mod replay;
 mod resolve;
 mod sizes;
 mod status;
@@ -109,15 +111,15 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     for job in &set.jobs {
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);
-        let draft = resolve::resolve(job, machine, options, &mut findings);
-        group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
+        let drafts = resolve::resolve_all(job, machine, options, &mut findings);
+        group_rules.check(job, drafts.first().map(|draft| &draft.spec), &mut findings);
         status::check(job, &mut inert, &mut findings);
-        if let Some(draft) = draft
+        if !drafts.is_empty()
             // A wrong option may make sizes and file lists meaningless, so files are examined only once all options are right.
             && findings.is_fine()
         {
             let first = groups.jobs.len();
-            groups.add(job, &draft, &mut findings);
+            groups.add(job, &drafts, &mut findings);
             if let Some(added) = groups.jobs.get(first) {
                 buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }

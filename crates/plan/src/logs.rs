@@ -1,5 +1,5 @@
-//! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording and replaying
-//! of its I/O: `write_iolog`, `read_iolog`.
+//! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording of its I/O:
+//! `write_iolog`.
 
 use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt, Value};
@@ -88,7 +88,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         2 => IologVersion::Two,
         _ => IologVersion::Three,
     };
-    spec.iolog = options.text(Opt::WriteIolog).map(|path| RecordTo { path: path.into(), version });
+    let path = options.text(Opt::WriteIolog).filter(|_| lacks(job, Opt::ReadIolog));
+    spec.iolog = path.map(|path| RecordTo { path: path.into(), version });
 }
 
 /// Rules about the resolved job.
@@ -333,6 +334,8 @@ mod tests {
         };
         assert_eq!(first("-", "[a]\nioengine=null\nread_iolog=-\n"), want);
         assert_eq!(first("t.fio", "[global]\nioengine=null\nread_iolog=-\n[a]\n[b]\n"), want);
-        assert_ne!(first("t.fio", "[a]\nioengine=null\nread_iolog=-\n"), want);
+        let mut findings = Findings::default();
+        stdin_has_one_user(&jobs_named("t.fio", "[a]\nioengine=null\nread_iolog=-\n"), &mut findings);
+        assert!(findings.is_fine());
     }
 }

@@ -3,7 +3,9 @@
 //! Each subject has up to three functions: `check` has the rules about the job as written, `resolve` turns options into parts of
 //! the spec, and `apply_rules` adjusts the parts to each other. The order of the calls decides which mistake is reported first.
 
-use ferrio_job::JobSpec;
+use std::sync::Arc;
+
+use ferrio_job::{JobSpec, Replay, SetupError};
 use ferrio_jobfile::{Given, Job, Opt};
 
 use crate::as_written::name;
@@ -11,7 +13,7 @@ use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, direction, durability, engine, files, life_cycle, limits,
-    logs, measure, memory, process, queue_depth, random, rates, steadystate, verify, zones,
+    logs, measure, memory, process, queue_depth, random, rates, replay, steadystate, verify, zones,
 };
 
 /// A job before its clones are made.
@@ -19,6 +21,8 @@ use crate::{
 pub(crate) struct SpecDraft {
     pub(crate) spec: JobSpec,
     pub(crate) sizing: Sizing,
+    /// Why the log that it is to replay cannot be read.
+    pub(crate) unreadable_log: Option<SetupError>,
 }
 
 /// Checks that need only the options as written. They run even if the engine or an option is not implemented.
@@ -40,11 +44,31 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     durability::check(job, findings);
 }
 
-/// Resolves a job; `None` if ferrio does not have its engine.
+/// Resolves a job: once, or once for each log that its clones replay. Empty if ferrio does not have its engine.
+pub(crate) fn resolve_all(
+    job: &Job,
+    machine: &Machine,
+    plan: &PlanOptions,
+    findings: &mut Findings,
+) -> Vec<SpecDraft> {
+    // Nothing is read for a run that is refused.
+    let logs = if findings.is_fine() { replay::read(job, plan.readonly, findings) } else { None };
+    let Some(logs) = logs else {
+        return resolve(job, machine, plan, None, findings).into_iter().collect();
+    };
+    let drafts = logs.into_iter().filter_map(|log| {
+        let draft = resolve(job, machine, plan, log.as_ref().ok(), findings)?;
+        Some(SpecDraft { unreadable_log: log.err(), ..draft })
+    });
+    drafts.collect()
+}
+
+/// Resolves a job, which may replay a log; `None` if ferrio does not have its engine.
 pub(crate) fn resolve(
     job: &Job,
     machine: &Machine,
     plan: &PlanOptions,
+    log: Option<&Arc<Replay>>,
     findings: &mut Findings,
 ) -> Option<SpecDraft> {
     let engine = engine::kind(job, findings)?;
@@ -55,13 +79,19 @@ pub(crate) fn resolve(
         options: echo(&job.own),
         ..JobSpec::default()
     };
-    resolve_subjects(job, &mut spec, plan, findings);
+    resolve_subjects(job, &mut spec, plan, log, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
-    Some(SpecDraft { spec, sizing })
+    Some(SpecDraft { spec, sizing, unreadable_log: None })
 }
 
-fn resolve_subjects(job: &Job, spec: &mut JobSpec, plan: &PlanOptions, findings: &mut Findings) {
+fn resolve_subjects(
+    job: &Job,
+    spec: &mut JobSpec,
+    plan: &PlanOptions,
+    log: Option<&Arc<Replay>>,
+    findings: &mut Findings,
+) {
     let options = &job.options;
     spec.description = options.text(Opt::Description).map(|text| cut(text, 255));
     spec.group_reporting = options.value(Opt::GroupReporting);
@@ -70,6 +100,9 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, plan: &PlanOptions, findings:
     life_cycle::resolve(job, spec);
     direction::resolve(job, spec);
     block_sizes::resolve(job, spec, findings);
+    if let Some(log) = log {
+        replay::apply(log, spec);
+    }
     zones::resolve(job, spec, findings);
     random::resolve(job, spec);
     buffers::resolve(job, spec);

@@ -9,11 +9,11 @@ use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
     buffers, direction, engine, files, life_cycle, limits, logs, memory, process, queue_depth, random, rates,
-    sizes, steadystate, verify, zones,
+    replay, sizes, steadystate, verify, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 16] = [
+const TABLES: [&[Inert]; 17] = [
     buffers::INERT,
     direction::INERT,
     engine::INERT,
@@ -24,6 +24,7 @@ const TABLES: [&[Inert]; 16] = [
     memory::INERT,
     process::INERT,
     queue_depth::INERT,
+    replay::INERT,
     random::INERT,
     rates::INERT,
     sizes::INERT,
@@ -177,8 +178,8 @@ mod tests {
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
-        let text = "[global]\nioengine=null\nsize=4k\nread_iolog=x\n[a]\n[b]\n";
-        assert_eq!(refusals(text), ["option `read_iolog` is not implemented yet"]);
+        let text = "[global]\nioengine=null\nsize=4k\nmerge_blktrace_file=x\n[a]\n[b]\n";
+        assert_eq!(refusals(text), ["option `merge_blktrace_file` is not implemented yet"]);
     }
 
     #[test]

@@ -195,7 +195,7 @@ fn findings(set: &JobSet) -> Findings {
     let mut group_rules = GroupRules::default();
     for job in &set.jobs {
         check(job, &mut findings);
-        let draft = resolve(job, &MACHINE, &PlanOptions::default(), &mut findings);
+        let draft = resolve(job, &MACHINE, &PlanOptions::default(), None, &mut findings);
         group_rules.check(job, draft.as_ref().map(|draft| &draft.spec), &mut findings);
     }
     findings
@@ -233,5 +233,5 @@ pub fn fixed(options: &str) -> JobSpec {
 
 /// The first job, without files.
 fn resolved(set: &JobSet) -> JobSpec {
-    resolve(&set.jobs[0], &MACHINE, &PlanOptions::default(), &mut Findings::default()).unwrap().spec
+    resolve(&set.jobs[0], &MACHINE, &PlanOptions::default(), None, &mut Findings::default()).unwrap().spec
 }

@@ -294,6 +294,7 @@ fn workload_letter(spec: &JobSpec) -> char {
         ReadWrite::Read | ReadWrite::RandRead => 'R',
         ReadWrite::Write | ReadWrite::RandWrite | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite => 'W',
         ReadWrite::Trim | ReadWrite::RandTrim => 'D',
+        ReadWrite::Every => 'M',
         ReadWrite::Mixed | ReadWrite::RandMixed => match spec.rwmixread {
             100 => 'R',
             0 => 'W',

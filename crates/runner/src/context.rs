@@ -33,6 +33,8 @@ pub(crate) struct Context<'a> {
     pub(crate) messages: SyncSender<Message>,
     /// The clock of the run.
     pub(crate) clock: Clock,
+    /// Clock ticks when the run began.
+    pub(crate) run_began: u64,
     /// Where log rows go, if the job writes logs.
     pub(crate) log: Option<LogSender>,
     /// Random seeds of the operating system, the same for layout and I/O.

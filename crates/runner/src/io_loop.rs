@@ -14,7 +14,7 @@
 //!
 //! - `slots`: the requests in flight.
 //! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
-//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `after_issue` (thinktime, minimum rates), `latency_limits`,
+//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `moments` (times of a replayed log), `after_issue` (thinktime, minimum rates), `latency_limits`,
 //!   `read_back` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
@@ -28,6 +28,7 @@ mod files;
 mod hooks;
 mod latency_limits;
 mod meter;
+mod moments;
 mod passes;
 mod queue;
 mod rate_limits;
@@ -141,6 +142,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Step::Sync { file, kind } => self.issue_sync(file, kind),
             Step::Open { file } => self.open_file(file),
             Step::Close { file } => self.close_file(file),
+            Step::Wait { until } => return self.wait_for_moment(until),
         }
         true
     }

@@ -88,6 +88,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
     }
     let clock = clock(plan.clock, observer);
+    let clock_began = clock.now();
     let source = match clock.source() {
         TickSource::Tsc => "time stamp counter",
         TickSource::Monotonic => "CLOCK_MONOTONIC",
@@ -111,6 +112,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         plan,
         observer,
         clock,
+        clock_began,
         controls: &controls,
         stop: &stop,
         report_wanted: &report_wanted,
@@ -403,6 +405,7 @@ impl<'a> Run<'a, '_> {
                 gate: Arc::clone(&gate),
                 messages: sender.clone(),
                 clock: self.clock,
+                run_began: self.clock_began,
                 log: self.logs.clone().filter(|_| spec.logs.any()),
                 entropy: self.jobs[index].entropy,
                 layout: self.jobs[index].layout.take(),

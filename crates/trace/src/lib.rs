@@ -1,4 +1,4 @@
-//! I/O logs: one line of text per I/O of a job, in fio's format, versions 2 and 3.
+//! I/O logs: one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them.
 //!
 //! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
 //! and a length. In version 3 each line begins with the microseconds since the job opened the log; version 2 has no times. A log
@@ -8,6 +8,8 @@
 //! never mix.
 #![forbid(unsafe_code)]
 
+mod reader;
+
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -15,6 +17,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 pub use ferrio_job::IologVersion;
+
+pub use reader::{BadLine, IoAction, LogAction, LogLine, NumberedLine, ReadError, Reader};
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.
 const ENOUGH: usize = 8192;
@@ -42,6 +46,12 @@ impl FileAction {
             FileAction::Open => "open",
             FileAction::Close => "close",
         }
+    }
+
+    fn from_word(word: &[u8]) -> Option<Self> {
+        [FileAction::Add, FileAction::Open, FileAction::Close]
+            .into_iter()
+            .find(|action| action.word().as_bytes() == word)
     }
 }
 

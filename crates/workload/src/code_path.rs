@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
 use crate::direction_and_length::DirectionAndLength;
@@ -15,6 +17,7 @@ use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, 
 use crate::random::Batches;
 use crate::random_map::RandomMap;
 use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
+use crate::replay::ReplayPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
 use crate::step::{Region, Step, WorkloadError};
@@ -42,6 +45,8 @@ pub(crate) enum CodePath {
 pub(crate) enum Called {
     /// Random with several lengths or directions.
     VariedRandom(Box<VariedRandomPath>),
+    /// The I/Os of a log.
+    Replay(Box<ReplayPath>),
     /// Everything else.
     General(Box<Placed>),
 }
@@ -60,6 +65,10 @@ impl Called {
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
         match self {
             Called::VariedRandom(path) => path.next(pace).step(),
+            Called::Replay(path) => {
+                path.advance(pace);
+                path.step
+            }
             Called::General(placed) => {
                 placed.advance(pace);
                 placed.step
@@ -71,6 +80,7 @@ impl Called {
     pub(crate) fn begin_pass(&mut self) {
         match self {
             Called::VariedRandom(path) => path.begin_pass(),
+            Called::Replay(path) => path.begin_pass(),
             Called::General(placed) => placed.general.begin_pass(),
         }
     }
@@ -86,6 +96,7 @@ impl Called {
     pub(crate) fn end_ramp(&mut self) {
         match self {
             Called::VariedRandom(path) => path.end_ramp(),
+            Called::Replay(_) => {}
             Called::General(placed) => placed.general.end_ramp(),
         }
     }
@@ -108,6 +119,10 @@ impl CodePath {
         regions: &[Region],
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
+        if let Some(log) = &spec.replay {
+            let path = ReplayPath::new(Arc::clone(log));
+            return Ok(CodePath::Called(Called::Replay(Box::new(path))));
+        }
         let [region] = regions else {
             return CodePath::general(spec, regions, entropy);
         };

@@ -4,7 +4,7 @@
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
-//!   faster ways for jobs over one file.
+//!   faster ways for jobs over one file; `replay` takes them from a log.
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
 //! - Which offset: `sequential`, or at random: `random_offsets` (fast paths) and `general::random_choice` within the bounds of
@@ -32,6 +32,7 @@ mod permute;
 mod priority;
 mod random_map;
 mod random_offsets;
+mod replay;
 mod rwmix;
 mod seeds;
 mod sequential;
@@ -51,7 +52,7 @@ pub use min_rate::{MinRate, TooSlow};
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
-pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use step::{Io, Moment, Region, Step, SyncKind, WorkloadError};
 pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::{Workload, memory_is_there};
 

@@ -44,6 +44,21 @@ pub enum SyncKind {
     },
 }
 
+/// A point in time that a log names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// So long after the replay began.
+    OfReplay {
+        /// Microseconds.
+        us: u64,
+    },
+    /// So long after the program started.
+    OfProgram {
+        /// Milliseconds.
+        ms: u64,
+    },
+}
+
 /// What a worker does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -65,6 +80,11 @@ pub enum Step {
     Close {
         /// Index of the file.
         file: u32,
+    },
+    /// Do nothing before this moment. Only in jobs that replay a log.
+    Wait {
+        /// When the next step is due.
+        until: Moment,
     },
     /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,

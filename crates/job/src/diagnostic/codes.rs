@@ -241,7 +241,7 @@ subjects! {
         "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not asked for when the trigger ends the job";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
         "verify-state-advice" Hidden: "note: how a job finds its verify state";
-        "verify-stopped" Stderr: "note: a verify state says that no more was written, so no more is checked";
+        "verify-stopped" Report: "note: a verify state says that no more was written, so no more is checked";
         "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
         "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
         "invalid-verify" Stderr: "a job's verify options cannot be used";
@@ -268,6 +268,7 @@ subjects! {
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
+        "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";

@@ -33,6 +33,8 @@ pub(crate) struct Hooks<'a> {
     pub(super) blocks: Option<Box<BlockStates>>,
     /// `write_iolog`
     pub(super) iolog: Option<Box<Iolog<'a>>>,
+    /// `read_iolog`: when the log's times begin.
+    pub(super) replay: Option<Box<ReplayClock>>,
     /// The job's own I/O priority, 0 without one.
     pub(super) priority: u16,
     /// `cmdprio_*`: I/Os have other priorities too.
@@ -69,6 +71,10 @@ impl<'a> Hooks<'a> {
             verification,
             blocks,
             iolog,
+            replay: spec.replay.is_some().then(|| {
+                let waiter = Waiter::new(context.clock);
+                Box::new(ReplayClock { program_began: context.run_began, replay_began: None, waiter })
+            }),
             priority: spec.priorities.own_bits(),
             priorities,
             after_issue: AfterIssue::new(spec, context.clock),
@@ -120,6 +126,15 @@ impl<'a> Hooks<'a> {
         self.iolog.as_mut().map_or(Ok(()), |iolog| iolog.io(request))
     }
 
+    /// What the job waits with, if it waits for times.
+    pub(super) fn waiter(&mut self) -> Option<&mut Waiter> {
+        match (&mut self.rates, &mut self.replay) {
+            (Some(rates), _) => Some(&mut rates.waiter),
+            (None, Some(replay)) => Some(&mut replay.waiter),
+            (None, None) => None,
+        }
+    }
+
     /// True when data I/Os have to pass [`verify_completed`](super::IoLoop::verify_completed).
     #[inline]
     pub(super) fn verifies(&self) -> bool {
@@ -158,6 +173,15 @@ impl<'a> Hooks<'a> {
     pub(super) fn searched_depth(&self) -> Option<u32> {
         Some(self.latency.as_ref()?.search.as_ref()?.depth())
     }
+}
+
+/// The moments that times of a log count from, in clock ticks.
+#[derive(Debug)]
+pub(super) struct ReplayClock {
+    pub(super) program_began: u64,
+    /// Set by the first wait.
+    pub(super) replay_began: Option<u64>,
+    pub(super) waiter: Waiter,
 }
 
 /// What follows each data I/O of a job: pauses (`thinktime`, `thinkcycles`) and the check of minimum rates (`rate_min`,

@@ -60,23 +60,23 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Takes what completes until the clock shows `ticks`, the job fails or main wants something.
-    fn reap_until(&mut self, ticks: u64) {
+    pub(super) fn reap_until(&mut self, ticks: u64) {
         let control: &JobControl = self.context.control;
         while self.failure.is_none() && !control.wants_something() {
             if !self.slots.retry.is_empty() {
                 self.submit_retry();
                 continue;
             }
-            let Some(rates) = &mut self.hooks.rates else { return };
+            let Some(waiter) = self.hooks.waiter() else { return };
             if self.slots.is_idle() {
-                return rates.waiter.until(ticks, control);
+                return waiter.until(ticks, control);
             }
             let now = self.meter.clock.now();
             let left = self.meter.clock.between(now, ticks);
             if left == 0 {
                 return;
             }
-            match rates.waiter.sleep_for(left) {
+            match waiter.sleep_for(left) {
                 Some(sleep) => self.reap_within(sleep, now),
                 None => self.reap(0, self.slots.submitted()),
             }
@@ -90,8 +90,8 @@ impl<E: Engine> IoLoop<'_, E> {
         match self.engine.reap_within(sleep, self.slots.submitted(), &mut self.slots.done) {
             Err(e) => self.fail(Failure::from_io(&e, "get_events")),
             Ok(true) if self.slots.done.is_empty() => {
-                if let Some(rates) = &mut self.hooks.rates {
-                    rates.waiter.slept(sleep, self.meter.clock.between(now, self.meter.clock.now()));
+                if let Some(waiter) = self.hooks.waiter() {
+                    waiter.slept(sleep, self.meter.clock.between(now, self.meter.clock.now()));
                 }
             }
             Ok(true) => self.complete_all(),

@@ -49,6 +49,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) plan: &'a Plan,
     pub(super) observer: &'o mut dyn FnMut(Event<'_>),
     pub(super) clock: Clock,
+    /// Its ticks when the run began.
+    pub(super) clock_began: u64,
     pub(super) controls: &'a [JobControl],
     pub(super) stop: &'a AtomicBool,
     /// A signal asked for a report and main has not seen it yet.

@@ -90,6 +90,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         log: None,
         entropy: [0; SEEDS],
         layout: None,
+        run_began: 0,
         state_dir: Path::new(""),
         progress: None,
         coverage: None,

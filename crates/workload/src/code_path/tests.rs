@@ -124,6 +124,7 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
         CodePath::Sequential(_) => "sequential",
         CodePath::Random(_) => "random",
         CodePath::Called(Called::VariedRandom(_)) => "varied random",
+        CodePath::Called(Called::Replay(_)) => "replay",
         CodePath::Called(Called::General(_)) => "general",
     }
 }

@@ -82,6 +82,7 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
         }
         Step::Open { file } => format!("open{file}"),
         Step::Close { file } => format!("close{file}"),
+        Step::Wait { until } => format!("wait{until:?}"),
         Step::PassEnd => "end".to_owned(),
     };
     steps.iter().map(word).collect::<Vec<_>>().join(" ")

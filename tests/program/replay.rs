@@ -1,0 +1,228 @@
+//! `read_iolog`: logs of either program replayed by both, and what replays change, skip and refuse.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::net::UnixListener;
+
+use crate::support::{Place, Run, number, same};
+
+const V3: &str = "fio version 3 iolog\n";
+
+/// The words of a replay of the log `log`.
+const REPLAY: [&str; 4] = ["--name=r", "--ioengine=psync", "--read_iolog=log", "--output-format=json"];
+
+fn log(place: &Place, text: &str) {
+    fs::write(place.work().join("log"), text).unwrap();
+}
+
+fn replay(place: &Place, words: &[&str]) -> Run {
+    place.ferrio(&[&REPLAY[..], words].concat()).run()
+}
+
+/// I/Os and syncs of the first job: reads, writes, trims, syncs.
+fn totals(run: &Run) -> [u64; 4] {
+    let report = run.json();
+    ["read", "write", "trim", "sync"].map(|kind| number(&report, &format!("/jobs/0/{kind}/total_ios")))
+}
+
+fn size(place: &Place, name: &str) -> Option<u64> {
+    place.files().into_iter().find(|(file, _)| file == name).map(|(_, bytes)| bytes)
+}
+
+/// Direction, length and offset of each I/O, by the log of latencies.
+fn ios(place: &Place) -> Vec<[String; 3]> {
+    let row = |row: Vec<String>| [row[2].clone(), row[3].clone(), row[4].clone()];
+    place.rows("done_lat.1.log").into_iter().map(row).collect()
+}
+
+#[test]
+fn each_program_replays_the_logs_of_both_as_the_other_does() {
+    let jobs: [&[&str]; 3] = [
+        &["--rw=randrw", "--bsrange=1k-16k", "--fsync=4", "--size=256k"],
+        &["--rw=randwrite", "--nrfiles=3", "--bs=4k", "--size=96k", "--fsync=5"],
+        &["--rw=write", "--loops=2", "--bs=4k", "--size=32k", "--end_fsync=1"],
+    ];
+    for job in jobs {
+        for recorded_by_fio in [true, false] {
+            let recording = Place::new();
+            let words = [&["--name=w", "--ioengine=psync", "--write_iolog=log"], job].concat();
+            if recorded_by_fio { recording.fio(&words) } else { recording.ferrio(&words) }.run().succeeded();
+            let recorded = recording.read("log");
+            let issued: Vec<[String; 3]> = recorded
+                .lines()
+                .filter_map(|line| {
+                    let words: Vec<&str> = line.split(' ').collect();
+                    let direction = ["read", "write"].iter().position(|kind| words.get(2) == Some(kind))?;
+                    Some([direction.to_string(), words[4].to_owned(), words[3].to_owned()])
+                })
+                .collect();
+            let [fio, ferrio] = [true, false].map(|by_fio| {
+                let place = Place::new();
+                log(&place, &recorded);
+                // Replays lay nothing out, and the reads of a mix come before the writes.
+                for (name, bytes) in recording.files().into_iter().filter(|(name, _)| name != "log") {
+                    fs::File::create(place.work().join(name)).unwrap().set_len(bytes).unwrap();
+                }
+                let more = ["--replay_no_stall=1", "--write_lat_log=done", "--log_offset=1"];
+                let words = [&REPLAY[..], &more[..]].concat();
+                let run = if by_fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+                (ios(&place), totals(&run))
+            });
+            same!("recorded": issued, "ferrio": ferrio.0, "the replay of {job:?}");
+            same!("fio": fio, "ferrio": ferrio, "the replay of {job:?}, recorded by fio: {recorded_by_fio}");
+        }
+    }
+}
+
+#[test]
+fn an_asynchronous_engine_replays_with_the_depth_of_the_job() {
+    let place = Place::new();
+    let writes: String = (0..64).map(|at| format!("3 d write {} 4096\n", at * 4096)).collect();
+    log(&place, &format!("{V3}1 d add\n2 d open\n{writes}4 d close\n"));
+    let run = replay(&place, &["--ioengine=io_uring", "--iodepth=8"]).succeeded();
+    assert_eq!((totals(&run), size(&place, "d")), ([0, 64, 0, 0], Some(262_144)));
+    assert!(run.json()["jobs"][0]["iodepth_level"]["8"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn every_direction_is_replayed_also_in_one_log() {
+    let place = Place::new();
+    log(
+        &place,
+        "fio version 2 iolog\nd add\nd open\nd trim 0 65536\nd write 0 512\nd read 0 4096\nd sync 0 0\n",
+    );
+    let run = replay(&place, &["--ioengine=null"]).succeeded();
+    assert_eq!(totals(&run), [1, 1, 1, 1]);
+    assert_eq!(number(&run.json(), "/jobs/0/trim/io_bytes"), 65536);
+}
+
+#[test]
+fn waits_are_kept_and_cut_by_the_run_time() {
+    let place = Place::new();
+    log(&place, &format!("{V3}1 d add\n2 d open\n1000 d write 0 4096\n101000 d write 4096 4096\n"));
+    let run = replay(&place, &[]).succeeded();
+    assert!(number(&run.json(), "/jobs/0/job_runtime") >= 100);
+    log(&place, &format!("{V3}1 d add\n2 d open\n1000 d write 0 4096\n100000000 d write 4096 4096\n"));
+    assert_eq!(totals(&replay(&place, &["--runtime=100ms"]).succeeded()), [0, 1, 0, 0]);
+    assert_eq!(totals(&replay(&place, &["--replay_no_stall=1"]).succeeded()), [0, 2, 0, 0]);
+    log(&place, "fio version 2 iolog\nd add\nd open\nd write 0 4096\nd wait 60 0\nd write 4096 4096\n");
+    assert_eq!(totals(&replay(&place, &[]).succeeded()), [0, 2, 0, 0]);
+}
+
+#[test]
+fn files_are_made_by_writes_and_must_be_there_for_reads() {
+    let place = Place::new();
+    log(
+        &place,
+        &format!(
+            "{V3}1 x add\n1 y add\n2 x open\n2 y open\n3 x write 4096 4096\n4 y write 0 10\n5 x close\n"
+        ),
+    );
+    replay(&place, &[]).succeeded();
+    assert_eq!((size(&place, "x"), size(&place, "y")), (Some(8192), Some(10)));
+    log(&place, &format!("{V3}1 gone add\n2 gone open\n3 gone read 0 4096\n"));
+    let run = replay(&place, &[]).ended_with(1);
+    assert!(run.stderr.contains("gone") && size(&place, "gone").is_none(), "{}", run.stderr);
+}
+
+#[test]
+fn a_replay_with_verification_writes_headers_and_reads_them_back() {
+    let place = Place::new();
+    log(
+        &place,
+        &format!(
+            "{V3}1 f add\n2 f open\n3 f write 4096 4096\n4 f write 0 4096\n5 f write 4096 4096\n6 f close\n"
+        ),
+    );
+    let run = replay(&place, &["--verify=crc32c"]).succeeded();
+    assert_eq!(totals(&run), [2, 3, 0, 0], "what is written twice is read once");
+    let read = ["--name=r", "--filename=f", "--size=8k", "--rw=read", "--verify=crc32c"];
+    place.ferrio(&read).run().succeeded();
+}
+
+#[test]
+fn readonly_leaves_out_what_changes_data() {
+    let place = Place::new();
+    fs::write(place.work().join("d"), [b'x'; 8192]).unwrap();
+    log(&place, &format!("{V3}1 d add\n2 d open\n3 d write 0 4096\n4 d read 4096 4096\n5 d trim 0 4096\n"));
+    assert_eq!(totals(&replay(&place, &["--readonly"]).succeeded()), [1, 0, 0, 0]);
+    assert_eq!(fs::read(place.work().join("d")).unwrap(), [b'x'; 8192]);
+}
+
+#[test]
+fn logs_come_from_standard_input_and_from_sockets() {
+    let place = Place::new();
+    let text = format!("{V3}1 d add\n2 d open\n3 d write 0 4096\n4 d write 8192 4096\n5 d close\n");
+    let words = ["--name=r", "--ioengine=psync", "--read_iolog=-", "--output-format=json"];
+    assert_eq!(totals(&place.ferrio(&words).input(&text).run().succeeded()), [0, 2, 0, 0]);
+    assert_eq!(size(&place, "d"), Some(12288));
+    let listener = UnixListener::bind(place.work().join("log")).unwrap();
+    let serving =
+        std::thread::spawn(move || listener.accept().unwrap().0.write_all(text.as_bytes()).unwrap());
+    assert_eq!(totals(&replay(&place, &[]).succeeded()), [0, 2, 0, 0]);
+    serving.join().unwrap();
+}
+
+#[test]
+fn bad_lines_are_named_and_skipped() {
+    let place = Place::new();
+    log(
+        &place,
+        "fio version 2 iolog\nd add\nd open\nd bogus 0 1\none\nd unlink\nd write 0 4096 x\nd close\n",
+    );
+    let run = replay(&place, &[]).succeeded();
+    assert_eq!(totals(&run), [0, 1, 0, 0]);
+    for said in [
+        "bad iolog file action: bogus (log, line 4)",
+        "bad iolog2: one (log, line 5)",
+        "unlink (log, line 6)",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn logs_that_cannot_be_replayed_fail_their_job_alone() {
+    let place = Place::new();
+    let trace = "\u{7}tae and the rest of a binary trace of blktrace, which is longer than this";
+    let cases = [
+        (None, "log: fopen read iolog: No such file or directory"),
+        (Some(""), "unable to read iolog"),
+        (
+            Some("fio version 1 iolog\nd add\nd open\nd write 0 4096\n"),
+            "iolog version 1 is no longer supported",
+        ),
+        (Some("fio version 3 iolog\n1 d add\n2 d open\n3 d sync 0 0\n"), "nothing to replay"),
+        (
+            Some("fio version 3 iolog\n1 d add\n3 d write 0 4096\n"),
+            "line 3: the file d is used before a line opens it",
+        ),
+        (Some(trace), "blktrace"),
+    ];
+    for (text, why) in cases {
+        if let Some(text) = text {
+            log(&place, text);
+        }
+        let other = ["--name=other", "--ioengine=null", "--size=8k"];
+        let run = replay(&place, &other).ended_with(1);
+        assert!(run.stderr.contains(why), "{why}: {}", run.stderr);
+        assert_eq!(number(&run.json(), "/jobs/1/read/total_ios"), 2, "{why}");
+        assert_eq!(size(&place, "d"), None, "{why}");
+    }
+}
+
+#[test]
+fn what_a_log_decides_is_noted() {
+    let place = Place::new();
+    log(&place, &format!("{V3}1 d add\n2 d open\n3 d read 0 4096\n"));
+    fs::write(place.work().join("d"), [0; 4096]).unwrap();
+    let words = ["--rw=write", "--size=1m", "--loops=3", "--write_iolog=again"];
+    let run = replay(&place, &words).succeeded();
+    assert_eq!((totals(&run), size(&place, "again")), ([1, 0, 0, 0], None));
+    for option in ["rw", "size", "loops"] {
+        let said = format!("option `{option}` has no effect here: the log of `read_iolog` decides it");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+    }
+    assert!(run.stderr.contains("read iolog overrides write_iolog"), "{}", run.stderr);
+    replay(&place, &["--write_iolog=again", "--warnings-fatal"]).ended_with(1);
+}
