@@ -29,6 +29,7 @@ mod interval_report;
 mod iolog;
 mod json_document;
 mod lifecycle;
+mod limits;
 mod log_failures;
 mod logs;
 mod offload;

@@ -119,6 +119,15 @@ pub fn open_file_limits() -> Option<(u64, u64)> {
     getrlimit(Resource::RLIMIT_NOFILE).ok()
 }
 
+/// Bytes of address space that this process may still map, `None` if there is no limit (RLIMIT_AS).
+#[must_use]
+pub fn address_space_left() -> Option<u64> {
+    let limit =
+        getrlimit(Resource::RLIMIT_AS).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)?;
+    let pages = fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
+    Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
+}
+
 /// Whether the kernel has a clock of this number, as for clock_gettime.
 #[must_use]
 pub fn has_clock(number: i32) -> bool {

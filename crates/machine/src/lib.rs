@@ -28,7 +28,9 @@ pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, block_device_bytes, has_attribute, holds_data};
-pub use host::{Host, HugePagePool, Machine, Resources, clock_source, has_clock, open_file_limits};
+pub use host::{
+    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
+};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use terminal::terminal_columns;

@@ -4,6 +4,7 @@
 
 mod due_reports;
 mod interim;
+mod room;
 mod state;
 
 use std::path::PathBuf;
@@ -394,7 +395,8 @@ impl<'a> Run<'a, '_> {
         // Opened when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
         let _opener = Opener(&gate);
         self.ready = 0;
-        let mut waiting_for = 0;
+        let (mut waiting_for, mut advised) = (0, false);
+        let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
         for &index in wave {
             let spec = &self.plan.jobs[index].spec;
             self.jobs[index].started = true;
@@ -421,12 +423,20 @@ impl<'a> Run<'a, '_> {
             };
             let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
-            match thread.spawn_scoped(scope, move || registry::run(context)) {
+            let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
+            match room::for_worker(running + waiting_for).and_then(spawn) {
                 Ok(_) => {
                     debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
                     waiting_for += 1;
                 }
-                Err(e) => self.fail_before_start(index, JobError::from_io(&e, "thread create")),
+                Err(e) => {
+                    // Once: the others fail for the same reason.
+                    room::advice(&e)
+                        .filter(|_| !std::mem::replace(&mut advised, true))
+                        .into_iter()
+                        .for_each(|advice| (self.observer)(Event::Diagnostic(advice)));
+                    self.fail_before_start(index, JobError::from_io(&e, "thread create"));
+                }
             }
         }
         while self.ready < waiting_for {

@@ -6,7 +6,8 @@ use nix::errno::Errno;
 use crate::EngineError;
 
 /// Advice when there is not enough memory of any kind.
-pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth";
+pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth, or raise the limit of address space \
+    (RLIMIT_AS, `ulimit -v`) if there is one";
 
 /// `length` in whole pages.
 pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError> {

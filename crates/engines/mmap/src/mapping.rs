@@ -35,6 +35,14 @@ pub(crate) struct MappedFile {
     length: usize,
 }
 
+/// What to do about a mapping that the kernel refused.
+fn advice(errno: i32) -> Option<&'static str> {
+    (errno == libc::ENOMEM).then_some(
+        "the file does not fit into the address space: use a smaller size, or raise the limit (RLIMIT_AS, `ulimit -v`; \
+         vm.max_map_count for many files)",
+    )
+}
+
 impl MappedFile {
     /// Maps the job's region of the file; an empty mapping for one that is not open.
     ///
@@ -73,7 +81,7 @@ impl MappedFile {
             )
         };
         if base == libc::MAP_FAILED {
-            return Err(EngineError::new("mmap", io::Error::last_os_error()));
+            return Err(EngineError::new("mmap", io::Error::last_os_error()).hint_for(advice));
         }
         let mapping = MappedFile { base: base.cast(), length, ..empty };
         mapping.advise(options)?;

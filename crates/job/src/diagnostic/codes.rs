@@ -263,6 +263,7 @@ subjects! {
         "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";
         "blocks-not-followed" Stderr: "there is no memory to track the blocks of `block_error_percentiles`";
         "priority-refused" Stderr: "an I/O priority or nice value needs a privilege or a newer kernel";
+        "too-many-workers" Stderr: "a limit of threads or of address space has no room for another worker";
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
         "cgroup-failed" Stderr: "the `cgroup` of a job cannot be made or joined";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
