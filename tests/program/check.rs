@@ -8,7 +8,7 @@ use std::process::Command;
 use ferrio_check::RiskSeverity;
 use serde_json::{Value, json};
 
-use crate::support::{FERRIO, Place, installed, number, same, text};
+use crate::support::{FERRIO, Place, installed, number, same, skipped, text};
 
 const JOB: &str = "\
 [global]
@@ -196,6 +196,7 @@ fn json_matches_its_documentation() {
 fn keys_and_codes_are_documented() {
     let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
     let severity = |severity| match severity {
+        RiskSeverity::Error => "error",
         RiskSeverity::Warning => "warning",
         RiskSeverity::Info => "info",
     };
@@ -387,4 +388,51 @@ fn the_contents_of_a_device_are_reported_before_it_is_written_to() {
         assert_eq!(used["places"][0]["device"]["holds"], json!(["xfs signature"]));
     }
     assert_eq!(number(&used, "/places/0/device/size_bytes"), 4 << 20);
+}
+
+/// Mounts a read-only file system, checks a job there and runs it.
+const ON_A_READ_ONLY_DISK: &str = "mount -t tmpfs -o ro tmpfs sealed && cd \"$PWD\" || exit 99\n\
+    \"$0\" check --name=a --directory=sealed --size=64k --rw=write; echo \"check: $?\"\n\
+    \"$0\" --name=a --directory=sealed --size=64k --rw=write >/dev/null 2>&1; echo \"run: $?\"";
+
+#[test]
+fn what_fails_at_once_in_a_run_is_an_error_in_the_check() {
+    let place = Place::new();
+    fs::write(place.work().join("file"), [1; 65_536]).unwrap();
+    let unaligned = ["--direct=1", "--bs=1000"];
+    let jobs: [&[&str]; 6] = [
+        &["--filename=file", "--size=64k", unaligned[0], unaligned[1]],
+        &["--filename=new", "--size=64k", "--rw=write", unaligned[0], unaligned[1]],
+        &["--filename=absent", "--rw=read"],
+        &["--directory=absent", "--size=4k"],
+        &["--filename=file", "--ioengine=rbd"],
+        &["--filename=.", "--size=4k"],
+    ];
+    for job in jobs {
+        let words: Vec<&str> = ["--name=a"].iter().chain(job).copied().collect();
+        let checked: Vec<&str> = ["check"].into_iter().chain(words.iter().copied()).collect();
+        let check = place.ferrio(&checked).run().ended_with(1);
+        assert!(check.stdout.contains("error:") || check.stderr.contains("error:"), "{job:?}: {check:?}");
+        place.ferrio(&words).run().ended_with(1);
+    }
+    // The same with aligned blocks is fine.
+    place.ferrio(&["check", "--name=a", "--filename=file", "--size=64k", "--direct=1"]).run().ended_with(0);
+}
+
+#[test]
+fn writing_to_a_read_only_file_system_is_an_error() {
+    let place = Place::new();
+    fs::create_dir(place.work().join("sealed")).unwrap();
+    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+        return skipped("a check of a read-only file system", "this machine does not let the test mount one");
+    }
+    let words = ["-rm", "bash", "-c", ON_A_READ_ONLY_DISK, FERRIO];
+    let run = place.program(installed("unshare"), &words).run().succeeded();
+    assert!(
+        run.stdout.contains("the file system at") && run.stdout.contains("is read-only"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("\n1 error, ") || run.stdout.contains("\n1 error;"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("check: 1\nrun: 1\n"), "{}", run.stdout);
 }

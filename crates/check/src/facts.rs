@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{JobSpec, Plan, log_files};
-use ferrio_machine::{DeviceUse, DirectIo, Place, Places, Resources, Room};
+use ferrio_machine::{DeviceUse, DirectIo, FileAccess, Place, Places, Resources, Room};
 
 use crate::model::{CheckedDevice, CheckedPlace};
 
@@ -34,6 +34,8 @@ pub struct FileFacts {
     pub identity: Option<(u64, u64)>,
     /// What the file system reports about direct I/O on it.
     pub direct: DirectIo,
+    /// What this user may do with it.
+    pub access: FileAccess,
 }
 
 /// Facts about a log file that a run would write.
@@ -138,7 +140,10 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
 }
 
 fn file_facts(path: &Path, place: Option<usize>) -> FileFacts {
-    let Ok(metadata) = fs::metadata(path) else { return FileFacts { place, ..FileFacts::default() } };
+    let access = FileAccess::of(path);
+    let Ok(metadata) = fs::metadata(path) else {
+        return FileFacts { place, access, ..FileFacts::default() };
+    };
     let kind = metadata.file_type();
     let identity = match kind.is_block_device() {
         true => (metadata.rdev(), u64::MAX),
@@ -149,6 +154,7 @@ fn file_facts(path: &Path, place: Option<usize>) -> FileFacts {
         allocated: kind.is_file().then(|| metadata.blocks().saturating_mul(512)),
         identity: Some(identity),
         direct: DirectIo::on(path),
+        access,
     }
 }
 

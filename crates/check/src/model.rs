@@ -42,6 +42,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// True when a run would not start, or a job would fail at once.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty() || self.risks.iter().any(|risk| risk.severity == RiskSeverity::Error)
+    }
+
     /// True when any risk is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
@@ -407,7 +413,9 @@ pub struct CheckedDevice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RiskSeverity {
-    /// Data is lost, a job fails, or figures are misleading.
+    /// A job fails at once.
+    Error,
+    /// Data is lost, a job may fail, or figures are misleading.
     Warning,
     /// Worth knowing.
     Info,

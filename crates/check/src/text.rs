@@ -202,6 +202,7 @@ fn risk(risk: &Risk, style: &TextStyle) -> String {
     const NAMED: usize = 6;
     const PLACES: usize = 4;
     let word = match risk.severity {
+        RiskSeverity::Error => style.paint(RED, "error:"),
         RiskSeverity::Warning => style.paint(YELLOW, "warning:"),
         RiskSeverity::Info => style.paint(CYAN, "info:"),
     };
@@ -231,10 +232,11 @@ fn at(spot: &CheckedOrigin) -> String {
 }
 
 fn verdict(report: &Report) -> String {
-    let warnings = report.risks.iter().filter(|risk| risk.severity == RiskSeverity::Warning).count();
+    let of = |severity| report.risks.iter().filter(|risk| risk.severity == severity).count();
+    let (errors, warnings) = (report.errors.len() + of(RiskSeverity::Error), of(RiskSeverity::Warning));
     let mut parts = Vec::new();
-    if !report.errors.is_empty() {
-        parts.push(count(report.errors.len(), "error"));
+    if errors > 0 {
+        parts.push(count(errors, "error"));
     }
     if warnings > 0 {
         parts.push(count(warnings, "warning"));

@@ -1,7 +1,7 @@
 //! When data is made durable, and whether it waits in the page cache until then.
 
 use crate::choice::choices;
-use crate::{EngineKind, JobSpec};
+use crate::{EngineKind, FileKind, FileSpec, JobSpec, LibaioBackend};
 
 /// `sync_file_range=flags:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +104,18 @@ impl JobSpec {
         // A mapping is the page cache, whatever the open flags say.
         let mapped = self.engine == EngineKind::Mmap;
         (!self.direct || mapped) && !self.engine.is_diskless()
+    }
+
+    /// True when it keeps one I/O in flight although `iodepth` asks for more: `io_submit` returns only when a buffered I/O is complete.
+    #[must_use]
+    pub fn submits_one_by_one(&self) -> bool {
+        let is_stored = |file: &FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block);
+        self.engine == EngineKind::Libaio
+            && self.engine_options.libaio_backend != LibaioBackend::IoUring
+            && self.depth.iodepth > 1
+            && self.is_buffered()
+            && !self.create_only
+            && self.files.iter().any(is_stored)
     }
 
     /// True when writes are made durable while it runs or when it ends.

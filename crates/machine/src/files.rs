@@ -5,7 +5,9 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags as NixAtFlags, OFlag};
+use nix::unistd::{AccessFlags, faccessat};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 /// What a file system reports about direct I/O on a file.
@@ -32,6 +34,46 @@ impl DirectIo {
                 }
             }
             _ => DirectIo::Unknown,
+        }
+    }
+}
+
+/// What the user of this process may do with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileAccess {
+    /// Read the file.
+    pub read: bool,
+    /// Write to the file.
+    pub write: bool,
+    /// Create the file: its directory, or else the nearest one above it that exists, can be written to.
+    pub create: bool,
+}
+
+impl Default for FileAccess {
+    /// Everything is allowed.
+    fn default() -> Self {
+        FileAccess { read: true, write: true, create: true }
+    }
+}
+
+impl FileAccess {
+    /// Asks about a path. Only missing permission counts: a path that does not exist is none of its questions.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let allowed = |path: &Path, mode: AccessFlags| {
+            let answer = faccessat(AT_FDCWD, path, mode, NixAtFlags::AT_EACCESS);
+            !matches!(answer, Err(Errno::EACCES | Errno::EPERM))
+        };
+        let above = path.ancestors().skip(1).map(|above| match above.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => above,
+        });
+        let directory = above.into_iter().find(|above| above.exists());
+        let enter_and_write = AccessFlags::W_OK | AccessFlags::X_OK;
+        FileAccess {
+            read: allowed(path, AccessFlags::R_OK),
+            write: allowed(path, AccessFlags::W_OK),
+            create: directory.is_none_or(|directory| allowed(directory, enter_and_write)),
         }
     }
 }

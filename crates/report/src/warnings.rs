@@ -5,6 +5,7 @@
 
 mod load;
 mod memory;
+mod queue;
 mod rate;
 mod run_view;
 mod samples;
@@ -30,6 +31,7 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "sparse-reads", find: memory::sparse_reads },
     WarningRule { code: "memory-device", find: memory::memory_device },
     WarningRule { code: "cached-device", find: memory::cached_device },
+    WarningRule { code: "libaio-buffered", find: queue::libaio_buffered },
     WarningRule { code: "worker-saturated", find: load::worker_saturated },
     WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
     WarningRule { code: "clock-not-invariant", find: load::clock_not_invariant },

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
+use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
@@ -41,11 +41,13 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     };
     let memory = bytes(run.facts.machine.memory_bytes);
     let message = format!("buffered reads: {} {why} fits into {memory} of memory", bytes(data));
-    Some(Observation::new(
-        message,
-        "the job measures the page cache: use direct=1, or more data than memory",
-        blame,
-    ))
+    let advice = match spec.engine {
+        EngineKind::Mmap => {
+            "mmap measures the page cache: use more data than memory, or another engine with direct=1"
+        }
+        _ => "the job measures the page cache: use direct=1, or more data than memory",
+    };
+    Some(Observation::new(message, advice, blame))
 }
 
 /// Buffered writes fit into memory, and nothing makes them durable.
@@ -57,11 +59,11 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     (writes && data < run.facts.machine.memory_bytes).then(|| {
         let message =
             format!("buffered writes of {} fit into memory and are never made durable", bytes(data));
-        Observation::new(
-            message,
-            "much of the data is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
-            &[Opt::Direct, Opt::Buffered, Opt::Rw],
-        )
+        let advice = match spec.engine {
+            EngineKind::Mmap => "much of the data is still in memory when the job ends: use end_fsync=1 or fsync",
+            _ => "much of the data is still in memory when the job ends: use end_fsync=1, fsync, sync or direct=1",
+        };
+        Observation::new(message, advice, &[Opt::Direct, Opt::Buffered, Opt::Rw])
     })
 }
 

@@ -25,7 +25,7 @@ fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
     let message = format!("direct=1, but {kind} does not support direct I/O on {}", file.path.display());
-    Some(Observation::new(message, "use direct=0, or a file on a disk", BLAME))
+    Some(Observation::new(message, "use direct=0, or a file on a disk", BLAME).fails_if(true))
 }
 
 /// A block size, offset or alignment is not a multiple of what the device or file system requires: I/O fails with EINVAL.
@@ -46,15 +46,12 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
                 file.path.display()
             );
             let advice = format!("I/O will fail with EINVAL: use multiples of {align}, or direct=0");
-            return Some(Observation::new(
-                message,
-                advice,
-                match what {
-                    "offset" => &[Opt::Offset, Opt::OffsetIncrement],
-                    "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
-                    _ => &[Opt::Bs, Opt::Bsrange],
-                },
-            ));
+            let blame: &[Opt] = match what {
+                "offset" => &[Opt::Offset, Opt::OffsetIncrement],
+                "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
+                _ => &[Opt::Bs, Opt::Bsrange],
+            };
+            return Some(Observation::new(message, advice, blame).fails_if(insists(run, file)));
         }
     }
     None
@@ -113,6 +110,18 @@ fn alignment(run: &Evidence<'_>, file: &FileSpec) -> Option<u64> {
         }
     }
     .filter(|&align| align > 1)
+}
+
+/// File systems that refuse what is not aligned to the blocks of their device. Others may use the page cache instead.
+const STRICT: [&str; 4] = ["ext2", "ext3", "ext4", "xfs"];
+
+/// True when the alignment is known to be required, not only likely.
+fn insists(run: &Evidence<'_>, file: &FileSpec) -> bool {
+    let reported = run.facts.files.get(&file.path).map(|facts| facts.direct);
+    let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.as_deref());
+    matches!(reported, Some(DirectIo::Aligned(_)))
+        || file.kind == FileKind::Block
+        || kind.is_some_and(|kind| STRICT.contains(&kind))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Engines, threads and CPUs that do not fit the rest of the job.
 
-use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
+use ferrio_job::{Direction, EngineKind, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
-use crate::section::{CheckedSection, JobWork, is_stored, phases_of};
+use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::count;
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -36,11 +36,7 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 
 /// For buffered I/O, `io_submit` returns only when the I/O is complete.
 fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let spec = section.running().next()?;
-    let libaio =
-        spec.engine == EngineKind::Libaio && spec.depth.iodepth > 1 && spec.is_buffered() && spec.works();
-    let queues = spec.engine_options.libaio_backend == LibaioBackend::IoUring;
-    (libaio && !queues && section.files().any(|(_, file)| is_stored(file))).then(|| {
+    section.running().any(JobSpec::submits_one_by_one).then(|| {
         let message = "libaio without direct=1 submits I/Os one at a time: iodepth is not reached";
         Observation::new(message, "use direct=1, or io_uring", &[Opt::Direct, Opt::Buffered, Opt::Ioengine])
     })

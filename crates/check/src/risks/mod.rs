@@ -73,12 +73,20 @@ struct Observation {
     /// Options to blame: the report points at the first that was given.
     blame: &'static [Opt],
     sections: Vec<usize>,
+    /// The job fails at once: an error, whatever the severity of the rule.
+    fails: bool,
 }
 
 impl Observation {
     /// About the section that the rule looks at.
     fn new(message: impl Into<String>, advice: impl Into<String>, blame: &'static [Opt]) -> Observation {
-        Observation { message: message.into(), advice: advice.into(), blame, sections: Vec::new() }
+        let (message, advice) = (message.into(), advice.into());
+        Observation { message, advice, blame, sections: Vec::new(), fails: false }
+    }
+
+    /// Marks it as an error if the job is certain to fail at once.
+    fn fails_if(self, fails: bool) -> Observation {
+        Observation { fails, ..self }
     }
 
     /// About these sections.
@@ -135,6 +143,7 @@ fn add(
 ) {
     let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
     let origin = of_first.and_then(|section| origin(run, section, seen.blame));
+    let severity = if seen.fails { RiskSeverity::Error } else { severity };
     let Observation { message, advice, sections, .. } = seen;
     let same = |risk: &Risk| risk.code == code && risk.message == message && risk.advice == advice;
     let at = risks.iter().position(same).unwrap_or_else(|| {

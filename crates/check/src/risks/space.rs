@@ -11,6 +11,7 @@ use crate::units::bytes;
 pub(super) const RULES: &[RiskRule] = &[
     ("space-short", Warning, Run(space_short)),
     ("read-only-place", Warning, Section(read_only_place)),
+    ("no-permission", Warning, Section(no_permission)),
     ("file-size-limit", Warning, Section(file_size_limit)),
     ("trim-unsupported", Warning, Section(trim_unsupported)),
 ];
@@ -58,7 +59,30 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
         .as_ref()
         .map_or("device".to_owned(), |point| format!("file system at {}", point.display()));
     let message = format!("the job writes to {}, but the {what} is read-only", file.path.display());
-    Some(Observation::new(message, "use a writable directory or device", &[Opt::Filename, Opt::Directory]))
+    let advice = "use a writable directory or device";
+    Some(Observation::new(message, advice, &[Opt::Filename, Opt::Directory]).fails_if(true))
+}
+
+/// The user may not open or create a file as the job needs it. Jobs that change their user are not judged.
+fn no_permission(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let denied = section
+        .files()
+        .filter(|(spec, _)| spec.worker.uid.is_none() && spec.worker.gid.is_none())
+        .find_map(|(spec, file)| {
+            let access = run.facts.files.get(&file.path)?.access;
+            let (allowed, what) = match file.found {
+                // A file that is too short is removed and created again.
+                _ if file.extend => (access.create, "created"),
+                None => (access.create, "created"),
+                Some(_) if spec.changes() => (access.write, "written"),
+                Some(_) => (access.read, "read"),
+            };
+            (!allowed && matches!(file.kind, FileKind::Regular | FileKind::Block)).then_some((file, what))
+        });
+    let (file, what) = denied?;
+    let message = format!("no permission: {} cannot be {what} by this user", file.path.display());
+    let advice = "run ferrio as a user who may, or use other files";
+    Some(Observation::new(message, advice, &[Opt::Filename, Opt::Directory]).fails_if(true))
 }
 
 /// A file grows beyond the size limit of this process.
@@ -93,6 +117,30 @@ fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 #[cfg(test)]
 mod tests {
     use crate::testing::{has, has_with, report_with, risks};
+
+    #[test]
+    fn a_file_that_this_user_may_not_use_is_an_error() {
+        let denied = |text: &str, change: fn(&mut ferrio_machine::FileAccess)| {
+            let report = report_with(text, |facts| {
+                facts.files.values_mut().for_each(|file| change(&mut file.access));
+            });
+            risks(&report, "no-permission").first().map(|risk| {
+                assert_eq!(
+                    (risk.severity, report.status),
+                    (crate::RiskSeverity::Error, crate::CheckStatus::Errors)
+                );
+                risk.message.clone()
+            })
+        };
+        let here = "[a]\nfilename=/proc/self/exe\nsize=4k\n";
+        let missing = "[a]\nfilename=/tmp/no-such-file\nsize=4k\n";
+        let want = "no permission: /proc/self/exe cannot be read by this user";
+        assert_eq!(denied(here, |access| access.read = false).as_deref(), Some(want));
+        assert_eq!(denied(here, |access| access.write = false), None);
+        let want = "no permission: /tmp/no-such-file cannot be created by this user";
+        assert_eq!(denied(missing, |access| access.create = false).as_deref(), Some(want));
+        assert_eq!(denied(&format!("{missing}uid=1\n"), |access| access.create = false), None);
+    }
 
     #[test]
     fn the_space_that_all_jobs_need_is_compared_with_the_free_space() {

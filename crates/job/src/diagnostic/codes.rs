@@ -223,6 +223,7 @@ subjects! {
         "sparse-reads" Hidden: "reads hit holes and did not reach a device";
         "memory-device" Hidden: "the files are in memory";
         "cached-device" Hidden: "a loop device caches its data in the page cache";
+        "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
