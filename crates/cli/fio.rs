@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use ferrio_job::Character;
 use ferrio_jobfile::{Environment, JobSet, showcmd};
-use ferrio_report::start_debug;
+use ferrio_report::{Format, start_debug};
 
 use crate::arguments::{self, Item};
 use crate::error::Error;
@@ -31,8 +31,9 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, character, messages);
     }
-    settings.debug.notes().iter().for_each(|line| messages.note(line));
-    start_debug(&settings.debug, messages.debug_format());
+    let has_text = settings.formats.has(Format::Normal);
+    messages.debug_notes(settings.debug.notes(), has_text);
+    start_debug(&settings.debug, messages.debug_writer(has_text));
     let set = job_files::read(&items, &settings, job_files::environment())?;
     // Those about the options come first, then those about the jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);

@@ -111,16 +111,34 @@ impl Messages {
         self.note(&Diagnostic::error(message, Origin::Builtin).code("not-found"));
     }
 
-    /// The function that turns a debug message (`--debug`) into this format.
+    /// The function that prints lines of `--debug`. Called `fio`, the program writes them between the lines of its text report, if it
+    /// has one.
     #[must_use]
-    pub fn debug_format(self) -> fn(String) -> String {
-        if self.json {
-            |line| {
-                let line = Diagnostic::note(line.trim_end()).code("debug");
-                diagnostics_json(&[line], &Sources::default())
+    pub fn debug_writer(self, has_text: bool) -> fn(String) {
+        // A closed stream is ignored: nobody reads it.
+        match self.character {
+            _ if self.json => |line| {
+                let _ = io::stderr().write_all(debug_object(&line).as_bytes());
+            },
+            Character::Fio if has_text => |line| {
+                let _ = io::stdout().write_all(line.as_bytes());
+            },
+            _ => |line| {
+                let _ = io::stderr().write_all(line.as_bytes());
+            },
+        }
+    }
+
+    /// Prints the notes about the choice of `--debug` where its lines go, or on standard error.
+    pub fn debug_notes(self, notes: &[Diagnostic], has_text: bool) {
+        for note in notes {
+            match self.place(note) {
+                AsFio::Hidden => {}
+                AsFio::Report if has_text && self.are_text() => {
+                    let _ = writeln!(io::stdout(), "{}", note.line(self.character));
+                }
+                AsFio::Report | AsFio::Stderr => self.note(note),
             }
-        } else {
-            |line| line
         }
     }
 
@@ -201,6 +219,11 @@ impl Messages {
     fn painted(self, text: &str, style: Style) -> String {
         if self.colors(&io::stderr()) { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
+}
+
+/// A debug message for programs.
+fn debug_object(line: &str) -> String {
+    diagnostics_json(&[Diagnostic::note(line.trim_end()).code("debug")], &Sources::default())
 }
 
 /// Prints information: calls `write` with standard output. The status is 0 if it returns true, 1 otherwise.
@@ -318,10 +341,7 @@ mod tests {
         assert_eq!((&object["severity"], &object["code"]), (&"note".into(), &"no-effect".into()));
         assert_eq!((&object["message"], &object["jobs"][0]), (&note().message.into(), &"a".into()));
         assert_eq!(object["file"], serde_json::Value::Null);
-        let line = "io       1 queue\n";
-        assert_eq!(Messages::default().debug_format()(line.to_owned()), line);
-        let object: serde_json::Value =
-            serde_json::from_str(&JSON.debug_format()("io 1 queue\n".to_owned())).unwrap();
+        let object: serde_json::Value = serde_json::from_str(&debug_object("io 1 queue\n")).unwrap();
         assert_eq!((&object["code"], &object["message"]), (&"debug".into(), &"io 1 queue".into()));
     }
 }

@@ -197,7 +197,7 @@ impl ProgramSettings {
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }
-        let debug = DebugOptions::parse(&words(&matches, "debug"));
+        let debug = DebugOptions::parse(&words(&matches, "debug"), character);
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };

@@ -167,3 +167,83 @@ fn debug_lines_are_words_for_people() {
         assert!(!run.stderr.contains(word), "{}", run.stderr);
     }
 }
+
+/// The lines of a class in the order printed, without class and thread, engine addresses left out.
+fn as_fio(stdout: &str, class: &str) -> Vec<String> {
+    let lines = lines_of(stdout, class).into_iter();
+    lines
+        .map(|line| match line.split_once(": io_u 0x") {
+            Some((step, io)) => format!("{step}: {}", io.split_once(": ").unwrap().1),
+            None => line.to_owned(),
+        })
+        .collect()
+}
+
+#[test]
+fn called_fio_lines_about_options_are_those_of_fio() {
+    let place = Place::new();
+    let text = "[a]\ndescription=x\nioengine=null\nsize=64k\nio_size=32k\nfilesize=64k\noffset_increment=10%\nnumber_ios=7\nbs=4k,8k\n\
+        bsrange=4k-8k\nbssplit=4k/50:8k/50\nrandseed=5\nnorandommap\nsoftrandommap=1\nfallocate=none\nsync_file_range=write:4\n\
+        direct=0\nruntime=1s\nramp_time=10ms\nstartdelay=1ms\nthinktime=5ms\nrate=1m,2m\nrwmixread=30\n\
+        percentile_list=50:99.5\nlatency_target=1s\nlatency_percentile=99.5\nclocksource=cpu\nmem=malloc\nverify=crc32c\n\
+        verify_interval=4k\nverify_pattern=0xff\nrandom_distribution=zipf:1.2\nfile_service_type=random:4\ncpus_allowed=0\n\
+        ignore_error=EIO\ncontinue_on_error=all\nwrite_bw_log=l\nlog_avg_msec=500\ngroup_reporting=0\nss=iops_slope:0.3%\n\
+        ss_dur=4\nzonesize=4k\nzoneskip=0\nhugepage-size=2m\npercentage_random=50\nstonewall\nrw=randrw:4\nverify_backlog=10\n\
+        [b]\nss=iops:10\n[c]\nsteadystate=bw:12\n";
+    let job = place.job(text);
+    let words = ["--parse-only", "--debug=parse", &job];
+    let fio = place.fio(&words).run().succeeded().stdout;
+    let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
+    assert_eq!(ours.stderr, "");
+    assert!(ours.stdout.starts_with("fio: set debug option parse\n"), "{}", ours.stdout);
+    let about_options = |text: &str| -> Vec<String> {
+        let starts = ["handle_option", "__handle_option", "ret=", "out=", "set "];
+        let lines = as_fio(text, "parse").into_iter();
+        lines.filter(|line| starts.iter().any(|start| line.starts_with(start))).collect()
+    };
+    same!("fio": about_options(&fio), "ferrio": about_options(&ours.stdout), "--debug=parse");
+}
+
+#[test]
+fn called_fio_lines_about_ios_and_draws_are_those_of_fio() {
+    let place = Place::new();
+    let words = words(&["--debug=io,random", "--filename=f"]);
+    let fio = place.fio(&words).run().succeeded().stdout;
+    let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded();
+    assert_eq!(ours.stderr, "");
+    let ios = |text: &str| -> Vec<String> {
+        as_fio(text, "io")
+            .into_iter()
+            .filter(|line| line.contains("off=") && !line.contains("ddir=3"))
+            .collect()
+    };
+    same!("fio": ios(&fio), "ferrio": ios(&ours.stdout), "--debug=io");
+    assert_eq!(ios(&fio).len(), 4 * 4);
+    let draws = |text: &str| -> Vec<String> {
+        as_fio(text, "random").into_iter().filter(|line| line.starts_with("off rand ")).collect()
+    };
+    let drawn = draws(&ours.stdout);
+    assert_eq!(drawn.len(), 4, "one for each I/O");
+    let first: u64 = drawn[0].strip_prefix("off rand ").unwrap().parse().unwrap();
+    let offset = (first * 4 >> 32) * 4096;
+    assert!(
+        ios(&ours.stdout)[0].contains(&format!("off={offset:#x},")),
+        "the first draw makes the first offset"
+    );
+    assert!(!draws(&fio).is_empty(), "fio has these lines too");
+    let seeds = as_fio(&ours.stdout, "random");
+    assert_eq!(seeds[0], "FIO_RAND_NR_OFFS=24");
+    assert_eq!(seeds.iter().filter(|line| line.starts_with("rand_seeds[")).count(), 24);
+    let io = as_fio(&ours.stdout, "io");
+    assert_eq!(io[0], "load ioengine psync");
+    assert_eq!(io[io.len() - 2..], ["close ioengine psync", "free ioengine psync"]);
+}
+
+#[test]
+fn called_fio_lines_are_never_beside_a_document() {
+    let words = words(&["--as=fio", "--debug=io,parse,verify", "--output-format=json"]);
+    let run = Place::new().ferrio(&words).run().succeeded();
+    assert!(run.json()["jobs"][0]["write"]["total_ios"] == 4);
+    assert!(run.stderr.starts_with("fio: set debug option io\n") && run.stderr.contains("complete: io_u"));
+    assert!(!run.stderr.contains("no messages"), "{}", run.stderr);
+}

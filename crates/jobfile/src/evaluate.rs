@@ -11,6 +11,7 @@ use crate::diagnostic::nearest;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::options::Given;
+use crate::trace;
 use crate::value::describe::describe;
 use crate::value::{Fault, Reading, TextPiece, Value, evaluate, fio, parse, read, shortened};
 
@@ -93,6 +94,7 @@ pub(crate) fn assignment(
         _ => {}
     }
     debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
+    trace::option(row, text.as_deref(), &value);
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));

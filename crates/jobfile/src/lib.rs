@@ -16,6 +16,7 @@ mod jobs;
 mod options;
 mod sections;
 mod sources;
+mod trace;
 mod value;
 
 pub use builder::Builder;

@@ -1,12 +1,12 @@
-//! `--debug`: messages about the program's own work by class, one line each, on standard error.
+//! `--debug`: messages about the program's own work by class, one line each, where the program prints them.
 //!
 //! Other crates write `log::debug!(target: "file", job = number; ...)`: the target is the class, `job` the number of the job
-//! whose worker sends the message. With debugging off such a call is one relaxed load.
+//! whose worker sends the message. With debugging off such a call is one relaxed load. Messages of the classes in `LIKE_FIO` have a
+//! second form, with the target `fio:io`, which a program that is called `fio` prints instead.
 
-use std::io::Write as _;
 use std::sync::OnceLock;
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{Character, Diagnostic};
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -54,6 +54,12 @@ pub const DEBUG_CLASSES: [DebugClass; 21] = [
     class("all", "every class"),
 ];
 
+/// Classes whose lines a program that is called `fio` writes as fio does.
+const LIKE_FIO: [&str; 3] = ["io", "parse", "random"];
+
+/// Before the class, in targets of messages in the form of fio.
+const FIO: &str = "fio:";
+
 const ALL: &str = "all";
 const JOB: &str = "job";
 
@@ -63,14 +69,15 @@ pub struct DebugOptions {
     /// One bit per class.
     classes: u32,
     job: Option<u32>,
+    character: Character,
     notes: Vec<Diagnostic>,
 }
 
 impl DebugOptions {
     /// Reads comma lists of class words. A word means the class it begins with; a wrong one is reported and skipped.
     #[must_use]
-    pub fn parse<S: AsRef<str>>(lists: &[S]) -> Self {
-        let mut options = DebugOptions::default();
+    pub fn parse<S: AsRef<str>>(lists: &[S], character: Character) -> Self {
+        let mut options = DebugOptions { character, ..DebugOptions::default() };
         let words = lists.iter().flat_map(|list| list.as_ref().split(','));
         for word in words.filter(|word| !word.is_empty()) {
             options.choose(word);
@@ -82,7 +89,7 @@ impl DebugOptions {
         let Some((bit, class)) =
             DEBUG_CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
         else {
-            self.note(format!("debug mask {word} not found"));
+            self.add("no-debug-class", format!("debug mask {word} not found"));
             return;
         };
         match class.name {
@@ -95,21 +102,25 @@ impl DebugOptions {
                     self.job = Some(number);
                     self.note(format!("set debug jobno {number}"));
                 }
-                Some(Err(_)) => self.note(format!("bad job number: {word}")),
-                None => self.note("missing job number"),
+                Some(Err(_)) => self.add("no-debug-class", format!("bad job number: {word}")),
+                None => self.add("no-debug-class", "missing job number"),
             },
             name => {
                 self.classes |= 1 << bit;
                 self.note(format!("set debug option {name}"));
                 if !class.has_messages {
-                    self.note(format!("no messages in debug class {name}"));
+                    self.add("silent-debug-class", format!("no messages in debug class {name}"));
                 }
             }
         }
     }
 
     fn note(&mut self, message: impl Into<String>) {
-        self.notes.push(Diagnostic::note(message).code("debug"));
+        self.add("debug", message);
+    }
+
+    fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        self.notes.push(Diagnostic::note(message).code(code));
     }
 
     /// True if messages of any class are wanted.
@@ -124,12 +135,22 @@ impl DebugOptions {
         &self.notes
     }
 
-    fn wants(&self, class: &str) -> bool {
+    fn wants(&self, target: &str) -> bool {
+        let class = class_of(target);
+        let is_fios = class.len() < target.len();
+        if is_fios != (self.character == Character::Fio && LIKE_FIO.contains(&class)) {
+            return false;
+        }
         DEBUG_CLASSES
             .iter()
             .position(|known| known.name == class)
             .is_some_and(|bit| self.classes >> bit & 1 == 1)
     }
+}
+
+/// The class of a target.
+fn class_of(target: &str) -> &str {
+    target.strip_prefix(FIO).unwrap_or(target)
 }
 
 /// All words of `--debug`, joined by commas.
@@ -138,10 +159,11 @@ pub fn debug_words() -> String {
     DEBUG_CLASSES.map(|class| class.name).join(",")
 }
 
-/// Prints messages of the chosen classes from now on, each line as `format_line` returns it. Only the first call of a process counts.
-pub fn start_debug(options: &DebugOptions, format_line: fn(String) -> String) {
+/// Prints messages of the chosen classes from now on, each line with one call of `write`, so that lines of several workers do not mix.
+/// Only the first call of a process counts.
+pub fn start_debug(options: &DebugOptions, write: fn(String)) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
-    let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), format_line });
+    let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), write });
     if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
         log::set_max_level(LevelFilter::Debug);
     }
@@ -149,7 +171,7 @@ pub fn start_debug(options: &DebugOptions, format_line: fn(String) -> String) {
 
 struct Printer {
     options: DebugOptions,
-    format_line: fn(String) -> String,
+    write: fn(String),
 }
 
 impl Log for Printer {
@@ -159,8 +181,7 @@ impl Log for Printer {
 
     fn log(&self, record: &Record<'_>) {
         if let Some(line) = line(&self.options, record) {
-            // A closed stderr is ignored. One call, so that lines of several workers do not mix.
-            let _ = std::io::stderr().write_all((self.format_line)(line).as_bytes());
+            (self.write)(line);
         }
     }
 
@@ -178,13 +199,12 @@ fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
     {
         return None;
     }
-    Some(format!("{:<8} {:<5} {}\n", record.target(), nix::unistd::gettid(), record.args()))
+    Some(format!("{:<8} {:<5} {}\n", class_of(record.target()), nix::unistd::gettid(), record.args()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::Character;
 
     fn notes(options: &DebugOptions) -> Vec<String> {
         options.notes().iter().map(|note| note.line(Character::Fio)).collect()
@@ -192,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_word_chooses_the_class_it_begins_with() {
-        let options = DebugOptions::parse(&["parsefoo,io", "file"]);
+        let options = DebugOptions::parse(&["parsefoo,io", "file"], Character::Ferrio);
         assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
         assert!(!options.wants("process") && !options.wants("ferrio_job"));
         let want = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
@@ -201,14 +221,14 @@ mod tests {
 
     #[test]
     fn all_is_every_class() {
-        let options = DebugOptions::parse(&["all"]);
+        let options = DebugOptions::parse(&["all"], Character::Ferrio);
         assert!(DEBUG_CLASSES.iter().all(|class| options.wants(class.name)));
         assert_eq!(notes(&options), ["fio: set all debug options"]);
     }
 
     #[test]
     fn wrong_words_and_silent_classes_have_notes() {
-        let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"]);
+        let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"], Character::Ferrio);
         assert_eq!(
             notes(&options),
             [
@@ -230,13 +250,26 @@ mod tests {
                 &Record::builder().target(class).args(format_args!("text")).key_values(&pair).build(),
             )
         };
-        let options = DebugOptions::parse(&["io,job:2"]);
+        let options = DebugOptions::parse(&["io,job:2"], Character::Ferrio);
         let tid = nix::unistd::gettid();
         assert_eq!(reported(&options, "io", 2), Some(format!("io       {tid:<5} text\n")));
         assert_eq!(reported(&options, "io", 1), None, "of another job");
         assert_eq!(reported(&options, "file", 2), None, "of another class");
         let untagged = Record::builder().target("io").args(format_args!("of main")).build();
         assert!(line(&options, &untagged).is_some());
+    }
+
+    #[test]
+    fn called_fio_some_classes_have_the_form_of_fio() {
+        let fio = DebugOptions::parse(&["io,file"], Character::Fio);
+        assert_eq!(
+            ["io", "fio:io", "file", "fio:file", "fio:parse"].map(|target| fio.wants(target)),
+            [false, true, true, false, false]
+        );
+        let ferrio = DebugOptions::parse(&["io"], Character::Ferrio);
+        assert_eq!(["io", "fio:io"].map(|target| ferrio.wants(target)), [true, false]);
+        let record = Record::builder().target("fio:io").args(format_args!("text")).build();
+        assert!(line(&fio, &record).unwrap().starts_with("io       "));
     }
 
     #[test]

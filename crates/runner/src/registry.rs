@@ -48,6 +48,8 @@ fn start_here<E: Engine>(context: Context<'_>) {
 }
 
 fn start_wrapped<E: Engine>(context: Context<'_>) {
-    let (index, overlaps) = (context.index, context.overlaps.clone());
-    worker::run(context, |spec, buffers| Ok(Wrapped::new(E::open(spec, buffers)?, spec, overlaps, index)));
+    let (index, overlaps, entropy) = (context.index, context.overlaps.clone(), context.entropy);
+    worker::run(context, |spec, buffers| {
+        Ok(Wrapped::new(E::open(spec, buffers)?, spec, overlaps, index, entropy))
+    });
 }

@@ -39,6 +39,7 @@ use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
+use crate::wrapped::debug_seeds;
 use crate::{layout, placement, registry};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
@@ -105,7 +106,9 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
             let saved = verify_state::is_saved(&job.spec)
                 || options.trigger.as_ref().is_some_and(|trigger| trigger.saves_all_states);
             let progress = if saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
-            ScheduledJob { entropy: placement::entropy(), progress, ..ScheduledJob::default() }
+            let entropy = placement::entropy();
+            debug_seeds(&job.spec, entropy);
+            ScheduledJob { entropy, progress, ..ScheduledJob::default() }
         })
         .collect();
     let cgroups = Cgroups::of(plan);

@@ -10,13 +10,25 @@ use std::time::Duration;
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
+use ferrio_workload::{OffsetDraws, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
 
 use crate::overlap::{JobRanges, SharedRanges};
 
 /// True when a debug class reports single I/Os.
 pub(crate) fn is_traced() -> bool {
-    log_enabled!(target: "io", Level::Debug) || log_enabled!(target: "random", Level::Debug)
+    ["io", "random", "fio:io", "fio:random"].iter().any(|target| log_enabled!(target: target, Level::Debug))
+}
+
+/// Reports the seeds of a job, as fio does: scripts compare them between jobs and runs.
+pub(crate) fn debug_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) {
+    if !log_enabled!(target: "fio:random", Level::Debug) {
+        return;
+    }
+    debug!(target: "fio:random", job = spec.number; "FIO_RAND_NR_OFFS={SEEDS}");
+    for (at, seed) in thread_seeds(spec, entropy).into_iter().enumerate() {
+        debug!(target: "fio:random", job = spec.number; "rand_seeds[{at}]={seed}");
+    }
 }
 
 /// Engine `E`, reporting every call.
@@ -30,23 +42,41 @@ pub(crate) struct Wrapped<E> {
     random: bool,
     /// Smallest block of each direction in bytes, which random offsets are counted in.
     blocks: [u64; 3],
+    /// Name of the engine.
+    name: &'static str,
+    /// The random numbers that offsets are made of, for those who read them as fio reports them.
+    draws: Option<OffsetDraws>,
     /// Names of the files.
     files: Vec<String>,
+    /// The unit for which there was no room.
+    waiting: Option<u32>,
     /// What was asked for last, by unit.
     units: Vec<Option<Request>>,
 }
 
 impl<E: Engine> Wrapped<E> {
     /// Job number `job` on `engine`, which is open. `shared` has what other jobs have in flight.
-    pub(crate) fn new(engine: E, spec: &JobSpec, shared: Option<Arc<SharedRanges>>, job: usize) -> Self {
+    pub(crate) fn new(
+        engine: E,
+        spec: &JobSpec,
+        shared: Option<Arc<SharedRanges>>,
+        job: usize,
+        entropy: [u64; SEEDS],
+    ) -> Self {
         debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.word(), spec.depth.iodepth);
+        debug!(target: "fio:io", job = spec.number; "load ioengine {}", spec.engine.word());
         Wrapped {
             engine,
             overlaps: JobRanges::of(spec, shared, job),
             job: spec.number,
             random: spec.rw.is_random(),
             blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
+            name: spec.engine.word(),
+            draws: log_enabled!(target: "fio:random", Level::Debug)
+                .then(|| OffsetDraws::of(spec, entropy))
+                .flatten(),
             files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
+            waiting: None,
             units: vec![None; spec.units() as usize],
         }
     }
@@ -56,13 +86,16 @@ impl<E: Engine> Wrapped<E> {
 #[deny(clippy::missing_trait_methods)]
 impl<E: Engine> Engine for Wrapped<E> {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
-        Ok(Wrapped::new(E::open(spec, buffers)?, spec, None, 0))
+        Ok(Wrapped::new(E::open(spec, buffers)?, spec, None, 0, [0; SEEDS]))
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
         if let Some(overlaps) = &mut self.overlaps {
             files.files.iter().enumerate().try_for_each(|(index, file)| overlaps.set_file(index, file))?;
+        }
+        if let Some(draws) = &mut self.draws {
+            draws.begin_pass();
         }
         self.engine.attach(files)
     }
@@ -79,6 +112,15 @@ impl<E: Engine> Engine for Wrapped<E> {
 
     fn submit(&mut self, request: &Request) -> Submit {
         debug!(target: "io", job = self.job; "queue: {}", self.shown(request));
+        if self.waiting != Some(request.unit)
+            && direction(request.op).is_some()
+            && let Some(draws) = &mut self.draws
+        {
+            debug!(target: "fio:random", job = self.job; "off rand {}", draws.draw());
+        }
+        for step in ["fill", "prep", "queue"] {
+            self.debug_step(step, request);
+        }
         let outcome = match &mut self.overlaps {
             None => self.engine.submit(request),
             Some(overlaps) => overlaps.submit(request, || self.engine.submit(request)),
@@ -96,6 +138,7 @@ impl<E: Engine> Engine for Wrapped<E> {
             }
             Submit::Full => debug!(target: "io", job = self.job; "full: unit={} waits", request.unit),
         }
+        self.waiting = matches!(outcome, Submit::Full).then_some(request.unit);
         outcome
     }
 
@@ -158,7 +201,23 @@ impl<E> Wrapped<E> {
         format!("unit={unit}, off={offset:#x}, len={len:#x}, ddir={}, file={name}", op.name())
     }
 
+    /// A step of an I/O in the form of fio.
+    fn debug_step(&self, step: &str, request: &Request) {
+        let Request { op, unit, file, len, offset, .. } = *request;
+        let name = self.files.get(file as usize).map_or("", String::as_str);
+        let direction = match op {
+            Op::Read => 0,
+            Op::Write => 1,
+            Op::Trim => 2,
+            Op::Fsync => 3,
+            Op::Fdatasync => 4,
+            Op::SyncFileRange(_) => 5,
+        };
+        debug!(target: "fio:io", job = self.job; "{step}: io_u {unit:#x}: off={offset:#x},len={len:#x},ddir={direction},file={name}");
+    }
+
     fn debug_end(&self, request: &Request, result: i64) {
+        self.debug_step("complete", request);
         match u32::try_from(result) {
             Ok(moved) if moved == request.len || !request.op.moves_data() => {
                 debug!(target: "io", job = self.job; "complete: {}", self.shown(request));
@@ -182,6 +241,8 @@ impl<E> Wrapped<E> {
 impl<E> Drop for Wrapped<E> {
     fn drop(&mut self) {
         debug!(target: "io", job = self.job; "engine closed");
+        debug!(target: "fio:io", job = self.job; "close ioengine {}", self.name);
+        debug!(target: "fio:io", job = self.job; "free ioengine {}", self.name);
     }
 }
 

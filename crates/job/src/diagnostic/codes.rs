@@ -276,6 +276,8 @@ subjects! {
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";
         "latency-target-not-met" Hidden: "`latency_target` is not met even at depth 1";
         "debug" Report: "a debug message (`--debug`)";
+        "no-debug-class" Stderr: "`--debug` has a word that is no class";
+        "silent-debug-class" Hidden: "there are no messages in a class of `--debug`";
         "io-error" Stderr: "an I/O failed";
         "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
         "verify-mismatch" Stderr: "a block does not contain what was written";

@@ -6,6 +6,7 @@ use std::thread;
 
 use ferrio_engine_offload::Offload;
 use ferrio_job::{BlockSizes, MaxLatency};
+use ferrio_workload::SEEDS;
 
 use super::*;
 use crate::overlap::SharedRanges;
@@ -83,7 +84,7 @@ fn overlapping(jobs: &[JobSpec]) -> usize {
                 let (_, result) = drive(spec, &control, |context| {
                     run(context, |spec, buffers| {
                         let engine = Offload::<Exclusive>::open(spec, buffers)?;
-                        Ok(Wrapped::new(engine, spec, shared, index))
+                        Ok(Wrapped::new(engine, spec, shared, index, [0; SEEDS]))
                     });
                 });
                 if spec.max_latency == MaxLatency::default() {

@@ -1,0 +1,98 @@
+//! How options were read, in the form of fio (`--debug=parse` of a program that is called `fio`): scripts read these lines.
+
+use log::{Level, debug, log_enabled};
+
+use crate::catalogue::{Multi, Opt, OptionRow, ValueKind};
+use crate::value::{Amount, Argument, SteadyLimit, Value};
+
+const TARGET: &str = "fio:parse";
+
+/// Reports an option, the text of its value and what was read.
+pub(crate) fn option(row: &OptionRow, text: Option<&str>, value: &Value) {
+    if !log_enabled!(target: TARGET, Level::Debug) {
+        return;
+    }
+    debug!(target: TARGET, "handle_option={}, ptr={}", row.name, text.unwrap_or("(null)"));
+    let kind = kind(row);
+    let read = read(value);
+    // A list is read piece by piece, each with all that follows it.
+    let mut rest = text;
+    for at in 0..read.len().max(1) {
+        debug!(target: TARGET, "__handle_option={}, type={kind}, ptr={}", row.name, rest.unwrap_or("(null)"));
+        match read.get(at) {
+            Some(Number::Whole(number)) => debug!(target: TARGET, "  ret=0, out={number}"),
+            Some(Number::Float(number)) => debug!(target: TARGET, "  out={number:.6}"),
+            None => {}
+        }
+        rest = rest.and_then(|rest| Some(rest.split_once([',', ':', '-'])?.1)).or(rest);
+    }
+    if row.opt == Opt::Steadystate
+        && let Value::Word(criterion, argument) = value
+    {
+        steady_state(criterion, argument);
+    }
+}
+
+/// A number as fio keeps it.
+enum Number {
+    Whole(u64),
+    Float(f64),
+}
+
+/// The numbers that were read, none for other values.
+fn read(value: &Value) -> Vec<Number> {
+    let whole = |numbers: &[u64]| numbers.iter().copied().map(Number::Whole).collect();
+    match value {
+        Value::Switch(on) => whole(&[u64::from(*on)]),
+        Value::Int(number) => whole(&[number.cast_unsigned()]),
+        Value::Size(number) | Value::Time(number) => whole(&[*number]),
+        Value::Amount(Amount::Bytes(bytes)) => whole(&[*bytes]),
+        // A percentage is a number below 2^64.
+        Value::Amount(Amount::Percent(percent)) => whole(&[u64::MAX - u64::from(*percent)]),
+        Value::Range(low, high) if low == high => whole(&[*low]),
+        Value::Range(low, high) => whole(&[*low, *high]),
+        // The last of fewer values counts for all directions that follow.
+        Value::Directions(numbers) => {
+            let mut given: Vec<u64> = numbers.iter().flatten().copied().collect();
+            while given.len() > 1 && given.last() == given.get(given.len() - 2) {
+                given.pop();
+            }
+            whole(&given)
+        }
+        Value::Floats(numbers, _) => numbers.iter().copied().map(Number::Float).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// fio's name for the grammar of a value.
+fn kind(row: &OptionRow) -> &'static str {
+    let has_32_bits = row.max.is_some_and(|max| max <= i128::from(u32::MAX));
+    match row.kind {
+        ValueKind::Flag => "OPT_STR_SET",
+        ValueKind::Bool => "OPT_BOOL",
+        ValueKind::Int | ValueKind::Size | ValueKind::Time if has_32_bits => "OPT_INT",
+        ValueKind::Size if row.multi != Multi::No => "OPT_ULL",
+        ValueKind::Int | ValueKind::Size | ValueKind::SizeRange => "OPT_STR_VAL",
+        ValueKind::SizeZone => "OPT_STR_VAL_ZONE",
+        ValueKind::Time | ValueKind::TimeRange => "OPT_STR_VAL_TIME",
+        ValueKind::Range => "OPT_RANGE",
+        ValueKind::Float | ValueKind::FloatList => "OPT_FLOAT_LIST",
+        ValueKind::Str | ValueKind::StrList => "OPT_STR_STORE",
+        ValueKind::EnumList => "OPT_STR_MULTI",
+        ValueKind::Bssplit => "OPT_STR_ULL",
+        _ if row.opt == Opt::Ioengine => "OPT_STR_STORE",
+        _ => "OPT_STR",
+    }
+}
+
+/// What the limit of a steady state is, which fio says in its own words.
+fn steady_state(criterion: &str, argument: &Argument) {
+    let Argument::Limit(SteadyLimit { limit, percent }) = argument else { return };
+    if *percent {
+        debug!(target: TARGET, "set steady state threshold to {limit:.6}%");
+    } else if criterion.starts_with("bw") {
+        debug!(target: TARGET, "set steady state BW threshold to {limit}");
+    } else if criterion.starts_with("iops") {
+        debug!(target: TARGET, "set steady state IOPS threshold to {limit:.6}");
+    }
+}

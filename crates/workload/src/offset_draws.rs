@@ -1,0 +1,63 @@
+//! The random numbers that offsets are made of, one by one, beside the workload: `--debug=random` reports them as fio does.
+
+use ferrio_job::{Distribution, JobSpec, RandomOrder, RwPostfix};
+
+use crate::offset_space::offset_stream;
+use crate::random::Stream;
+use crate::seeds::{OFFSET, SEEDS, restarts_each_pass, thread_seeds};
+
+/// The draws of a job. The workload makes its own in batches; these are the same.
+#[derive(Clone, Debug)]
+pub struct OffsetDraws {
+    stream: Stream,
+    /// The stream as each pass begins, if passes repeat.
+    first: Option<Stream>,
+}
+
+impl OffsetDraws {
+    /// The draws of a job that makes one for each of its I/Os; `None` for other jobs.
+    #[must_use]
+    pub fn of(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
+        let draws_each = spec.rw.is_random()
+            && spec.rw_postfix == RwPostfix::None
+            && spec.random_order == RandomOrder::Drawn
+            && spec.distribution == Distribution::Uniform
+            && spec.percentage_random.0.iter().all(|&percent| percent == 100);
+        let stream = offset_stream(spec, thread_seeds(spec, entropy)[OFFSET]);
+        let first = restarts_each_pass(spec).then(|| stream.clone());
+        draws_each.then_some(OffsetDraws { stream, first })
+    }
+
+    /// A pass over the files begins.
+    pub fn begin_pass(&mut self) {
+        if let Some(first) = &self.first {
+            self.stream = first.clone();
+        }
+    }
+
+    /// The next draw.
+    pub fn draw(&mut self) -> u64 {
+        self.stream.draw()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::support::job;
+    use ferrio_job::ReadWrite;
+
+    #[test]
+    fn each_pass_repeats_the_draws_that_pick_the_offsets() {
+        let mut spec = job();
+        spec.rw = ReadWrite::RandWrite;
+        let mut draws = OffsetDraws::of(&spec, [0; SEEDS]).unwrap();
+        let first: [u64; 3] = std::array::from_fn(|_| draws.draw());
+        draws.begin_pass();
+        assert_eq!(std::array::from_fn(|_| draws.draw()), first);
+        let mut expected = offset_stream(&spec, thread_seeds(&spec, [0; SEEDS])[OFFSET]);
+        assert_eq!(first[0], expected.draw());
+        spec.rw = ReadWrite::Write;
+        assert!(OffsetDraws::of(&spec, [0; SEEDS]).is_none());
+    }
+}
