@@ -170,3 +170,30 @@ fn a_job_runs_on_named_numa_nodes_or_is_refused() {
     let run = place.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.contains("there is no NUMA node 1000"), "{}", run.stderr);
 }
+
+#[test]
+fn a_run_may_have_more_jobs_than_fio_can_start_unless_it_is_called_fio() {
+    let place = Place::new();
+    let job = ["--name=a", "--ioengine=null", "--size=4k", "--numjobs=4100", "--group_reporting"];
+    let report = place.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
+    assert_eq!(number(&report, "/jobs/0/read/total_ios"), 4100);
+    assert_eq!(number(&report, "/ferrio/run/jobs"), 4100);
+    let run = place.ferrio(&[&job[..], &["--as=fio"]].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("error: maximum number of jobs reached"), "{}", run.stderr);
+}
+
+#[test]
+fn a_report_says_how_far_apart_jobs_began_that_start_together() {
+    let place = Place::new();
+    let spread = |text: &str| {
+        let job = place.job(&format!("[global]\nioengine=null\nsize=4k\n{text}"));
+        let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+        report["ferrio"]["run"]["start_spread_us"].as_u64()
+    };
+    assert!(spread("[a]\nnumjobs=50\n").is_some());
+    assert_eq!(spread("[a]\n"), None);
+    assert_eq!(spread("[a]\n[b]\nstonewall\n"), None);
+    // The wall lasts as long as the pause of the first job; it is no spread.
+    let walled = spread("[a]\nnumjobs=2\nstartdelay=300ms\n[b]\nstonewall\nnumjobs=2\n").unwrap();
+    assert!(walled < 300_000, "{walled} us");
+}

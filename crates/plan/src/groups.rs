@@ -21,8 +21,10 @@ use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::{files, process, protection, random, replay};
 
-/// Most jobs of one run, clones included.
-const MAX_JOBS: usize = 4088;
+/// Most jobs of one run of fio, clones included.
+const MAX_JOBS_OF_FIO: usize = 4088;
+/// Most jobs of one run: as many threads as Linux allows unless its limits were raised. A machine may allow fewer.
+const MAX_JOBS: usize = 32_000;
 /// Most files of one job.
 const MAX_FILES: u32 = 1 << 24;
 
@@ -71,6 +73,7 @@ impl Groups {
             return;
         }
         let first = self.jobs.len();
+        self.jobs.reserve(clones as usize);
         // The original first, then the others from the highest number down.
         for clone in std::iter::once(0).chain((1..clones).rev()) {
             let draft = &drafts[clone as usize % drafts.len()];
@@ -107,15 +110,16 @@ impl Groups {
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
         let clones = job.options.value::<i64>(Opt::Numjobs);
-        let free = MAX_JOBS - self.jobs.len();
+        let most = match self.character {
+            Character::Fio => MAX_JOBS_OF_FIO,
+            Character::Ferrio => MAX_JOBS,
+        };
+        let free = most - self.jobs.len();
         match u32::try_from(clones) {
             Ok(clones) if clones > 0 && clones as usize <= free => Some(clones),
             _ => {
-                let label = if clones == 0 {
-                    "at least 1".to_owned()
-                } else {
-                    format!("{free} are left of {MAX_JOBS}")
-                };
+                let label =
+                    if clones == 0 { "at least 1".to_owned() } else { format!("{free} are left of {most}") };
                 let problem =
                     Diagnostic::error("maximum number of jobs reached", place(job, &[Opt::Numjobs]));
                 findings.refuse(problem.code("too-many-jobs").label(label).job(name(job)));

@@ -36,6 +36,7 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
     WarningRule { code: "clock-not-invariant", find: load::clock_not_invariant },
     WarningRule { code: "rate-not-held", find: rate::rate_not_held },
+    WarningRule { code: "start-spread", find: load::start_spread },
     WarningRule { code: "other-disk-load", find: load::other_disk_load },
     WarningRule { code: "other-cpu-load", find: load::other_cpu_load },
 ];

@@ -10,9 +10,10 @@ use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use crate::cgroups::Cgroups;
-use crate::control::{Gate, JobControl};
+use crate::control::JobControl;
 use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
+use crate::gate::Gate;
 use crate::logs::LogSender;
 use crate::overlap::SharedRanges;
 use crate::result::JobResult;
@@ -67,6 +68,13 @@ impl Context<'_> {
         self.log.is_some() && self.spec.logs.every_io()
     }
 
+    /// The job is set up, or will never be.
+    pub(crate) fn arrive(&self) {
+        if self.gate.arrive() {
+            let _ = self.messages.send(Message::Ready);
+        }
+    }
+
     /// Sends something that the user should know about this job.
     pub(crate) fn note(&self, diagnostic: Diagnostic) {
         self.tell(vec![diagnostic]);
@@ -85,7 +93,7 @@ impl Context<'_> {
 /// What workers and the signal thread send to main.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The job is set up and waits at the gate.
+    /// All jobs of the wave are set up and wait at the gate.
     Ready,
     /// What the user should know: lines that belong together.
     Diagnostics(Vec<Diagnostic>),

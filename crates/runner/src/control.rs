@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 use ferrio_stats::LiveCounters;
 use log::debug;
@@ -115,42 +114,8 @@ impl JobControl {
     }
 }
 
-/// Holds the workers of one wave back until main lets all of them go.
-#[derive(Debug, Default)]
-pub struct Gate {
-    open: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Gate {
-    /// Waits until the gate is open.
-    pub fn wait(&self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*open {
-            open = self.changed.wait(open).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Opens it for good.
-    pub fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Opens a gate when it is dropped.
-pub struct Opener<'a>(pub &'a Gate);
-
-impl Drop for Opener<'_> {
-    fn drop(&mut self) {
-        self.0.open();
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{TryRecvError, channel};
-
     use super::*;
 
     #[test]
@@ -174,43 +139,6 @@ mod tests {
         control.request_stop();
         control.request_figures();
         assert!(control.take_figures_request() && control.stop_requested() && control.wants_something());
-    }
-
-    #[test]
-    fn a_gate_stays_open_once_it_is() {
-        let gate = Gate::default();
-        gate.open();
-        gate.wait();
-        gate.wait();
-    }
-
-    #[test]
-    fn all_who_wait_pass_when_the_gate_opens() {
-        let gate = Gate::default();
-        let (sender, passed) = channel();
-        std::thread::scope(|scope| {
-            for _ in 0..3 {
-                let (gate, sender) = (&gate, sender.clone());
-                scope.spawn(move || {
-                    gate.wait();
-                    sender.send(()).unwrap();
-                });
-            }
-            assert_eq!(passed.try_recv(), Err(TryRecvError::Empty));
-            gate.open();
-            (0..3).for_each(|_| passed.recv().unwrap());
-        });
-    }
-
-    #[test]
-    fn a_panic_opens_the_gate_too() {
-        let gate = Gate::default();
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _opener = Opener(&gate);
-            std::panic::resume_unwind(Box::new("without a message"));
-        }));
-        assert!(result.is_err());
-        gate.wait();
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub(crate) struct IoLoop<'a, E> {
     /// Every submission completes in the call.
     synchronous: bool,
     last_was_sync: bool,
+    /// After its first I/O the job lets the others of its wave begin.
+    lets_others_begin: bool,
     /// The pass ended because all files were done.
     files_finished: bool,
     failure: Option<Failure>,

@@ -29,6 +29,7 @@ mod disk;
 mod failure;
 mod file_locks;
 mod flow;
+mod gate;
 mod io_loop;
 mod io_scheduler;
 mod iolog;

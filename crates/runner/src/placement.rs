@@ -50,8 +50,10 @@ pub(crate) struct Placement<'a> {
 pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure> {
     let spec = context.spec;
     // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
-    // runs a little slower.
-    let _ = unshare(CloneFlags::CLONE_FILES);
+    // runs a little slower. A job without files has no use for it.
+    if !spec.engine.is_diskless() {
+        let _ = unshare(CloneFlags::CLONE_FILES);
+    }
     become_user(spec)?;
     if !spec.cpus_allowed.is_empty() {
         let cpus = spec.cpus_allowed.iter().map(|&cpu| cpu as usize);

@@ -142,6 +142,9 @@ pub struct RunResult {
     pub signal: Option<i32>,
     /// How idle the CPUs were while jobs ran; `None` unless asked for.
     pub idleness: Option<Idleness>,
+    /// The longest time, over all jobs that were to begin together, between the first and the last of them to begin their I/O; `None`
+    /// without such jobs.
+    pub start_spread: Option<Duration>,
     /// What the times were measured with.
     pub clock: TickSource,
     /// The state of each job while the run goes on; `None` when it is over.
@@ -157,6 +160,7 @@ impl Default for RunResult {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal: None,
+            start_spread: None,
             clock: TickSource::default(),
             idleness: None,
             progress: None,

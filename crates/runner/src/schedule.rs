@@ -24,11 +24,12 @@ use log::debug;
 
 use crate::cgroups::Cgroups;
 use crate::context::{Context, Message};
-use crate::control::{Gate, JobControl, Opener};
+use crate::control::JobControl;
 use crate::disk::Disks;
 use crate::failure::{Failure, JobError};
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
+use crate::gate::Gate;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
@@ -121,11 +122,15 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         stop: &stop,
         report_wanted: &report_wanted,
         jobs,
+        waves: 0,
+        wave_of: vec![0; plan.jobs.len()],
+        unfinished: plan.jobs.len(),
+        unstarted: plan.jobs.len(),
+        next_poll: Instant::now(),
         signal: None,
         trigger: options.trigger.as_ref(),
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
-        ready: 0,
         flows: Flows::new(plan),
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
@@ -248,15 +253,38 @@ impl<'a> Run<'a, '_> {
             started: self.started,
             elapsed,
             signal: self.signal,
+            start_spread: self.start_spread(),
             clock: self.clock.source(),
             ..RunResult::default()
         }
     }
 
+    /// How far apart jobs of one wave began their I/O. Those that run a command before it are not meant to begin together.
+    fn start_spread(&self) -> Option<Duration> {
+        let mut began: Vec<(u32, u64, u64)> = vec![(0, u64::MAX, 0); self.waves];
+        for ((&wave, control), planned) in self.wave_of.iter().zip(self.controls).zip(&self.plan.jobs) {
+            let since = control.running_since.load(Relaxed);
+            if since > 0 && !planned.spec.life.runs_commands() {
+                let (jobs, first, last) = &mut began[wave];
+                (*jobs, *first, *last) = (*jobs + 1, since.min(*first), since.max(*last));
+            }
+        }
+        let together = began.into_iter().filter(|&(jobs, ..)| jobs > 1);
+        together.map(|(_, first, last)| Duration::from_nanos(self.clock.between(first, last))).max()
+    }
+
     fn fail_before_start(&mut self, index: usize, error: JobError) {
         (self.observer)(Event::JobFailed { job: &self.plan.jobs[index].spec.name, pid: 0, error: &error });
         self.controls[index].set_state(JobState::Failed);
-        self.jobs[index].result = Some(JobResult { error: Some(error), ..JobResult::default() });
+        self.finish(index, JobResult { error: Some(error), ..JobResult::default() });
+    }
+
+    /// A job has ended, or will never start.
+    fn finish(&mut self, index: usize, result: JobResult) {
+        let job = &mut self.jobs[index];
+        self.unstarted -= usize::from(!job.started);
+        self.unfinished -= 1;
+        job.result = Some(result);
     }
 
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
@@ -283,7 +311,7 @@ impl<'a> Run<'a, '_> {
                 self.start(scope, &wave, sender, messages);
                 continue;
             }
-            if self.jobs.iter().all(|job| job.result.is_some()) {
+            if self.unfinished == 0 {
                 break;
             }
             self.handle_messages(messages, wake);
@@ -301,7 +329,7 @@ impl<'a> Run<'a, '_> {
     /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
     fn handle_messages(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
-            wake.min(self.monitor.poll()).min(self.watch_trigger()).min(self.flows.poll(Instant::now()));
+            wake.min(self.take_samples()).min(self.watch_trigger()).min(self.flows.poll(Instant::now()));
         let wake = wake.min(self.totals.poll(self.began.elapsed(), &self.clock, self.controls));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
@@ -316,6 +344,17 @@ impl<'a> Run<'a, '_> {
         messages.try_iter().take(QUEUE).for_each(|message| self.handle(message));
         // The last job may have ended, and this be the last look.
         self.report_if_complete();
+    }
+
+    /// Takes the samples that are due: between two that are, each of many jobs may send a message. Returns how long main may sleep.
+    fn take_samples(&mut self) -> Duration {
+        let now = Instant::now();
+        if now < self.next_poll {
+            return self.next_poll - now;
+        }
+        let wake = self.monitor.poll();
+        self.next_poll = now + wake;
+        wake
     }
 
     /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
@@ -357,6 +396,10 @@ impl<'a> Run<'a, '_> {
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
     fn eligible(&self, wake: &mut Duration) -> Vec<usize> {
         let mut wave = Vec::new();
+        // Called after each message: a run of many jobs must not look at all of them each time.
+        if self.unstarted == 0 {
+            return wave;
+        }
         let mut earlier_running = false;
         let elapsed = self.began.elapsed();
         for (index, job) in self.jobs.iter().enumerate() {
@@ -395,14 +438,15 @@ impl<'a> Run<'a, '_> {
         'a: 'scope,
     {
         let gate = Arc::new(Gate::default());
-        // Opened when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
-        let _opener = Opener(&gate);
-        self.ready = 0;
+        // Open when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
+        let _closed = gate.close();
         let (mut waiting_for, mut advised) = (0, false);
         let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
         for &index in wave {
             let spec = &self.plan.jobs[index].spec;
             self.jobs[index].started = true;
+            self.wave_of[index] = self.waves;
+            self.unstarted -= 1;
             let context = Context {
                 index,
                 spec,
@@ -442,7 +486,9 @@ impl<'a> Run<'a, '_> {
                 }
             }
         }
-        while self.ready < waiting_for {
+        self.waves += 1;
+        gate.expect(waiting_for);
+        while !gate.all_arrived() {
             // Jobs of earlier waves run meanwhile.
             self.handle_messages(messages, Duration::MAX);
         }
@@ -451,12 +497,16 @@ impl<'a> Run<'a, '_> {
             self.jobs[index].result.is_none() && !self.plan.jobs[index].spec.life.runs_commands()
         };
         wave.iter().filter(joins).filter_map(|&index| self.flows.member(index)).for_each(|flow| flow.join());
+        // The first samples of these jobs may be due before those of the others.
+        self.next_poll = Instant::now();
         debug!(target: "process", "wave of {waiting_for} jobs released");
+        gate.opens_at(self.clock.now());
     }
 
     fn handle(&mut self, message: Message) {
         match message {
-            Message::Ready => self.ready += 1,
+            // It has woken main.
+            Message::Ready => {}
             Message::Diagnostics(all) => {
                 all.into_iter().for_each(|one| (self.observer)(Event::Diagnostic(one)))
             }
@@ -486,7 +536,7 @@ impl<'a> Run<'a, '_> {
             let job = &self.plan.jobs[index].spec.name;
             (self.observer)(Event::JobFailed { job, pid: result.pid, error });
         }
-        self.jobs[index].result = Some(result);
+        self.finish(index, result);
     }
 
     /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
@@ -519,10 +569,10 @@ impl<'a> Run<'a, '_> {
     /// Asks a running job to end, or cancels one that did not start.
     fn end(&mut self, index: usize) {
         self.controls[index].request_stop();
-        let job = &mut self.jobs[index];
+        let job = &self.jobs[index];
         if !job.started && job.result.is_none() {
             self.controls[index].set_state(JobState::Reaped);
-            job.result = Some(JobResult::default());
+            self.finish(index, JobResult::default());
         }
     }
 }

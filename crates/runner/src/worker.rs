@@ -37,7 +37,8 @@ pub(crate) fn run<E: Engine>(
 ) {
     let layout = context.layout.take();
     let context = context;
-    let mut result = JobResult { pid: placement::thread_id(), ..JobResult::default() };
+    let mut result = Box::<JobResult>::default();
+    result.pid = placement::thread_id();
     context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
     let outcome =
@@ -48,7 +49,7 @@ pub(crate) fn run<E: Engine>(
         Err(panic) => Some(Failure::new(libc::EFAULT, format!("panic: {}", panic_text(&*panic)))),
     };
     if !reached.announced {
-        let _ = context.messages.send(Message::Ready);
+        context.arrive();
     }
     if let Some(failure) = failure {
         context.tell(failure.notes);
@@ -57,7 +58,7 @@ pub(crate) fn run<E: Engine>(
     debug!(target: "process", job = context.spec.number; "job {}: thread ends", context.spec.number);
     context.control.open_files.store(0, Relaxed);
     let (index, set_up) = (context.index, reached.set_up);
-    let _ = context.messages.send(Message::Ended { index, result: Box::new(result), set_up });
+    let _ = context.messages.send(Message::Ended { index, result, set_up });
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -68,7 +69,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 fn work<E: Engine>(
     context: &Context<'_>,
     open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
-    mut laid_out: Option<LayoutContent>,
+    laid_out: Option<LayoutContent>,
     result: &mut JobResult,
     reached: &mut Reached,
 ) -> Result<(), Failure> {
@@ -76,11 +77,56 @@ fn work<E: Engine>(
     let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
     let _placement = placement::apply(context)?;
+    let Some(mut io_loop) = set_up(context, open_engine, laid_out, reached)? else { return Ok(()) };
+    // What a command does to the files must be seen by the opens.
+    let opens_late = spec.life.runs_commands();
+    if !opens_late {
+        pre_read(context)?;
+        io_loop.open(&mut note)?;
+    }
+    context.tell(io_loop.engine_notes());
+
+    control.set_state(JobState::Initialized);
+    reached.announced = true;
+    context.arrive();
+    context.gate.wait();
+
+    if opens_late {
+        commands::prerun(context)?;
+        let opened = pre_read(context).and_then(|()| io_loop.open(&mut note));
+        opened.inspect_err(|_| commands::postrun(context))?;
+    }
+    if let Some(flow) = &context.flow {
+        flow.join();
+    }
+    // 0 is no start at all, and there are clocks that begin there.
+    result.start_ms = clock_ms(spec.measure.start_clock).max(1);
+    control.start_ms.store(result.start_ms, Relaxed);
+    let outcome = passes(&mut io_loop, &mut note);
+    // The error of the I/O itself matters more than that of its log.
+    let outcome = outcome.and(io_loop.end_iolog());
+    finish(context, io_loop, result);
+    outcome
+}
+
+/// Everything but the placement and the opens. `None` for a job that is over already.
+///
+/// A function of its own, so that what it needs on the stack and what the passes need do not add up: a run may have thousands of
+/// stacks, and each takes as much memory as its deepest calls have touched.
+#[inline(never)]
+fn set_up<'a, E: Engine>(
+    context: &'a Context<'_>,
+    open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
+    mut laid_out: Option<LayoutContent>,
+    reached: &mut Reached,
+) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
+    let Context { spec, control, .. } = *context;
+    let mut note = |diagnostic| context.note(diagnostic);
     if !spec.create_serialize {
         let mut content =
             LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
         if layout::lay_out(spec, &mut content, &|| control.stop_requested(), &mut note)? == LaidOut::Stopped {
-            return Ok(());
+            return Ok(None);
         }
         laid_out = Some(content);
     }
@@ -91,7 +137,7 @@ fn work<E: Engine>(
         if spec.unlink {
             open::unlink(spec, &mut note);
         }
-        return Ok(());
+        return Ok(None);
     }
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
@@ -117,39 +163,22 @@ fn work<E: Engine>(
     let verification =
         Verification::new(spec, context.entropy, context.progress.clone(), context.coverage.clone())?;
     let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog);
-    let mut io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
+    let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
-    // What a command does to the files must be seen by the opens.
-    let opens_late = spec.life.runs_commands();
-    if !opens_late {
-        pre_read(context)?;
-        io_loop.open(&mut note)?;
-    }
-    context.tell(io_loop.engine_notes());
+    Ok(Some(io_loop))
+}
 
-    control.set_state(JobState::Initialized);
-    reached.announced = context.messages.send(Message::Ready).is_ok();
-    context.gate.wait();
-
-    if opens_late {
-        commands::prerun(context)?;
-        let opened = pre_read(context).and_then(|()| io_loop.open(&mut note));
-        opened.inspect_err(|_| commands::postrun(context))?;
-    }
-    if let Some(flow) = &context.flow {
-        flow.join();
-    }
-    // 0 is no start at all, and there are clocks that begin there.
-    result.start_ms = clock_ms(spec.measure.start_clock).max(1);
-    control.start_ms.store(result.start_ms, Relaxed);
-    let outcome = passes(&mut io_loop, &mut note);
-    // The error of the I/O itself matters more than that of its log.
-    let outcome = outcome.and(io_loop.end_iolog());
+/// The figures, and what follows the I/O.
+#[inline(never)]
+fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, result: &mut JobResult) {
+    let Context { spec, control, .. } = *context;
+    let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::Finishing);
     save_state(context);
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
-    let figures = io_loop.into_figures();
+    let figures = io_loop.figures_at_end();
+    drop(io_loop);
     if spec.life.runs_commands() {
         // The command after the I/O may take long: reports meanwhile show how the job ended.
         let snapshot = Box::new(figures.clone());
@@ -162,7 +191,6 @@ fn work<E: Engine>(
     if spec.unlink {
         open::unlink(spec, &mut note);
     }
-    outcome
 }
 
 /// `pre_read`, for jobs that ask for it.

@@ -1,17 +1,12 @@
-//! Latencies of one kind (slat, clat, lat, sync) and direction: exact sums and an HDR histogram, in ns.
+//! Latencies of one kind (slat, clat, lat, sync) and direction: exact sums and the counts of an HDR histogram, in ns.
 //!
-//! The histogram keeps 2 significant digits (buckets narrower than 0.8 % of their value) over the whole range of u64 ns that a
-//! run can show, so nothing clips. Mean and deviation come from exact integer sums, never from the histogram, so those of merged
+//! The buckets are narrower than 0.8 % of their values and cover the whole range of u64 ns that a run can show, so nothing clips. Mean and deviation come from exact integer sums, never from the histogram, so those of merged
 //! latencies are those of all samples together, whatever the order. Quantiles are read in `quantile.rs`.
 //!
 //! Sums have room: one recorder counts 2^64 ns in all (584 years of latency: 52 days with 4096 I/Os in flight), merged ones
 //! 2^128 ns, and squares of hour-long latencies add up 10^13 times.
 
-use hdrhistogram::Histogram;
-
-/// Largest value with a bucket of its own: 2^62 ns, 146 years.
-pub(crate) const HIGHEST_NS: u64 = 1 << 62;
-const SIGNIFICANT_DIGITS: u8 = 2;
+use crate::counts::{Counts, HIGHEST_NS, bucket, highest, lowest};
 
 /// Running statistics of one latency.
 #[derive(Clone, Debug)]
@@ -20,7 +15,7 @@ pub struct Latency {
     max: u64,
     sum: u128,
     sum_of_squares: u128,
-    pub(crate) histogram: Histogram<u64>,
+    pub(crate) counts: Counts,
 }
 
 impl Default for Latency {
@@ -30,29 +25,15 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Empty statistics. The histogram is 58 KB of untouched zero pages.
+    /// Empty statistics.
     #[must_use]
     pub fn new() -> Self {
-        // The bounds are constants that hdrhistogram accepts; a change that breaks them fails every test of this module.
-        #[expect(clippy::expect_used, reason = "constant arguments")]
-        let histogram =
-            Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("valid histogram bounds");
-        Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, histogram }
+        Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, counts: Counts::default() }
     }
 
-    /// Statistics from exact sums and (value, count) pairs, one value for each bucket of the histogram.
-    pub(crate) fn from_parts(
-        min: u64,
-        max: u64,
-        sum: u128,
-        sum_of_squares: u128,
-        counts: impl Iterator<Item = (u64, u64)>,
-    ) -> Self {
-        let mut latency = Latency { min, max, sum, sum_of_squares, ..Latency::new() };
-        for (value, count) in counts.filter(|&(_, count)| count > 0) {
-            latency.histogram.saturating_record_n(value, count);
-        }
-        latency
+    /// Statistics from exact sums and the counts of buckets.
+    pub(crate) fn from_parts(min: u64, max: u64, sum: u128, sum_of_squares: u128, counts: Counts) -> Self {
+        Latency { min, max, sum, sum_of_squares, counts }
     }
 
     /// Adds one latency of `ns`. Workers record many: see [`crate::Recorder`].
@@ -62,19 +43,19 @@ impl Latency {
         self.max = self.max.max(ns);
         self.sum += u128::from(ns);
         self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(ns) * u128::from(ns));
-        self.histogram.saturating_record(ns);
+        self.counts.add(bucket(ns.min(HIGHEST_NS)));
     }
 
     /// Number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.counts.len()
     }
 
     /// Number of samples above `ns`, exact to the width of a bucket.
     #[must_use]
     pub fn count_above(&self, ns: u64) -> u64 {
-        if self.max <= ns { 0 } else { self.histogram.count_between(ns.saturating_add(1), HIGHEST_NS) }
+        if self.max <= ns { 0 } else { self.counts.from(bucket(ns.saturating_add(1).min(HIGHEST_NS))) }
     }
 
     /// Smallest sample in ns, 0 without samples.
@@ -125,9 +106,7 @@ impl Latency {
         self.max = self.max.max(other.max);
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
-        // Both histograms have the same bounds, the one condition under which adding can fail.
-        let added = self.histogram.add(&other.histogram);
-        debug_assert!(added.is_ok(), "histograms of equal bounds add");
+        self.counts.merge(&other.counts);
     }
 
     /// What was recorded since `earlier`, a copy of these statistics made before; `None` if it is no such copy, because it has
@@ -142,16 +121,17 @@ impl Latency {
         if earlier.count() == 0 {
             return Some(self.clone());
         }
-        let mut histogram = self.histogram.clone();
-        histogram.subtract(&earlier.histogram).ok()?;
-        if histogram.is_empty() {
-            return Some(Latency { histogram, ..Latency::new() });
-        }
-        let min = if self.min < earlier.min { self.min } else { histogram.min().max(self.min) };
-        let max = if self.max > earlier.max { self.max } else { histogram.max().min(self.max) };
+        let counts = self.counts.without(&earlier.counts)?;
+        let (first, last) = {
+            let mut buckets = counts.nonempty().map(|(bucket, _)| bucket);
+            let Some(first) = buckets.next() else { return Some(Latency::new()) };
+            (first, buckets.next_back().unwrap_or(first))
+        };
+        let min = if self.min < earlier.min { self.min } else { lowest(first).max(self.min) };
+        let max = if self.max > earlier.max { self.max } else { highest(last).min(self.max) };
         let sum = self.sum.wrapping_sub(earlier.sum);
         let sum_of_squares = self.sum_of_squares.checked_sub(earlier.sum_of_squares)?;
-        Some(Latency { min, max, sum, sum_of_squares, histogram })
+        Some(Latency { min, max, sum, sum_of_squares, counts })
     }
 }
 

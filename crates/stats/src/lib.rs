@@ -9,6 +9,7 @@
 
 pub mod block_errors;
 pub mod clock;
+mod counts;
 pub mod distribution;
 pub mod job;
 pub mod latency;

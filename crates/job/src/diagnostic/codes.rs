@@ -228,6 +228,7 @@ subjects! {
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
         "rate-not-held" Hidden: "a job was more than one percent slower than its `rate` or `rate_iops`";
+        "start-spread" Hidden: "jobs that were started together began their I/O far apart";
         "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
         "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
     }

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::PlanOptions;
-use crate::testing::{jobs_of_files, plan_of, refusals};
+use crate::testing::{jobs_of, jobs_of_files, plan_of, refusals};
 use ferrio_job::Plan;
 
 /// `(name, clone, number, group, stonewall)` of all jobs.
@@ -50,9 +50,18 @@ fn the_first_job_of_a_later_file_waits_for_the_files_before() {
 #[test]
 fn too_many_jobs_or_none_are_refused() {
     let want = ["maximum number of jobs reached"];
-    assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=4089\n"), want);
+    assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=32001\n"), want);
     assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=0\n"), want);
-    assert_eq!(plan_of("[a]\nioengine=null\nsize=4k\nnumjobs=4088\n").unwrap().jobs.len(), 4088);
+    let jobs = |number: u32, character| {
+        let set = jobs_of(&format!("[a]\nioengine=null\nsize=4k\nnumjobs={number}\n"));
+        let options = PlanOptions { character, ..PlanOptions::default() };
+        crate::plan(&set, &options)
+            .map(|plan| plan.jobs.len())
+            .map_err(|problems| problems.diagnostics[0].message.clone())
+    };
+    assert_eq!(jobs(4089, Character::Ferrio), Ok(4089));
+    assert_eq!(jobs(4088, Character::Fio), Ok(4088));
+    assert_eq!(jobs(4089, Character::Fio), Err(want[0].to_owned()));
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ),
         ("rw=write\nverify=md5\nverify_offset=50", "verify-offset-in-header", "50"),
         ("rw=write\nverify=pattern", "verify-without-pattern", "pattern"),
-        ("numjobs=5000", "too-many-jobs", "5000"),
+        ("numjobs=50000", "too-many-jobs", "50000"),
         ("nrfiles=99999999", "too-many-files", "99999999"),
         ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
         ("verify=md5\nverify_dump=1", "unimplemented-value", "1"),

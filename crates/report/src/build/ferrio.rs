@@ -105,6 +105,9 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
         signal: result.signal,
         started_ms: whole_ms(started),
         elapsed_ms: whole_ms(result.elapsed),
+        start_spread_us: result
+            .start_spread
+            .map(|spread| u64::try_from(spread.as_micros()).unwrap_or(u64::MAX)),
         jobs: count(result.jobs.len()),
         failed_jobs,
         tolerated_errors: result.jobs.iter().map(|job| job.stats.total_errors).sum(),

@@ -6,7 +6,7 @@ use crate::{Formats, TerseVersion};
 use ferrio_job::{Character, EngineKind, JobSpec};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
-use ferrio_stats::{DirectionRecorder, JobStats};
+use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 
 fn options() -> ReportOptions {
@@ -20,6 +20,7 @@ fn a_document_of_fio_has_no_object_of_ours_unless_there_are_warnings() {
         let plan = plan(vec![JobSpec { engine, ..default_job("a") }]);
         let result =
             run_result(vec![JobResult { start_ms: 1, stats: reading(10, 500), ..JobResult::default() }], 500);
+        let result = RunResult { clock: TickSource::Tsc, ..result };
         let options = ReportOptions { character, formats: Formats::only(format), ..options() };
         RunReport::new(&plan, &result, &options).to_json().contains("\n  \"ferrio\" : {")
     };

@@ -163,6 +163,10 @@ pub struct RunFacts {
     pub started_ms: u64,
     /// Time from then to the end, or to this report, ms.
     pub elapsed_ms: u64,
+    /// Longest time between the first and the last job to begin their I/O, of jobs that were started together, µs; absent without such
+    /// jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_spread_us: Option<u64>,
     /// Number of jobs, including clones.
     pub jobs: u64,
     /// Number of jobs that ended with an error.

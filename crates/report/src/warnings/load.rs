@@ -75,6 +75,23 @@ pub(super) fn clock_not_invariant(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs: Vec::new(), message: message.to_owned(), help }]
 }
 
+/// Jobs that begin this far apart do not run together for a part of the run that shows in their figures, percent of the run.
+const SPREAD: u128 = 5;
+
+/// Jobs were meant to run side by side, and some ran without the others at first.
+pub(super) fn start_spread(run: &RunView<'_>) -> Vec<Finding> {
+    let elapsed = run.result.elapsed;
+    let spread = run.result.start_spread.unwrap_or_default();
+    if !run.is_long_enough() || spread.as_nanos() * 100 < elapsed.as_nanos() * SPREAD {
+        return Vec::new();
+    }
+    let message =
+        format!("jobs that start together began their I/O within {} ms of each other", spread.as_millis());
+    let help = "the first ones had the device to themselves: exclude that time with ramp_time, use fewer jobs, \
+         or give them more CPUs";
+    vec![Finding { jobs: Vec::new(), message, help }]
+}
+
 /// Others move at least this much of what the jobs move, percent,
 const CLEARLY_MORE: u64 = 25;
 /// and at least this many bytes per second: even an idle system writes logs.
@@ -170,6 +187,7 @@ mod tests {
     use ferrio_job::{EngineKind, ReadWrite};
     use ferrio_machine::CpuUse;
     use ferrio_stats::JobStats;
+    use std::time::Duration;
 
     fn working(percent: u64) -> JobStats {
         let mut stats = reading(10_000, 10_000);
@@ -291,9 +309,20 @@ mod tests {
     fn what_is_read_in_a_ramp_is_no_other_load() {
         let ramped = |spec: &mut JobSpec| {
             direct(spec);
-            spec.limits.ramp_time = std::time::Duration::from_secs(5);
+            spec.limits.ramp_time = Duration::from_secs(5);
         };
         let case = TestRun::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), ramped);
         assert!(case.warnings("other-disk-load").is_empty());
+    }
+
+    #[test]
+    fn jobs_that_begin_far_apart_have_a_warning() {
+        let mut run = TestRun::new().job("a", reading(20_000, 9_000)).job("a", reading(20_000, 9_000));
+        for (ms, warned) in [(0, false), (499, false), (500, true)] {
+            run.result.start_spread = Some(Duration::from_millis(ms));
+            assert_eq!(run.warnings("start-spread").len(), usize::from(warned), "{ms} ms of 10 s");
+        }
+        let message = "jobs that start together began their I/O within 500 ms of each other";
+        assert_eq!(run.warnings("start-spread")[0].message, message);
     }
 }

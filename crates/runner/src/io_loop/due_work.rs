@@ -1,8 +1,8 @@
 //! Work that may be due before the next I/O: the end of the ramp or of the run time, a depth that changes (`latency_target`), bytes
-//! of a ramp (`ramp_size`), the turns of a flow group (`flow`).
+//! of a ramp (`ramp_size`), the turns of a flow group (`flow`), the first I/Os of other jobs.
 //!
-//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with one of the last two, or a verify state, come here at every
-//! I/O.
+//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with `ramp_size`, `flow` or a verify state come here
+//! at every I/O.
 
 use std::hint::spin_loop;
 use std::time::Duration;
@@ -21,6 +21,9 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn do_due_work(&mut self) -> Next {
         self.meter.timing.due_work_done();
+        if self.lets_others_begin {
+            self.let_others_begin();
+        }
         if self.hooks.ramp.is_some() {
             self.check_ramp_size();
         }
@@ -50,7 +53,19 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Decides whether work may be due before every I/O.
     pub(super) fn update_due_every_io(&mut self) {
         let stops = self.hooks.verification.as_ref().is_some_and(|verification| verification.stops_reads());
-        self.meter.timing.set_due_every_io(stops || self.hooks.ramp.is_some() || self.context.flow.is_some());
+        let due = stops || self.hooks.ramp.is_some() || self.context.flow.is_some();
+        self.meter.timing.set_due_every_io(due || self.lets_others_begin);
+    }
+
+    /// Once the first I/O is issued: lets the other jobs of a wave that has more of them than there are CPUs issue theirs.
+    fn let_others_begin(&mut self) {
+        if self.meter.directions.iter().all(|direction| direction.ios == 0) {
+            return;
+        }
+        self.lets_others_begin = false;
+        self.update_due_every_io();
+        self.context.gate.let_others_begin(&self.meter.clock);
+        self.meter.now = self.meter.clock.now();
     }
 
     /// Ends the ramp once its bytes are moved.

@@ -33,7 +33,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// The job's figures at its end.
-    pub(crate) fn into_figures(mut self) -> Snapshot {
+    pub(crate) fn figures_at_end(&mut self) -> Snapshot {
         if let Some(log) = &mut self.meter.log {
             log.flush();
         }

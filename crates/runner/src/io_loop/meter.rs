@@ -38,7 +38,7 @@ struct Recent {
     first: usize,
 }
 
-const RECENT: usize = 256;
+const RECENT: usize = 64;
 
 /// Clock, counters and recorders of one job.
 pub(super) struct Meter<'a> {
@@ -52,8 +52,8 @@ pub(super) struct Meter<'a> {
     live: &'a LiveCounters,
     /// Figures per direction.
     pub(super) directions: [DirectionRecorder; 3],
-    /// All other figures.
-    pub(super) stats: JobStats,
+    /// All other figures. In a box, because the loop is set up on stacks that a run may have thousands of.
+    pub(super) stats: Box<JobStats>,
     recent: Box<Recent>,
     /// Main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
@@ -93,7 +93,7 @@ impl<'a> Meter<'a> {
             timing: Timing::start(0, &context.clock, spec, Usage::default()),
             live: &context.control.live,
             directions: new_recorders(spec),
-            stats: JobStats::default(),
+            stats: Box::default(),
             recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
             publishes_latency,
             log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
@@ -270,8 +270,8 @@ impl<'a> Meter<'a> {
             stats.ios = ios;
         }
         // Errors are counted from the start of the job.
-        let JobStats { total_errors, first_error, .. } = self.stats;
-        self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
+        let JobStats { total_errors, first_error, .. } = *self.stats;
+        *self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
         self.stats.sync.ios = sync_ios;
         self.read_back.ticks = 0;
     }
@@ -304,7 +304,7 @@ impl<'a> Meter<'a> {
         let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
         let reads = self.spec.rw.does(Direction::Read);
         let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
-        let mut stats = self.stats.clone();
+        let mut stats = JobStats::clone(&self.stats);
         let [read, write, trim] = &self.directions;
         stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         stats.job_runtime_ms = self.timing.measured_ns(&self.clock, now) / 1_000_000;

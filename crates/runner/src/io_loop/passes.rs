@@ -23,7 +23,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         workload: Workload,
         mut content: Content,
         hooks: Hooks<'a>,
-    ) -> Self {
+    ) -> Box<Self> {
         let spec = context.spec;
         let depth = spec.units();
         let writes = spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
@@ -34,7 +34,9 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             (0..depth).for_each(|unit| content.fill_initial(buffers.fill(unit, len)));
         }
         let prepares = writes && content.needs_write_prep() && writes_content(spec);
-        let mut io_loop = IoLoop {
+        let slots = Slots::new(depth);
+        let meter = Meter::new(context, hooks.latency.is_some());
+        let mut io_loop = Box::new(IoLoop {
             context,
             spec,
             engine,
@@ -43,14 +45,15 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             workload,
             budget: Budget::new(spec),
             content: prepares.then_some(content),
-            slots: Slots::new(depth),
-            meter: Meter::new(context, hooks.latency.is_some()),
+            slots,
+            meter,
             hooks,
             synchronous: spec.is_sync(),
             last_was_sync: false,
+            lets_others_begin: false,
             files_finished: false,
             failure: None,
-        };
+        });
         if let Some(depth) = io_loop.hooks.searched_depth() {
             io_loop.slots.set_depth(depth);
         }
@@ -65,6 +68,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
         let usage = self.usage();
+        self.lets_others_begin = self.context.gate.begin();
         self.meter.start(self.context.control, usage);
         self.update_due_every_io();
         if !self.meter.timing.in_ramp() {

@@ -56,14 +56,22 @@ pub(super) struct Run<'a, 'o> {
     /// A signal asked for a report and main has not seen it yet.
     pub(super) report_wanted: &'a AtomicBool,
     pub(super) jobs: Vec<ScheduledJob>,
+    /// Waves so far.
+    pub(super) waves: usize,
+    /// Per job: the number of its wave, from 0, if it was started.
+    pub(super) wave_of: Vec<usize>,
+    /// Jobs that have no result yet.
+    pub(super) unfinished: usize,
+    /// Those of them that were not started.
+    pub(super) unstarted: usize,
+    /// When the monitor wants to take samples.
+    pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
     /// Present until it goes off; then it is moved.
     pub(super) trigger: Option<&'a Trigger>,
     pub(super) triggered: Option<&'a Trigger>,
     /// `exitall` of any job.
     pub(super) exitall: bool,
-    /// Jobs of the wave that are set up.
-    pub(super) ready: usize,
     pub(super) flows: Flows,
     /// Per job.
     pub(super) ramps: Vec<Option<Arc<SharedRamp>>>,

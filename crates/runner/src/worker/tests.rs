@@ -16,8 +16,9 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::*;
 use crate::cgroups::Cgroups;
-use crate::control::{Gate, JobControl};
+use crate::control::JobControl;
 use crate::flow::Flows;
+use crate::gate::Gate;
 use crate::timing::SharedRamp;
 
 mod errors;
@@ -56,7 +57,7 @@ fn crc32c() -> Verify {
     }
 }
 
-/// Runs the worker through an open gate. How often it said that it was ready, and its result.
+/// Runs the worker, alone, through an open gate. How often it said that it was ready, and its result.
 fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
     let control = JobControl::default();
     if stop {
@@ -73,7 +74,7 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
 fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
-    gate.open();
+    gate.expect(1);
     let plan = plan([spec.clone()]);
     let cgroups = Cgroups::of(&plan);
     let context = Context {

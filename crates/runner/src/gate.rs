@@ -1,0 +1,176 @@
+//! The start of a wave: its jobs are set up one by one and begin their I/O together.
+//!
+//! Two costs grow with the number of jobs. Main is woken once, by the last job that is set up, and not by each. And where a wave has
+//! more jobs than there are CPUs, the kernel would let the first ones run for whole time slices while the others have done no I/O at
+//! all: so each job gives its CPU away after its first I/O until all have begun.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Duration;
+
+use ferrio_stats::Clock;
+
+/// Jobs of a crowded wave wait for the first I/Os of all others this long at most.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Holds the workers of one wave back until main lets all of them go.
+#[derive(Debug)]
+pub struct Gate {
+    /// Closed while main holds the lock for writing. Readers of a lock wake up all at once and, unlike those that wait for a condition,
+    /// not one behind the other.
+    closed: RwLock<()>,
+    /// Jobs of the wave, once main knows; [`usize::MAX`] before.
+    members: AtomicUsize,
+    /// They are more than there are CPUs.
+    crowded: AtomicBool,
+    /// Jobs that are set up, or have failed.
+    arrived: AtomicUsize,
+    /// Clock ticks when main opened the gate.
+    opened: AtomicU64,
+    /// Jobs that have begun their I/O.
+    begun: AtomicUsize,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Gate {
+            closed: RwLock::default(),
+            members: AtomicUsize::new(usize::MAX),
+            crowded: AtomicBool::default(),
+            arrived: AtomicUsize::default(),
+            opened: AtomicU64::default(),
+            begun: AtomicUsize::default(),
+        }
+    }
+}
+
+impl Gate {
+    /// Closes the gate until the guard is dropped.
+    pub fn close(&self) -> RwLockWriteGuard<'_, ()> {
+        self.closed.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The gate is about to be opened, at these clock ticks.
+    pub fn opens_at(&self, now: u64) {
+        self.opened.store(now, Relaxed);
+    }
+
+    /// Waits until the gate is open.
+    pub fn wait(&self) {
+        drop(self.closed.read());
+    }
+
+    /// All jobs of the wave have been started: there are this many.
+    pub fn expect(&self, members: usize) {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        self.crowded.store(members > cpus, Relaxed);
+        self.members.store(members, SeqCst);
+    }
+
+    /// One more job is set up, or will never be. True for the last one: main waits for it.
+    pub fn arrive(&self) -> bool {
+        self.arrived.fetch_add(1, SeqCst) + 1 == self.members.load(SeqCst)
+    }
+
+    /// True when no more job will arrive.
+    pub fn all_arrived(&self) -> bool {
+        self.arrived.load(SeqCst) == self.members.load(SeqCst)
+    }
+
+    /// One more job begins its I/O. True if it should let the others begin too, after its first one.
+    pub fn begin(&self) -> bool {
+        self.begun.fetch_add(1, Relaxed);
+        self.crowded.load(Relaxed)
+    }
+
+    /// Lets the other jobs of the wave begin.
+    pub fn let_others_begin(&self, clock: &Clock) {
+        let until = self.opened.load(Relaxed).saturating_add(clock.ticks(PATIENCE));
+        while self.begun.load(Relaxed) < self.members.load(Relaxed) && clock.now() < until {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::sync::mpsc::{TryRecvError, channel};
+
+    use super::*;
+
+    #[test]
+    fn a_gate_stays_open_once_it_is() {
+        let gate = Gate::default();
+        drop(gate.close());
+        gate.wait();
+        gate.wait();
+    }
+
+    #[test]
+    fn all_who_wait_pass_when_the_gate_opens() {
+        let gate = Gate::default();
+        let (sender, passed) = channel();
+        std::thread::scope(|scope| {
+            let closed = gate.close();
+            for _ in 0..3 {
+                let (gate, sender) = (&gate, sender.clone());
+                scope.spawn(move || {
+                    gate.wait();
+                    sender.send(()).unwrap();
+                });
+            }
+            assert_eq!(passed.try_recv(), Err(TryRecvError::Empty));
+            drop(closed);
+            (0..3).for_each(|_| passed.recv().unwrap());
+        });
+    }
+
+    #[test]
+    fn a_panic_opens_the_gate_too() {
+        let gate = Gate::default();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let _closed = gate.close();
+            resume_unwind(Box::new("without a message"));
+        }));
+        assert!(result.is_err());
+        gate.wait();
+    }
+
+    #[test]
+    fn the_last_to_arrive_wakes_main_unless_main_is_later() {
+        let gate = Gate::default();
+        assert!(!gate.arrive() && !gate.all_arrived());
+        gate.expect(3);
+        assert!(!gate.arrive() && !gate.all_arrived());
+        assert!(gate.arrive() && gate.all_arrived());
+        let gate = Gate::default();
+        assert!(!gate.arrive());
+        gate.expect(1);
+        assert!(gate.all_arrived());
+    }
+
+    #[test]
+    fn a_job_of_a_crowd_lets_the_others_begin_and_one_with_a_cpu_of_its_own_does_not() {
+        let clock = Clock::monotonic();
+        let cpus = std::thread::available_parallelism().unwrap().get();
+        let alone = Gate::default();
+        alone.expect(1);
+        assert!(!alone.begin());
+        let crowded = Gate::default();
+        crowded.expect(cpus + 1);
+        assert!((0..=cpus).all(|_| crowded.begin()));
+        // All have begun: this returns at once, however long it might wait.
+        crowded.opens_at(u64::MAX);
+        crowded.let_others_begin(&clock);
+        // One never begins.
+        let crowded = Gate::default();
+        crowded.expect(cpus + 1);
+        assert!(crowded.begin());
+        let began = clock.now();
+        crowded.opens_at(began);
+        crowded.let_others_begin(&clock);
+        assert!(clock.between(began, clock.now()) >= PATIENCE.as_nanos() as u64);
+    }
+}
