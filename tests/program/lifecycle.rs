@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::differential::compare;
-use crate::support::{Place, Run, number, same, text};
+use crate::support::{FERRIO, Place, Run, number, same, text};
 
 /// Name, group, error, bytes read and written of a job.
 type Facts = (String, u64, u64, u64, u64);
@@ -149,6 +149,30 @@ fn commands_run_around_a_job() {
 }
 
 /// fio ends with status 0 here, as if the job had done its work.
+#[test]
+fn called_fio_a_job_that_cannot_begin_does_nothing_and_succeeds() {
+    let starts: [(&str, &str, &[&str]); 2] = [
+        ("-n 100", "", &["--exec_prerun=false", "--exec_postrun=touch after"]),
+        ("-l 64", "mlock: Cannot allocate memory", &["--lockmem=1m", "--exec_postrun=touch after"]),
+    ];
+    for (limit, message, options) in starts {
+        for program in ["fio", FERRIO] {
+            let place = crate::limits::place_for_all();
+            let job = ["--output-format=json", "--output=o.json", "--name=a", "--ioengine=null", "--size=4k"];
+            let words = [&job[..], options].concat();
+            let run =
+                crate::limits::under(&place, limit, true, program, &words).env("FERRIO_AS", "fio").run();
+            assert_eq!(run.status, Some(0), "{program} {options:?}: {}", run.stderr);
+            assert!([&run.stdout[..], &run.stderr].concat().contains(message), "{program}: {}", run.stderr);
+            let text = place.read("o.json");
+            let (report, _) = crate::support::document_within(&text);
+            let jobs = report["jobs"].as_array().unwrap();
+            assert!(jobs.iter().all(|job| job["error"] == 0 && job["read"]["io_bytes"] == 0), "{text}");
+            assert!(!place.work().join("after").exists(), "{program}");
+        }
+    }
+}
+
 #[test]
 fn a_failing_prerun_fails_the_run() {
     let place = Place::new();

@@ -6,25 +6,41 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use nix::unistd::getuid;
 
-use crate::support::{FERRIO, Place, Run};
+use crate::support::{FERRIO, Invocation, Place, Run};
 
 const ENGINES: [&str; 4] = ["psync", "libaio", "io_uring", "mmap"];
 
-/// Runs a job under limits of the shell (`-n 12`); as an ordinary user if there is no other way to be limited.
-fn limited(ulimit: &str, ordinary_user: bool, engine: &str, options: &[&str]) -> Run {
+/// A place that every user may use.
+pub fn place_for_all() -> Place {
     let place = Place::new();
     for directory in [place.work(), place.beside("")] {
         fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
     }
+    place
+}
+
+/// A program under limits of the shell (`-n 12`); as an ordinary user if there is no other way to be limited.
+pub fn under<'a>(
+    place: &'a Place,
+    ulimit: &str,
+    ordinary_user: bool,
+    program: &str,
+    options: &[&str],
+) -> Invocation<'a> {
     let drop = if ordinary_user && getuid().is_root() {
         "setpriv --reuid=65534 --regid=65534 --clear-groups "
     } else {
         ""
     };
     let script = format!("ulimit {ulimit}; exec {drop}\"$0\" \"$@\"");
+    place.program("sh", &[&["-c", &script, program][..], options].concat())
+}
+
+/// Runs a job that writes, under a limit.
+fn limited(ulimit: &str, ordinary_user: bool, engine: &str, options: &[&str]) -> Run {
     let engine = format!("--ioengine={engine}");
     let job = ["--output-format=json", "--name=a", "--rw=write", &engine];
-    place.program("sh", &[&["-c", &script, FERRIO][..], &job, options].concat()).run()
+    under(&place_for_all(), ulimit, ordinary_user, FERRIO, &[&job, options].concat()).run()
 }
 
 /// The job failed with `errno`, the status is 1, and the messages have this text.

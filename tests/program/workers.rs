@@ -2,10 +2,11 @@
 //! inherit what the worker has, so `exec_prerun` can look at it, under both programs.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 
 use nix::unistd::getuid;
 
+use crate::limits::place_for_all;
 use crate::support::{Place, Run, same, skipped};
 
 const JOB: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
@@ -20,18 +21,9 @@ fn privileged(test: &str) -> bool {
     root
 }
 
-/// A place that every user may use.
-fn open_place() -> Place {
-    let place = Place::new();
-    for directory in [place.work(), place.beside("")] {
-        fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
-    }
-    place
-}
-
 /// What the command before a job with these options printed, under one of the programs.
 fn seen(fio: bool, options: &[&str]) -> (Option<i32>, String) {
-    let place = open_place();
+    let place = place_for_all();
     let words = [&JOB[..], options].concat();
     let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run();
     (run.status, if place.is_written("a.prerun.txt") { place.read("a.prerun.txt") } else { String::new() })
@@ -62,7 +54,7 @@ fn only_the_worker_changes_its_user() {
     if !privileged("only_the_worker_changes_its_user") {
         return;
     }
-    let place = open_place();
+    let place = place_for_all();
     let options = "[global]\nsize=8k\nioengine=psync\nrw=write\n\
         [a]\nuid=65534\ngid=65533\ncreate_on_open=1\n\
         [b]\nuid=65534\nrw=read\n\
@@ -83,7 +75,7 @@ fn a_user_that_may_not_change_fails_the_job_with_the_option() {
         return;
     }
     for option in ["uid", "gid"] {
-        let place = open_place();
+        let place = place_for_all();
         let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
         let changed = format!("--{option}=1");
         let words = [&JOB[..], &["--output-format=json", &changed]].concat();
@@ -155,7 +147,14 @@ fn each_worker_locks_its_memory() {
     let all = |kib: &str| (Some(0), Some(kib.to_owned()));
     assert_eq!(locked(true, &["--lockmem=128k"]), all("128"));
     assert_eq!(locked(false, &["--lockmem=128k"]), all("128"));
-    assert_eq!(locked(false, &["--lockmem=128k", "--numjobs=2"]), all("256"), "threads of one process");
+    // The second job keeps its memory until the first has looked.
+    let look = "--exec_prerun=grep VmLck /proc/$PPID/status; touch seen";
+    let wait = "--exec_prerun=until test -e seen; do sleep 0.01; done";
+    let place = Place::new();
+    let second = ["--name=b", "--ioengine=null", "--size=4k", "--lockmem=64k", wait];
+    place.ferrio(&[&JOB[..], &["--lockmem=128k", look], &second].concat()).run().succeeded();
+    let both = place.read("a.prerun.txt");
+    assert_eq!(both.split_whitespace().nth(1), Some("192"), "threads of one process: {both}");
     assert_eq!(locked(false, &["--lockmem=0"]), all("0"));
 }
 

@@ -97,7 +97,7 @@ fn resolve_subjects(
     spec.group_reporting = options.value(Opt::GroupReporting);
     spec.thread = options.value(Opt::Thread);
     measure::resolve(job, spec, findings);
-    life_cycle::resolve(job, spec);
+    life_cycle::resolve(job, spec, plan.character);
     direction::resolve(job, spec);
     block_sizes::resolve(job, spec, findings);
     if let Some(log) = log {

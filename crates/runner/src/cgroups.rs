@@ -58,10 +58,9 @@ impl Cgroups {
     /// The system has no groups, or the user may not change them.
     pub(crate) fn join(&self, wanted: &Cgroup) -> Result<Membership<'_>, Failure> {
         let Some(hierarchy) = &self.hierarchy else {
-            return Err(Failure::new(libc::ENODEV, "cgroup").note(
-                "cgroup-failed",
-                "cgroup blkio does not appear to be mounted, nor version 2 of control groups: mount one of them, or remove `cgroup`",
-            ));
+            let message = "cgroup blkio does not appear to be mounted, nor version 2 of control groups: mount one of them, or \
+                           remove `cgroup`";
+            return Err(Failure::new(libc::ENODEV, "cgroup").note("cgroup-failed", message).excusable());
         };
         let group = hierarchy.group(&wanted.name);
         let failed = |what: &'static str, at: &Path, error: &io::Error| {

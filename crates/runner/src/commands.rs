@@ -150,13 +150,13 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
     });
     match outcome {
         Ok(ShellStatus::Exited(0) | ShellStatus::Stopped) => Ok(()),
-        Ok(outcome) => Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(
-            FAILED,
-            format!("exec_prerun {outcome}, the job does no I/O; its output is in {path}"),
-        )),
+        Ok(outcome) => {
+            let message = format!("exec_prerun {outcome}, the job does no I/O; its output is in {path}");
+            Err(Failure::new(libc::ECANCELED, "exec_prerun").job_note(FAILED, message).excusable())
+        }
         Err(e) => {
             let message = cannot_run("exec_prerun", &path, &e);
-            Err(Failure::from_io(&e, "exec_prerun").job_note(FAILED, message))
+            Err(Failure::from_io(&e, "exec_prerun").job_note(FAILED, message).excusable())
         }
     }
 }

@@ -49,19 +49,21 @@ pub(crate) struct Failure {
     pub(crate) error: JobError,
     /// What else the user should know, about this job.
     pub(crate) notes: Vec<Diagnostic>,
+    /// In fio, a job that fails for this reason does nothing and counts as successful.
+    pub(crate) excusable: bool,
 }
 
 impl Failure {
     /// A failure noticed by the caller.
     #[track_caller]
     pub(crate) fn new(errno: i32, func: impl Into<String>) -> Self {
-        Failure { error: JobError::new(errno, func), notes: Vec::new() }
+        Failure { error: JobError::new(errno, func), notes: Vec::new(), excusable: false }
     }
 
     /// A failed system call noticed by the caller.
     #[track_caller]
     pub(crate) fn from_io(error: &io::Error, func: impl Into<String>) -> Self {
-        Failure { error: JobError::from_io(error, func), notes: Vec::new() }
+        Failure { error: JobError::from_io(error, func), notes: Vec::new(), excusable: false }
     }
 
     /// A failure of engine code, which knows the call's name itself.
@@ -78,6 +80,11 @@ impl Failure {
     #[track_caller]
     pub(crate) fn from_workload(error: &ferrio_workload::WorkloadError) -> Self {
         Failure::new(libc::EINVAL, "init workload").note("invalid-workload", error.to_string())
+    }
+
+    /// The same for a reason that fio excuses.
+    pub(crate) fn excusable(self) -> Self {
+        Failure { excusable: true, ..self }
     }
 
     /// Adds a note for the user.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use ferrio_engine::LockedMemory;
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
-use ferrio_job::{IoPriority, JobSpec, Plan};
+use ferrio_job::{Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -64,7 +64,13 @@ pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure>
     }
     let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
     let locked = (bytes > 0).then(|| LockedMemory::lock(bytes)).transpose();
-    let locked = locked.map_err(|e| Failure::from_engine(&e))?;
+    let locked = locked.map_err(|e| {
+        // fio's whole message.
+        let brief = || Diagnostic::note(format!("mlock: {}", reason(&e.source))).code("engine-failed");
+        let failure = Failure::from_engine(&e).excusable();
+        let notes = if spec.life.excuses_start { vec![brief().prefix(Prefix::None)] } else { failure.notes };
+        Failure { notes, ..failure }
+    })?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");

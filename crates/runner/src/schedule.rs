@@ -237,7 +237,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes }: Failure) {
+    fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes, .. }: Failure) {
         notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
         self.fail_before_start(index, error);
     }

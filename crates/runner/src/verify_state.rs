@@ -129,7 +129,7 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     };
     let state = state.map_err(|message| {
         // fio gives no error number for it.
-        Failure { error: JobError::new(0, "verify_state_load"), notes: Vec::new() }
+        Failure { error: JobError::new(0, "verify_state_load"), notes: Vec::new(), excusable: false }
             .note("verify-state-not-loaded", message)
             .note("verify-state-not-loaded", format!("state file: {} (for_write=0)", path.display()))
             .note(

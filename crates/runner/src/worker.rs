@@ -53,7 +53,8 @@ pub(crate) fn run<E: Engine>(
     }
     if let Some(failure) = failure {
         context.tell(failure.notes);
-        result.error = Some(failure.error);
+        let excused = failure.excusable && context.spec.life.excuses_start;
+        result.error = (!excused).then_some(failure.error);
     }
     debug!(target: "process", job = context.spec.number; "job {}: thread ends", context.spec.number);
     context.control.open_files.store(0, Relaxed);
