@@ -127,3 +127,41 @@ fn several_writers_of_one_file_are_warned_about() {
     let strict: Vec<&str> = ["--warnings-fatal"].iter().chain(&words).copied().collect();
     place.ferrio(&strict).run().ended_with(1);
 }
+
+#[test]
+fn verify_only_checks_an_earlier_run_in_any_order_and_engine_without_a_write() {
+    let place = Place::new();
+    let common = ["--output-format=json", "--name=v", "--filename=f", "--size=64k", "--verify=crc32c"];
+    let run = |words: &[&str]| place.ferrio(&[&common[..], words].concat()).run();
+    run(&["--rw=randwrite", "--do_verify=0"]).succeeded();
+    let before = std::fs::read(place.work().join("f")).unwrap();
+    for words in [
+        &["--rw=write"][..],
+        &["--rw=randwrite", "--verify_write_sequence=1", "--verify_header_seed=1"],
+        &["--rw=write", "--ioengine=io_uring", "--iodepth=4", "--fsync=3", "--end_fsync=1"],
+        &["--rw=write", "--ioengine=libaio", "--iodepth=4", "--loops=2"],
+    ] {
+        let report = run(&[words, &["--verify_only"]].concat()).succeeded().json();
+        let passes = if words.contains(&"--loops=2") { 2 } else { 1 };
+        let done = ["read", "write"].map(|kind| number(&report, &format!("/jobs/0/{kind}/total_ios")));
+        assert_eq!(done, [16 * passes; 2], "{words:?}");
+    }
+    assert_eq!(std::fs::read(place.work().join("f")).unwrap(), before);
+    run(&["--rw=write", "--verify_only", "--verify_write_sequence=1"]).ended_with(1);
+    flip_a_byte(&place, "f", 9 * 4096 + 3000);
+    run(&["--rw=write", "--verify_only"]).ended_with(1);
+}
+
+#[test]
+fn verify_only_keeps_the_data_of_a_file_that_is_too_short() {
+    let place = Place::new();
+    let common = ["--name=v", "--filename=f", "--rw=write", "--verify=md5"];
+    place.ferrio(&[&common[..], &["--size=16k"]].concat()).run().succeeded();
+    let before = std::fs::read(place.work().join("f")).unwrap();
+    let longer = place.ferrio(&[&common[..], &["--size=32k", "--verify_only"]].concat()).run().ended_with(1);
+    assert!(longer.stderr.contains("bad magic header 0"), "{}", longer.stderr);
+    assert_eq!(std::fs::read(place.work().join("f")).unwrap()[..16384], before);
+    let endless = [&common[..], &["--size=16k", "--verify_only", "--time_based", "--runtime=1"]].concat();
+    let refused = place.ferrio(&endless).run().ended_with(1);
+    assert!(refused.stderr.contains("would never begin to verify"), "{}", refused.stderr);
+}

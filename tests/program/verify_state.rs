@@ -256,3 +256,17 @@ fn a_trigger_saves_the_state_of_every_job_as_fio_and_of_those_that_ask_as_ferrio
     assert!(run.stderr.contains("w: no verify state is saved"), "{}", run.stderr);
     assert!(run.stderr.contains("verify_state_save=1 saves it"), "{}", run.stderr);
 }
+
+#[test]
+fn verify_only_reads_what_a_state_covers_and_changes_nothing() {
+    let place = Place::new();
+    let order = ["--size=64k", "--rw=randwrite"];
+    run(&place, &[&order[..], &["--number_ios=5", "--verify_state_save=1"]].concat()).succeeded();
+    let before = fs::read(place.work().join("f")).unwrap();
+    let only = run(&place, &[&order[..], &["--verify_only", "--verify_state_load=1"]].concat()).succeeded();
+    assert_eq!((reads(&only), number(&only.json(), "/jobs/0/write/total_ios")), (5, 5));
+    assert_eq!(number(&only.json(), "/jobs/0/write/runtime"), 0);
+    assert!(only.stderr.contains("Stop verify because seq 5 >= 5\n"), "{}", only.stderr);
+    assert_eq!(fs::read(place.work().join("f")).unwrap(), before);
+    run(&place, &[&order[..], &["--verify_only"]].concat()).ended_with(1);
+}

@@ -163,7 +163,7 @@ pub struct Layout {
     pub happens: bool,
     /// Files are written full of data. Otherwise there is only reserved space, or nothing.
     pub fills: bool,
-    /// Files are truncated and written again. Otherwise, if the job only trims, they grow and keep what they have.
+    /// Files are truncated and written again. Otherwise, if the job only trims or verifies, they grow and keep what they have.
     pub replaces: bool,
     /// Reserving space sets the size of the file.
     pub reserves_size: bool,
@@ -174,7 +174,10 @@ pub struct Layout {
 /// How a job lays out its files: readers get files full of data, plain writers reserved space only, by fio's rules.
 #[must_use]
 pub fn layout_of(spec: &JobSpec) -> Layout {
-    let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+    // What is to be verified is never replaced.
+    let changes = !spec.only_verifies();
+    let (reads, writes) =
+        (changes && spec.rw.does(Direction::Read), changes && spec.rw.does(Direction::Write));
     Layout {
         happens: !spec.create_on_open && !spec.engine.is_diskless(),
         fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),

@@ -18,6 +18,8 @@ pub struct Verify {
     pub pattern_interval: u32,
     /// `verify_fatal`.
     pub fatal: bool,
+    /// `verify_only`: nothing is written, what an earlier run of the job wrote is read back.
+    pub only: bool,
     /// `do_verify`: read everything back after writing.
     pub read_back: bool,
     /// `verify_header_seed` when given.
@@ -69,10 +71,17 @@ impl JobSpec {
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
     }
 
+    /// True for a job that writes nothing although its kind says so (`verify_only`).
+    #[must_use]
+    pub fn only_verifies(&self) -> bool {
+        self.verify.as_ref().is_some_and(|verify| verify.only) && self.rw.does(Direction::Write)
+    }
+
     /// True when the seed in the header of a block that is read back must be the one that was drawn for it.
     #[must_use]
     pub fn checks_header_seed(&self, verify: &Verify) -> bool {
-        verify.header_seed.unwrap_or_else(|| self.rw.does(Direction::Write) && !self.may_overwrite())
+        let as_written = || self.rw.does(Direction::Write) && !verify.only && !self.may_overwrite();
+        verify.header_seed.unwrap_or_else(as_written)
     }
 
     /// True when the number in the header of a block that is read back must be that of its write.
@@ -84,7 +93,7 @@ impl JobSpec {
         self.rw.does(Direction::Write)
             && one_size
             && !self.limits.time_based
-            && verify.write_sequence.unwrap_or(ordered)
+            && verify.write_sequence.unwrap_or(ordered && !verify.only)
     }
 }
 

@@ -5,6 +5,7 @@ use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::as_written::{asks, inert, lacks, note, refuse};
+use crate::direction;
 use crate::findings::Findings;
 
 inert! {
@@ -12,6 +13,9 @@ inert! {
         VerifyBacklog VerifyBacklogBatch VerifyAsyncCpus ExperimentalVerify VerifyStateSave VerifyStateLoad VerifyWriteSequence
         VerifyHeaderSeed TrimPercentage:
         |job| !verifies(job); "nothing is verified without `verify`";
+    VerifyOnly:
+        |job| !verifies(job) || !direction::rw(job).does(Direction::Write);
+        "a job that writes nothing, or does not verify, has no writes to leave out";
     VerifyPatternInterval:
         |job| lacks(job, Opt::VerifyPattern); "there is no `verify_pattern` to restart";
     VerifyAsyncCpus:
@@ -42,6 +46,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     blocks_of_several_sizes_need_a_map(job, spec, findings);
     writers_share_no_file(job, spec, findings);
     a_runtime_leaves_no_time_to_read_back(job, spec, findings);
+    a_verifying_pass_has_an_end(job, spec, findings);
 }
 
 /// The method in force; `verify_pattern` alone implies `pattern_hdr`.
@@ -61,7 +66,8 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
         pattern: options.if_given(Opt::VerifyPattern),
         pattern_interval: options.value(Opt::VerifyPatternInterval),
         fatal: options.value(Opt::VerifyFatal),
-        read_back: options.value(Opt::DoVerify),
+        only: options.value(Opt::VerifyOnly),
+        read_back: options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly),
         header_seed: options.if_given(Opt::VerifyHeaderSeed),
         write_sequence: options.if_given(Opt::VerifyWriteSequence),
         // What was synced was completed too.
@@ -139,6 +145,15 @@ fn names_differ(job: &Job) -> bool {
     !job.options.is_given(Opt::Filename)
         && job.options.value(Opt::UniqueFilename)
         && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
+}
+
+/// Without writes nothing takes the time of `time_based`, and the choices of the job never end.
+fn a_verifying_pass_has_an_end(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if spec.only_verifies() && spec.limits.time_based {
+        let message = "verify_only with time_based would never begin to verify";
+        let help = "remove `time_based`: the job then reads back what one run without it writes";
+        refuse(findings, job, &[Opt::TimeBased, Opt::VerifyOnly], "verify-only-without-end", message, help);
+    }
 }
 
 fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {

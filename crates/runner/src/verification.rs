@@ -84,7 +84,7 @@ impl Verification {
             checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
             holds_data,
             expected: vec![Expected::default(); units],
-            synced: (verify.policy == VerifyPolicy::Fsynced)
+            synced: (verify.policy == VerifyPolicy::Fsynced && !verify.only)
                 .then(|| Synced { number: 0, submitted: vec![0; units] }),
             progress,
             unchecked: vec![false; if writes || coverage.is_none() { 0 } else { units }],
@@ -132,6 +132,27 @@ impl Verification {
                 *unchecked = coverage.of(self.number) == Covered::Skip;
             }
             self.number += 1;
+        }
+        Ok(())
+    }
+
+    /// Records a write of the workload that is left out (`verify_only`).
+    ///
+    /// # Errors
+    /// Why neither this write nor any that comes after it is checked, by the state.
+    pub(crate) fn leave_out(&mut self, io: &Io) -> Result<(), Uncovered> {
+        if let Some(Covered::Stop(why)) = self.coverage.as_ref().map(|coverage| coverage.of(self.number)) {
+            return Err(why);
+        }
+        if self.verifier.draws_seeds() {
+            self.seeds.draw();
+        }
+        if let Some(written) = &mut self.written {
+            written.record(Written { file: io.file, len: io.len, offset: io.offset, number: self.number });
+        }
+        self.number += 1;
+        if let Some(progress) = &self.progress {
+            progress.covers(self.number);
         }
         Ok(())
     }

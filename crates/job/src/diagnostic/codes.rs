@@ -246,6 +246,7 @@ subjects! {
         "verify-stopped" Report: "note: a verify state says that no more was written, so no more is checked";
         "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
         "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
+        "verify-only-without-end" Stderr: "`verify_only` is used with `time_based`";
         "invalid-verify" Stderr: "a job's verify options cannot be used";
         "file-not-laid-out" Stderr: "a file of a job cannot be created or extended";
         "file-not-extended" Stderr: "a file is too short for the job and may not be extended";

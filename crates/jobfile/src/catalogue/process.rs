@@ -26,7 +26,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         TimeBased: "time_based", Flag, Plain;
             Works; "Keep looping over the region until runtime ends";
         VerifyOnly: "verify_only", Flag, Plain;
-            OnlyOff(&["0"]); "Check data written by an earlier run of the same job";
+            Works; "Check data written by an earlier run of the same job";
         RampTime: "ramp_time", Time, Seconds;
             Works; "Run this long before statistics count";
         RampSize: "ramp_size", Size, Bytes, min 1;

@@ -138,7 +138,8 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(crate) fn sync_at_end(&mut self) -> Result<(), Failure> {
         let durability = &self.spec.durability;
         let wanted = durability.end_fsync || durability.fsync_on_close || durability.end_syncfs;
-        if !wanted || !self.spec.rw.does(Direction::Write) || self.last_was_sync {
+        let nothing_written = !self.spec.rw.does(Direction::Write) || self.spec.only_verifies();
+        if !wanted || nothing_written || self.last_was_sync {
             return Ok(());
         }
         self.context.control.set_state(JobState::Fsyncing);

@@ -3,6 +3,7 @@
 use ferrio_engine::{Engine, Op};
 use ferrio_job::{Diagnostic, Direction, Prefix};
 use ferrio_verify::{Uncovered, Written};
+use ferrio_workload::Step;
 
 use super::{IoLoop, Next};
 use crate::failure::Failure;
@@ -14,6 +15,34 @@ impl<E: Engine> IoLoop<'_, E> {
         self.hooks.verification.as_ref().is_some_and(|verification| verification.has_written())
             && !self.context.control.stop_requested()
             && !self.meter.timing.is_over(self.meter.clock.now())
+    }
+
+    /// `verify_only`: records the writes of a pass and does none of its I/Os. They are counted, and take no time.
+    pub(super) fn leave_out_pass(&mut self) {
+        while self.budget.may_issue() && !self.stopped() {
+            match self.workload.next() {
+                Step::Io(io) => {
+                    if io.direction == Direction::Write
+                        && let Some(verification) = &mut self.hooks.verification
+                    {
+                        if let Err(why) = verification.leave_out(&io) {
+                            return self.tell_stopped(why);
+                        }
+                        self.meter.directions[Direction::Write as usize].ios += 1;
+                        self.meter.count(Direction::Write as usize, io.len);
+                        if !self.synchronous {
+                            self.meter.stats.depth.record(1, 1);
+                        }
+                    }
+                    self.budget.issued(io.direction, io.len);
+                }
+                Step::PassEnd => {
+                    self.files_finished = true;
+                    return;
+                }
+                Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } | Step::Wait { .. } => {}
+            }
+        }
     }
 
     /// Reads back and checks what the pass wrote. The time counts for reads only.

@@ -48,6 +48,7 @@ fn crc32c() -> Verify {
         pattern: None,
         pattern_interval: 0,
         fatal: false,
+        only: false,
         read_back: true,
         header_seed: None,
         write_sequence: None,
