@@ -91,3 +91,23 @@ fn a_file_is_synced_once_when_it_closes_or_the_pass_ends() {
     // No sync follows the last write by itself.
     assert_eq!(syncs(&["--end_syncfs=1", "--fsync=1", "--nrfiles=1"])[1], 1);
 }
+
+#[test]
+fn a_new_file_is_looked_at_twice_and_opened_twice() {
+    let with = |files: &str| {
+        let words = [
+            "--name=a",
+            "--rw=write",
+            "--bs=4k",
+            "--filesize=4k",
+            "--openfiles=8",
+            "--ioengine=psync",
+            files,
+        ];
+        calls(&["statx", "openat", "fallocate", "pwrite64"], &words)
+    };
+    let (few, many) = (with("--nrfiles=100"), with("--nrfiles=300"));
+    let each: Vec<u64> = many.iter().zip(&few).map(|(many, few)| (many - few) / 200).collect();
+    // Planning and layout look whether it is there; layout and the job open it.
+    assert_eq!(each, [2, 2, 1, 1]);
+}

@@ -1,7 +1,7 @@
 //! The files of a job: what they are, which of them the next I/O goes to, how many are open at once, and how they are laid out
 //! before the job runs if they are missing or too short.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::choice::choices;
 use crate::{Direction, JobSpec, Skew};
@@ -61,6 +61,20 @@ impl JobSpec {
         self.replay.is_some()
             || (self.openfiles as usize) < self.files.len()
             || (syncs_each && self.files.len() > 1)
+    }
+}
+
+impl JobSpec {
+    /// Paths that are where the files and block devices of the job are. New files are where their directory is, so that a hundred
+    /// thousand of them in one directory are one path; engines without files have none.
+    pub fn storage_paths(&self) -> impl Iterator<Item = &Path> {
+        let mut last = None;
+        let stored = |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block);
+        self.files.iter().filter(stored).filter_map(move |file| {
+            let is_new = file.kind == FileKind::Regular && file.found.is_none();
+            let path = if is_new { file.directory() } else { &file.path };
+            (last.replace(path) != Some(path)).then_some(path)
+        })
     }
 }
 
@@ -147,6 +161,13 @@ pub const LAID_OUT_ATTRIBUTE: &str = "user.ferrio.laid_out";
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
 
 impl FileSpec {
+    /// The directory that the file is in, as the path has it.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        let parent = self.path.parent().unwrap_or(&self.path);
+        if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
+    }
+
     /// True for a file that does not exist and whose name would be that of a device.
     #[must_use]
     pub fn is_missing_device(&self) -> bool {

@@ -82,14 +82,16 @@ impl Places {
 
     /// The index of the place of a path, or of its nearest existing directory. `None` for character devices and the like.
     pub fn index_of(&mut self, path: &Path) -> Option<usize> {
-        let found = fs::metadata(path).ok();
+        let there = fs::symlink_metadata(path).ok();
+        let is_link = there.as_ref().is_some_and(fs::Metadata::is_symlink);
+        let found = if is_link { fs::metadata(path).ok() } else { there };
         let device = match &found {
             Some(found) if found.file_type().is_block_device() => Some(device_number(found.rdev())),
             Some(found) if !found.is_file() && !found.is_dir() => return None,
             _ => None,
         };
         // The target of a link may be elsewhere.
-        if device.is_none() && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        if device.is_none() && is_link {
             return self.of_file(path);
         }
         let key = match device {

@@ -2,7 +2,7 @@
 //!
 //! The kernel is asked once, before the run, because files may be gone after it.
 
-use ferrio_job::{FileKind, Plan};
+use ferrio_job::Plan;
 use ferrio_machine::{CpuTime, CpuUse, Host, Place, Places};
 use ferrio_stats::Clock;
 
@@ -33,9 +33,8 @@ impl RunEnvironment {
             .iter()
             .map(|job| &job.spec)
             .map(|spec| {
-                let files = spec.files.iter().filter(|_| !spec.engine.is_diskless());
-                let stored = files.filter(|file| matches!(file.kind, FileKind::Regular | FileKind::Block));
-                let mut used: Vec<usize> = stored.filter_map(|file| places.index_of(&file.path)).collect();
+                let mut used: Vec<usize> =
+                    spec.storage_paths().filter_map(|path| places.index_of(path)).collect();
                 used.sort_unstable();
                 used.dedup();
                 used
@@ -69,7 +68,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use ferrio_job::{EngineKind, JobSpec};
+    use ferrio_job::{EngineKind, FileKind, JobSpec};
     use ferrio_plan::testing::{default_job, file, plan};
 
     fn job(engine: EngineKind, kind: FileKind, path: &Path) -> JobSpec {

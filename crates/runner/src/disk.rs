@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ferrio_job::{FileKind, Plan};
+use ferrio_job::Plan;
 use ferrio_machine::{Disk, DiskCounters, storage_device};
 
 use crate::result::DiskUsage;
@@ -27,10 +27,9 @@ impl Disks {
     pub(crate) fn find(plan: &Plan) -> Self {
         let mut found = Disks::default();
         let mut seen = BTreeSet::new();
-        let jobs = plan.jobs.iter().filter(|j| j.spec.measure.disk_util && !j.spec.engine.is_diskless());
-        let files = jobs.flat_map(|j| &j.spec.files);
-        for file in files.filter(|file| matches!(file.kind, FileKind::Block | FileKind::Regular)) {
-            if let Some(device) = storage_device(&file.path)
+        let jobs = plan.jobs.iter().filter(|job| job.spec.measure.disk_util);
+        for path in jobs.flat_map(|job| job.spec.storage_paths()) {
+            if let Some(device) = storage_device(path)
                 && seen.insert(device)
                 && let Some(disk) = Disk::of(device)
             {

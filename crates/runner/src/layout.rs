@@ -46,8 +46,12 @@ pub(crate) fn lay_out(
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
+        let mut last = None;
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
-            create_parents(&file.path)?;
+            let directory = file.directory();
+            if last.replace(directory) != Some(directory) {
+                create_missing(directory)?;
+            }
         }
     }
     let layout = layout_of(spec);
@@ -57,27 +61,28 @@ pub(crate) fn lay_out(
             note(Diagnostic::note(message).code("file-not-extended"));
             continue;
         }
+        let old = Old::at(&file.path)?;
         // Another job of the run may have made the file long enough meanwhile.
-        let wanted = file.end();
-        if fs::metadata(&file.path).is_ok_and(|m| m.len() >= wanted) {
+        if old.size.is_some_and(|size| size >= file.end()) {
             continue;
         }
-        if stop() || extend(spec, file, content, stop, note)? == LaidOut::Stopped {
+        if stop() || extend(spec, file, &old, content, stop, note)? == LaidOut::Stopped {
             return Ok(LaidOut::Stopped);
         }
     }
     Ok(LaidOut::Complete)
 }
 
-/// Missing directories of a file's path, mode 0700 like fio's.
-fn create_parents(path: &Path) -> Result<(), Failure> {
-    let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) else { return Ok(()) };
-    if parent.exists() {
+/// Missing directories of a path, mode 0700 like fio's.
+fn create_missing(directory: &Path) -> Result<(), Failure> {
+    if directory.exists() {
         return Ok(());
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| {
-        Failure::from_io(&e, format!("mkdir({})", parent.display()))
-            .note("file-not-laid-out", format!("failed to create dir ({}): {}", parent.display(), reason(&e)))
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|e| {
+        Failure::from_io(&e, format!("mkdir({})", directory.display())).note(
+            "file-not-laid-out",
+            format!("failed to create dir ({}): {}", directory.display(), reason(&e)),
+        )
     })
 }
 
@@ -85,6 +90,7 @@ fn create_parents(path: &Path) -> Result<(), Failure> {
 fn extend(
     spec: &JobSpec,
     file: &FileSpec,
+    old: &Old,
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
@@ -93,12 +99,12 @@ fn extend(
     debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
     let Layout { fills, replaces, .. } = layout_of(spec);
     // Data before the place where a job appends does not belong to the job.
-    let kept = if spec.file_append { fs::metadata(&file.path).map_or(0, |m| m.len().min(wanted)) } else { 0 };
+    let kept = if spec.file_append { old.size.map_or(0, |size| size.min(wanted)) } else { 0 };
     if !spec.allow_file_create {
-        // A file that is there is filled where it is: removing it would leave nothing if it may not be created again.
-        must_exist(&file.path)?;
+        // A file that is there is filled where it is: it may not be removed if it may not be created again.
+        old.must_exist(&file.path)?;
     } else if replaces && kept == 0 {
-        remove_old(&file.path)?;
+        old.remove(&file.path)?;
     }
     let out = OpenOptions::new()
         .write(true)
@@ -155,33 +161,54 @@ fn take_back(path: &Path, out: &File, kept: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A new layout starts from nothing, but only a regular file may be thrown away for it.
-fn remove_old(path: &Path) -> Result<(), Failure> {
-    match fs::symlink_metadata(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(Failure::from_io(&e, "stat")),
-        Ok(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink").note(
-            "file-not-laid-out",
-            format!("{} is a directory: name a file or a device", path.display()),
-        )),
-        // A link is followed: it stays, and its target is truncated like any other file.
-        Ok(found) if !found.is_file() => Ok(()),
-        Ok(_) => {
-            debug!(target: "file", "remove {} before laying it out", path.display());
-            fs::remove_file(path).map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
-        }
-    }
+/// What is at the path of a file that is to be laid out.
+struct Old {
+    /// Size of the file, or of the target of a link to one.
+    size: Option<u64>,
+    /// What the path itself leads to.
+    file_type: Option<fs::FileType>,
 }
 
-/// Without permission to create files, each must be there.
-fn must_exist(path: &Path) -> Result<(), Failure> {
-    match fs::metadata(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            let message = "file creation disallowed by allow_file_create=0";
-            Err(Failure::new(0, "open")
-                .note("file-not-laid-out", format!("{message}: there is no {}", path.display())))
+impl Old {
+    /// Looks at a path. There may be a hundred thousand, so only links cost a second call.
+    fn at(path: &Path) -> Result<Self, Failure> {
+        match fs::symlink_metadata(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Old { size: None, file_type: None }),
+            Err(e) => Err(Failure::from_io(&e, "stat")),
+            Ok(found) => {
+                let target = if found.is_symlink() { fs::metadata(path).ok() } else { None };
+                let file = target.as_ref().unwrap_or(&found);
+                let size = file.is_file().then_some(file.len());
+                Ok(Old { size, file_type: Some(found.file_type()) })
+            }
         }
-        _ => Ok(()),
+    }
+
+    /// A new layout starts from nothing, but only a regular file may be thrown away for it.
+    fn remove(&self, path: &Path) -> Result<(), Failure> {
+        match self.file_type {
+            Some(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink").note(
+                "file-not-laid-out",
+                format!("{} is a directory: name a file or a device", path.display()),
+            )),
+            Some(found) if found.is_file() => {
+                debug!(target: "file", "remove {} before laying it out", path.display());
+                fs::remove_file(path)
+                    .map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
+            }
+            // A link is followed: it stays, and its target is truncated like any other file.
+            _ => Ok(()),
+        }
+    }
+
+    /// Without permission to create files, each must be there.
+    fn must_exist(&self, path: &Path) -> Result<(), Failure> {
+        if self.size.is_some() {
+            return Ok(());
+        }
+        let message =
+            format!("file creation disallowed by allow_file_create=0: there is no {}", path.display());
+        Err(Failure::new(0, "open").note("file-not-laid-out", message))
     }
 }
 

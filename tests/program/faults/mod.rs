@@ -1,6 +1,8 @@
 //! Faults of a real file system: every engine reports the right error with its place, counts what was done, and ends.
 
 mod filesystem;
+mod full;
+mod vanished;
 
 use std::fs::File;
 use std::sync::LazyLock;

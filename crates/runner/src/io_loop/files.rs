@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet};
-use ferrio_job::{Diagnostic, Direction, FileSpec};
+use ferrio_job::{Diagnostic, Direction, EngineKind, FileSpec};
 use log::debug;
 
 use super::IoLoop;
@@ -37,21 +37,30 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.spec.engine.is_diskless() && !self.files.on_demand {
             return Ok(());
         }
-        self.close_all();
+        self.close_all()?;
         self.open(note)
     }
 
     /// Closes the files between two passes, when nothing is in flight, and removes them if the job asks for it.
-    pub(super) fn close_between_passes(&mut self, note: &mut dyn FnMut(Diagnostic)) {
+    pub(super) fn close_between_passes(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         if self.spec.unlink_each_loop {
-            self.close_all();
+            self.close_all()?;
             open::unlink(self.spec, note);
         }
+        Ok(())
     }
 
     /// Closing before opening keeps a job with many files below the limit of open files.
-    fn close_all(&mut self) {
+    fn close_all(&mut self) -> Result<(), Failure> {
+        // The pages of a mapping stay in the page cache, even if it is dropped when the file is opened again.
+        if self.spec.engine == EngineKind::Mmap {
+            for index in 0..self.files.set.files.len() {
+                drop(self.files.set.files[index].fd.take());
+                self.attach_one(index)?;
+            }
+        }
         self.files.set = FileSet::default();
+        Ok(())
     }
 
     /// Hands the open files out, to be closed when nothing uses them any more.

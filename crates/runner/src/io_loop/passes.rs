@@ -122,7 +122,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         if let Some(content) = &mut self.content {
             content.begin_pass();
         }
-        self.close_between_passes(note);
+        self.close_between_passes(note)?;
         self.open_again(note)
     }
 

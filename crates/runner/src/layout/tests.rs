@@ -167,8 +167,15 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
         let file = case.spec.files[0].clone();
         let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
         case.stop.store(true, Relaxed);
-        let stopped =
-            extend(&case.spec, &file, &mut content, &|| case.stop.load(Relaxed), &mut |_| {}).unwrap();
+        let stopped = extend(
+            &case.spec,
+            &file,
+            &Old::at(&file.path).unwrap(),
+            &mut content,
+            &|| case.stop.load(Relaxed),
+            &mut |_| {},
+        )
+        .unwrap();
         assert_eq!(stopped, LaidOut::Stopped);
         assert!(!target.exists() && !case.path().exists());
     }

@@ -1,0 +1,109 @@
+//! A file system without room: layout, reserving, writing and filling, for every engine. Nothing but the file of the job is on it.
+
+use std::fs;
+
+use nix::errno::Errno;
+
+use super::job;
+use crate::support::{FERRIO, Place, Run, installed, number, skipped};
+
+/// Bytes of the file system.
+const ROOM: u64 = 2 << 20;
+/// Bytes of the job's file.
+const WANTED: u64 = 4 << 20;
+const BLOCK: u64 = 64 << 10;
+
+/// Mounts the file system over the working directory, runs the program there, and tells the size of its file.
+const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" || exit 99\n\
+     if test \"$SPARSE\"; then truncate -s 4m f; fi\n\
+     \"$0\" \"$@\"; status=$?; stat -c 'size %s' f >&2; exit $status";
+
+/// Engines, with the most writes in flight.
+const ENGINES: [(&str, u64); 5] =
+    [("psync", 1), ("libaio", 4), ("io_uring", 4), ("tokio_uring", 4), ("mmap", 1)];
+
+/// Runs a job on a file of 4 MiB where there is room for 2; a file that is there before has no blocks. `None` where that needs a
+/// privilege that the test does not have.
+fn run(engine: &str, sparse: bool, words: &[&str]) -> Option<Run> {
+    let place = Place::new();
+    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+        skipped("a full disk", "this machine does not let the test mount one");
+        return None;
+    }
+    let engine = format!("--ioengine={engine}");
+    let own =
+        ["--output-format=json", "--name=j", "--filename=f", "--size=4m", "--bs=64k", "--iodepth=4", &engine];
+    let script = if sparse { format!("SPARSE=1\n{ON_A_SMALL_DISK}") } else { ON_A_SMALL_DISK.to_owned() };
+    let words = [&["-rm", "bash", "-c", &script, FERRIO][..], &own, words].concat();
+    Some(place.program(installed("unshare"), &words).run())
+}
+
+/// The size that the script found the file to have.
+fn size_of_file(run: &Run) -> u64 {
+    let line = run.stderr.lines().find_map(|line| line.strip_prefix("size "));
+    line.unwrap_or_else(|| panic!("no size in {}", run.stderr)).parse().unwrap()
+}
+
+fn facts(run: &Run) -> (Option<i32>, u64, u64) {
+    let job = job(run);
+    (run.status, number(&job, "/error"), number(&job, "/write/io_bytes"))
+}
+
+const ENOSPC: u64 = Errno::ENOSPC as u64;
+
+#[test]
+fn a_layout_keeps_what_was_written() {
+    for (engine, _) in ENGINES {
+        for more in ["--fallocate=native", "--fallocate=none", "--fallocate=posix"] {
+            let Some(run) = run(engine, false, &["--rw=read", more]) else { return };
+            assert_eq!(facts(&run), (Some(1), ENOSPC, 0), "{engine} {more}");
+            assert_eq!(size_of_file(&run), ROOM, "{engine} {more}");
+            assert!(run.stderr.contains("ENOSPC on laying out file, stopping"), "{engine}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn reserving_more_than_there_is_room_for_fails_the_job_with_keep_only() {
+    for (engine, _) in ENGINES {
+        let Some(run) = run(engine, false, &["--rw=write", "--fallocate=keep"]) else { return };
+        assert_eq!(facts(&run), (Some(1), ENOSPC, 0), "{engine}");
+        assert!(run.stderr.contains("func=fallocate"), "{engine}: {}", run.stderr);
+    }
+    let Some(run) = run("psync", false, &["--rw=write", "--fallocate=posix", "--io_size=1m"]) else { return };
+    assert_eq!(facts(&run), (Some(0), 0, 1 << 20));
+    assert!(run.stderr.contains("posix_fallocate fails: No space left on device"), "{}", run.stderr);
+}
+
+#[test]
+fn a_write_beyond_the_room_fails_with_its_place() {
+    for (engine, most) in ENGINES {
+        let Some(run) = run(engine, engine == "mmap", &["--rw=write"]) else { return };
+        // A mapping does not say why a page is missing.
+        let error = if engine == "mmap" { Errno::EIO as u64 } else { ENOSPC };
+        assert_eq!(facts(&run), (Some(1), error, ROOM), "{engine}");
+        let tried = number(&job(&run), "/write/total_ios") - ROOM / BLOCK;
+        assert!((1..=most).contains(&tried), "{engine}: {tried} failed writes");
+        let place = format!("write offset={ROOM}, buflen={BLOCK}");
+        assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn filling_the_disk_is_no_error() {
+    for (engine, _) in ENGINES.into_iter().filter(|(engine, _)| *engine != "mmap") {
+        let Some(run) = run(engine, false, &["--rw=write", "--fill_device=1"]) else { return };
+        assert_eq!(facts(&run), (Some(0), 0, ROOM), "{engine}");
+        assert_eq!(size_of_file(&run), ROOM, "{engine}");
+        assert!(run.stderr.contains("No space left on device"), "{engine}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_file_that_did_not_fit_is_laid_out_again_by_the_next_run() {
+    let place = Place::new();
+    fs::write(place.work().join("j.0.0"), vec![1; ROOM as usize]).unwrap();
+    let size = format!("--size={WANTED}");
+    let run = place.ferrio(&["--output-format=json", "--name=j", "--rw=read", &size]).run().succeeded();
+    assert_eq!(number(&job(&run), "/read/io_bytes"), WANTED);
+}
