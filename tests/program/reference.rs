@@ -191,6 +191,20 @@ fn counts() -> String {
     }
     let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| code(engine.word())).collect();
     let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
+    let absent = |is_wanted: fn(Option<&str>) -> bool| {
+        let engines = absent_engines().iter().filter(|engine| is_wanted(engine.reason));
+        engines.map(|engine| code(engine.name)).collect::<Vec<_>>().join(", ")
+    };
+    let _ = writeln!(
+        text,
+        "\nEngines of fio that are not implemented yet: {}.",
+        absent(|reason| reason.is_none())
+    );
+    let _ = writeln!(
+        text,
+        "\nEngines of fio that are not available here: {}.",
+        absent(|reason| reason.is_some())
+    );
     text
 }
 
