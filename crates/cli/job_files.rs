@@ -162,6 +162,7 @@ pub fn environment() -> Environment {
         pagesize: machine.page_size,
         mb_memory: machine.memory_mib,
         ncpus: u64::from(machine.cpus),
+        ..Environment::default()
     }
 }
 

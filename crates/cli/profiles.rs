@@ -140,6 +140,7 @@ fn own_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
         pagesize: 0,
         mb_memory: 0,
         ncpus: 0,
+        ..Environment::default()
     });
     builder.begin_job(profile.name(), ArgOrigin { index: 0, text: String::new() });
     for item in items {

@@ -201,7 +201,7 @@ impl ProgramSettings {
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
-        let (trigger, idle_trigger) = trigger(&matches, character);
+        let (trigger, idle_trigger) = trigger(&matches, character, formats(items).has(Format::Normal));
         let mut notes: Vec<Diagnostic> = idle_trigger.into_iter().collect();
         if debugging {
             notes.extend(without_effect(&matches));
@@ -358,7 +358,11 @@ fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
 }
 
 /// The trigger, and a note if it can never fire.
-fn trigger(matches: &ArgMatches, character: Character) -> (Option<Trigger>, Option<Diagnostic>) {
+fn trigger(
+    matches: &ArgMatches,
+    character: Character,
+    has_text: bool,
+) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
     let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
@@ -367,7 +371,9 @@ fn trigger(matches: &ArgMatches, character: Character) -> (Option<Trigger>, Opti
         return (None, command.map(|_| Diagnostic::note(message).code("no-effect")));
     }
     let saves_all_states = character == Character::Fio;
-    (Some(Trigger { file, timeout, command, saves_all_states }), None)
+    // As in fio, but never beside a document.
+    let writes_to_stdout = character == Character::Fio && has_text;
+    (Some(Trigger { file, timeout, command, writes_to_stdout, saves_all_states }), None)
 }
 
 fn action(matches: &ArgMatches) -> Action {

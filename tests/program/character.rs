@@ -225,3 +225,77 @@ fn colours_are_for_terminals_unless_they_are_asked_for() {
     let wrong = Place::new().ferrio(&["--color=sometimes", "--name=a"]).run().ended_with(1);
     assert!(wrong.stderr.contains("for option `--color`"), "{}", wrong.stderr);
 }
+
+#[test]
+fn as_fio_a_failing_prerun_ends_its_job_quietly() {
+    let words =
+        ["--name=a", "--ioengine=null", "--size=64k", "--exec_prerun=exit 3", "--exec_postrun=touch post"];
+    let run = called("fio", None, &words).succeeded();
+    assert_eq!(run.stderr, "");
+    assert!(run.stdout.contains("\na : Saving output of prerun in a.prerun.txt\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("err=") && !run.stdout.contains("postrun"), "{}", run.stdout);
+    let run = called("fio", None, &[&words[..], &["--output-format=json"]].concat()).succeeded();
+    assert_eq!(
+        (&run.json()["jobs"][0]["error"], &run.json()["jobs"][0]["read"]["total_ios"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!(run.stderr, "a : Saving output of prerun in a.prerun.txt\n");
+    let run = called("ferrio", None, &words).ended_with(1);
+    assert!(run.stderr.contains("a: exec_prerun ended with status 3"), "{}", run.stderr);
+}
+
+#[test]
+fn the_output_of_a_trigger_is_where_fio_has_it_unless_a_document_is_there() {
+    let words = [
+        "--name=a",
+        "--ioengine=null",
+        "--size=1g",
+        "--time_based",
+        "--runtime=20",
+        "--thinktime=1000",
+        "--trigger-timeout=1",
+        "--trigger=echo triggered",
+    ];
+    let text = called("fio", None, &words).succeeded();
+    assert!(text.stdout.contains("triggered\n") && text.stderr.is_empty(), "{text:?}");
+    let run = called("fio", None, &[&words[..], &["--output-format=json"]].concat()).succeeded();
+    assert!(run.json().is_object() && run.stderr.contains("triggered\n"), "{}", run.stderr);
+}
+
+#[test]
+fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
+    let place = Place::new();
+    symlink(FERRIO, place.beside("fio")).unwrap();
+    std::fs::write(place.work().join("f"), "bs=8k\n").unwrap();
+    let job = place.job("[a] trailing\nioengine=null\nsize=16k\nincludexf\n[b]x]\nioengine=null\nsize=4k\n");
+    let names = |run: &Run| {
+        let headers = run.stdout.lines().filter(|line| line.contains("(g="));
+        headers.map(|line| line.split(" ioengine").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let ours = place.program(place.beside("fio"), &[&job]).run().succeeded();
+    let fio = place.fio(&[&job]).run().succeeded();
+    assert_eq!(names(&ours), names(&fio));
+    assert!(names(&ours)[0].starts_with("a] trailin: (g=0): rw=read, bs=(R) 8192B"), "{:?}", names(&ours));
+    let run = place.ferrio(&[&job]).run().ended_with(1);
+    assert!(
+        run.stderr.contains("nothing may follow the `]`") && run.stderr.contains("`includexf`"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn as_fio_a_doubled_percent_sign_is_one() {
+    let place = Place::new();
+    symlink(FERRIO, place.beside("fio")).unwrap();
+    std::fs::write(place.work().join("e"), [0; 32768]).unwrap();
+    let words = ["--output-format=json", "--name=a", "--filename=e", "--size=100%%"];
+    let moved = place.program(place.beside("fio"), &words).run().succeeded().json();
+    assert_eq!(moved["jobs"][0]["read"]["io_bytes"], 32768);
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(
+        run.stderr.contains("invalid value `100%%` for option `size`") && run.stderr.contains("= help: "),
+        "{}",
+        run.stderr
+    );
+}

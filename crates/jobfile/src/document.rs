@@ -12,6 +12,7 @@ use ferrio_job::{Diagnostic, Origin};
 
 use crate::environment::Environment;
 use crate::sources::Sources;
+use crate::value::Reading;
 
 /// The meaning of a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,8 @@ struct LineDetails {
     /// All but the name; the value is as written, before variables are replaced.
     written: Assignment,
     is_include: bool,
+    /// The name of a section, where fio finds another one than the parser does.
+    section: Option<String>,
     /// Why the line cannot be read as text.
     unreadable: Option<Unreadable>,
     /// True if the line has a value after variables are replaced.
@@ -182,10 +185,16 @@ fn adapt(
         return Some((text.to_owned(), details));
     }
     if text.starts_with('[') {
+        details.section = (environment.reading == Reading::Fio).then(|| fio_section(text));
         return Some((text.to_owned(), details));
     }
     let written = &mut details.written;
-    if let Some(name) = include(text) {
+    let included = match environment.reading {
+        Reading::Ferrio => include(text),
+        // One character of any kind follows the word.
+        Reading::Fio => text.strip_prefix("include").map(|rest| rest.get(1..).unwrap_or_default()),
+    };
+    if let Some(name) = included {
         written.value_origin = at(kept.len() - name.len(), name);
         (details.is_include, details.assigned) = (true, true);
         return Some((format!("include={name}"), details));
@@ -216,6 +225,12 @@ fn indent(text: &str) -> &str {
     &value[..value.len() - value.trim_start().len()]
 }
 
+/// The name of a section as fio reads it: all of the line but its first and its last character.
+fn fio_section(text: &str) -> String {
+    let end = text.char_indices().next_back().map_or(0, |(at, _)| at);
+    text.get(1..end).unwrap_or_default().to_owned()
+}
+
 /// The file name of an include line.
 fn include(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("include")?;
@@ -229,7 +244,7 @@ fn include(text: &str) -> Option<&str> {
 
 /// The meaning of an ini item in a job file.
 fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str) -> Option<LineEntry> {
-    let LineDetails { written, is_include, unreadable, assigned } = details;
+    let LineDetails { written, is_include, section, unreadable, assigned } = details;
     if let Some(why) = unreadable {
         let section = match (why, item) {
             (Unreadable::LongName(_), Ok(Item::Section { name })) => Some(name),
@@ -237,6 +252,9 @@ fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str
             _ => None,
         };
         return Some(LineEntry::Broken(Box::new(text_error(why, written.origin)), section));
+    }
+    if let Some(name) = section {
+        return Some(LineEntry::Section(name, written.origin));
     }
     Some(match item {
         Ok(Item::Section { name }) => LineEntry::Section(name, written.origin),

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::value::Reading;
+
 /// Looks up an environment variable.
 pub type Variable = Box<dyn Fn(&str) -> Option<String>>;
 
@@ -21,6 +23,8 @@ pub struct Environment {
     pub mb_memory: u64,
     /// Configured CPUs, for `$ncpus`.
     pub ncpus: u64,
+    /// How section headers and includes are read.
+    pub reading: Reading,
 }
 
 /// A line after replacement.
@@ -43,6 +47,7 @@ impl Default for Environment {
             pagesize: 4096,
             mb_memory: 1024,
             ncpus: 1,
+            reading: Reading::default(),
         }
     }
 }

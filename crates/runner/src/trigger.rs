@@ -17,8 +17,10 @@ pub struct Trigger {
     pub file: Option<PathBuf>,
     /// The run ends this long after its first job could start.
     pub timeout: Option<Duration>,
-    /// Shell command that runs once all jobs have ended; its output goes to standard error.
+    /// Shell command that runs once all jobs have ended; its output goes to standard error,
     pub command: Option<String>,
+    /// or to standard output.
+    pub writes_to_stdout: bool,
     /// A verify state is saved for every job, whatever it does, as fio does; else for those that ask for it.
     pub saves_all_states: bool,
 }
@@ -54,7 +56,12 @@ impl Trigger {
     /// Runs the command. Returns what the user should know, if it fails.
     pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
-        let message = match commands::run(command, io::stderr().as_fd()) {
+        let stdout = io::stdout();
+        let outcome = match self.writes_to_stdout {
+            true => commands::run(command, stdout.as_fd()),
+            false => commands::run(command, io::stderr().as_fd()),
+        };
+        let message = match outcome {
             Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),
             Err(e) => format!("trigger command `{command}` cannot be run: {}", reason(&e)),

@@ -78,6 +78,7 @@ impl Builder {
     /// Sets how values are read; must be called before the first option or file.
     pub fn reading(&mut self, reading: Reading) {
         self.scopes[0].setting.reading = reading;
+        self.environment.reading = reading;
     }
 
     /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
