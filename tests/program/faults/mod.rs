@@ -2,6 +2,7 @@
 
 mod filesystem;
 mod full;
+mod surroundings;
 mod vanished;
 
 use std::fs::File;

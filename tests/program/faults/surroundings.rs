@@ -1,0 +1,103 @@
+//! Faults around a run: io_uring that is forbidden, standard streams that are closed, and a reader that does not read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+use crate::support::{FERRIO, Place, Run, number};
+
+/// What a program started in a thread may not do: set up an io_uring. `kernel.io_uring_disabled` fails the call in the same way, but
+/// holds for the whole machine.
+fn without_io_uring() -> BpfProgram {
+    let refused = SeccompAction::Errno(Errno::EPERM as u32);
+    let calls = BTreeMap::from([(libc::SYS_io_uring_setup, Vec::new())]);
+    let arch = std::env::consts::ARCH.try_into().unwrap();
+    SeccompFilter::new(calls, SeccompAction::Allow, refused, arch).unwrap().try_into().unwrap()
+}
+
+/// Runs a job where io_uring is forbidden.
+fn run_without_io_uring(words: &[&str]) -> Run {
+    let filter = without_io_uring();
+    // A filter belongs to a thread, and what that thread starts inherits it.
+    thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            apply_filter(&filter).unwrap();
+            let place = Place::new();
+            let job = ["--output-format=json", "--name=j", "--filename=f", "--size=64k", "--rw=write"];
+            place.ferrio(&[&job[..], words].concat()).run()
+        });
+        run.join().unwrap()
+    })
+}
+
+#[test]
+fn where_io_uring_is_forbidden_its_jobs_fail_with_advice_and_others_run() {
+    for (name, status) in [("ferrio", 1), ("fio", 1)] {
+        let character = format!("--as={name}");
+        let run = run_without_io_uring(&["--ioengine=io_uring", &character]).ended_with(status);
+        let report = run.json();
+        assert_eq!(number(&report, "/jobs/0/error"), Errno::EPERM as u64, "{name}");
+        assert_eq!(number(&report, "/jobs/0/write/total_ios"), 0, "{name}");
+        assert!(run.stderr.contains("Operation not permitted"), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("/proc/sys/kernel/io_uring_disabled"), "{name}: {}", run.stderr);
+    }
+    for engine in ["psync", "libaio", "mmap"] {
+        let report = run_without_io_uring(&[&format!("--ioengine={engine}")]).succeeded().json();
+        assert_eq!(number(&report, "/jobs/0/write/io_bytes"), 65536, "{engine}");
+    }
+}
+
+#[test]
+fn a_runtime_on_io_uring_fails_in_the_same_way_where_that_is_forbidden() {
+    let run = run_without_io_uring(&["--ioengine=tokio_uring"]).ended_with(1);
+    assert_eq!(number(&run.json(), "/jobs/0/error"), Errno::EPERM as u64);
+    assert!(run.stderr.contains("Operation not permitted"), "{}", run.stderr);
+}
+
+#[test]
+fn closed_standard_streams_are_no_files_of_the_job() {
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        for engine in ["psync", "io_uring"] {
+            let place = Place::new();
+            let words =
+                format!("--name=j --filename=f --size=64k --rw=write --verify=crc32c --ioengine={engine}");
+            let script = format!("exec \"$0\" {words} --output=report --output-format=json {closed}");
+            place.program("sh", &["-c", &script, FERRIO]).run().succeeded();
+            let report = crate::support::json_file(&place.work().join("report"));
+            assert_eq!(number(&report, "/jobs/0/error"), 0, "{engine} {closed}");
+            assert_eq!(number(&report, "/jobs/0/read/io_bytes"), 65536, "{engine} {closed}");
+            assert_eq!(fs::metadata(place.work().join("f")).unwrap().len(), 65536, "{engine} {closed}");
+        }
+    }
+}
+
+#[test]
+fn a_report_waits_for_a_reader_that_does_not_read() {
+    let place = Place::new();
+    let mut child = Command::new(FERRIO)
+        .args(["--name=a", "--ioengine=null", "--size=4k", "--numjobs=50", "--output-format=json"])
+        .current_dir(place.work())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdout.take().unwrap();
+    // The report is larger than this, so the program waits in a write.
+    fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    let waits_in = format!("/proc/{}/wchan", child.id());
+    while !fs::read_to_string(&waits_in).unwrap().contains("pipe_write") {
+        assert!(child.try_wait().unwrap().is_none(), "the program ended although nobody read its report");
+        thread::yield_now();
+    }
+    let mut text = String::new();
+    pipe.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["jobs"].as_array().unwrap().len(), 50);
+}
