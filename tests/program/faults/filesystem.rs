@@ -5,9 +5,9 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
     BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
@@ -58,6 +58,7 @@ pub struct Rule {
 pub struct FaultyFile {
     _session: BackgroundSession,
     path: PathBuf,
+    waits: Arc<Mutex<Vec<Duration>>>,
 }
 
 impl FaultyFile {
@@ -66,12 +67,19 @@ impl FaultyFile {
         let mountpoint = directory.join("faulty");
         std::fs::create_dir(&mountpoint)?;
         let state = State { content, rules: rules.to_vec() };
+        let waits = Arc::default();
+        let file = OneFile { state: Mutex::new(state), waits: Arc::clone(&waits) };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::NoAtime];
         // So that late calls do not wait for each other.
         config.n_threads = Some(4);
-        let session = fuser::spawn_mount(OneFile { state: Mutex::new(state) }, &mountpoint, &config)?;
-        Ok(FaultyFile { _session: session, path: mountpoint.join("file") })
+        let session = fuser::spawn_mount(file, &mountpoint, &config)?;
+        Ok(FaultyFile { _session: session, path: mountpoint.join("file"), waits })
+    }
+
+    /// How long late calls waited, by a clock in this process.
+    pub fn waits(&self) -> Vec<Duration> {
+        self.waits.lock().unwrap().clone()
     }
 
     /// The path of the file.
@@ -87,6 +95,7 @@ struct State {
 
 struct OneFile {
     state: Mutex<State>,
+    waits: Arc<Mutex<Vec<Duration>>>,
 }
 
 const FILE: INodeNo = INodeNo(2);
@@ -115,6 +124,13 @@ impl OneFile {
             blksize: 4096,
             flags: 0,
         }
+    }
+
+    /// Makes a call late.
+    fn wait(&self, time: Duration) {
+        let began = Instant::now();
+        thread::sleep(time);
+        self.waits.lock().unwrap().push(began.elapsed());
     }
 
     /// The fault that hits a call, if any.
@@ -197,7 +213,7 @@ impl Filesystem for OneFile {
         match fault {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => data.truncate(bytes),
-            Some(Fault::Late(time)) => thread::sleep(time),
+            Some(Fault::Late(time)) => self.wait(time),
             Some(Fault::FlippedBit(bit)) => data[0] ^= 1 << bit,
             None => {}
         }
@@ -220,7 +236,7 @@ impl Filesystem for OneFile {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => &data[..bytes],
             Some(Fault::Late(time)) => {
-                thread::sleep(time);
+                self.wait(time);
                 data
             }
             Some(Fault::FlippedBit(_)) | None => data,
@@ -238,7 +254,7 @@ impl Filesystem for OneFile {
         match self.fault(Call::Fsync, 0) {
             Some(Fault::Error(error)) => reply.error(number(error)),
             Some(Fault::Late(time)) => {
-                thread::sleep(time);
+                self.wait(time);
                 reply.ok();
             }
             _ => reply.ok(),
