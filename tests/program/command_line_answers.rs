@@ -239,6 +239,7 @@ fn help_explains_whatever_has_a_name() {
     for command in ["help", "man", "completions", "check", "sysbench"] {
         assert!(help(&[command, "--help"]).contains(&format!("Usage: ferrio {command}")), "{command}");
     }
+    assert_eq!(help(&["--help=rw"]), help(&["help", "rw"]));
     let run = place.ferrio(&["help", "iodpeth"]).run().ended_with(1);
     assert!(run.stderr.contains("there is no help on `iodpeth`"), "{}", run.stderr);
     assert!(run.stderr.contains("did you mean `ferrio help iodepth`?"), "{}", run.stderr);

@@ -65,6 +65,12 @@ pub const COMMANDS: &[Subcommand] = &[
 /// Runs the sub-command that `words` begin with, if any. A command line that can only be one of sysbench needs no such word.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
+    // `--help=rw` asks what `help rw` answers.
+    let topic = name.to_str().and_then(|name| name.strip_prefix("--help=")).map(|topic| [topic.into()]);
+    if let Some(topic) = &topic {
+        let command = find("help".as_ref())?;
+        return Some((command.run)(Invocation { command, arguments: topic, messages, commands: COMMANDS }));
+    }
     let (command, arguments) = match find(name) {
         None if sysbench::is_meant(words) => (find("sysbench".as_ref())?, words),
         found => (found?, arguments),
