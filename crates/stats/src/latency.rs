@@ -1,12 +1,17 @@
-//! Latencies of one kind (slat, clat, lat, sync) and direction: exact sums and the counts of an HDR histogram, in ns.
+//! Latencies of one kind (slat, clat, lat, sync) and direction: exact sums and an HDR histogram, in ns.
 //!
-//! The buckets are narrower than 0.8 % of their values and cover the whole range of u64 ns that a run can show, so nothing clips. Mean and deviation come from exact integer sums, never from the histogram, so those of merged
-//! latencies are those of all samples together, whatever the order. Quantiles are read in `quantile.rs`.
+//! The histogram keeps 2 significant digits (buckets narrower than 0.8 % of their value) and grows with the largest latency, so
+//! nothing clips and a run of thousands of jobs stays small. Mean and deviation come from exact integer sums, never from the histogram,
+//! so those of merged latencies are those of all samples together, whatever the order. Quantiles are read in `quantile.rs`.
 //!
 //! Sums have room: one recorder counts 2^64 ns in all (584 years of latency: 52 days with 4096 I/Os in flight), merged ones
 //! 2^128 ns, and squares of hour-long latencies add up 10^13 times.
 
-use crate::counts::{Counts, HIGHEST_NS, bucket, highest, lowest};
+use hdrhistogram::Histogram;
+
+/// Largest value that is kept as it is: 2^62 ns, 146 years.
+pub(crate) const HIGHEST_NS: u64 = 1 << 62;
+const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// Running statistics of one latency.
 #[derive(Clone, Debug)]
@@ -15,7 +20,8 @@ pub struct Latency {
     max: u64,
     sum: u128,
     sum_of_squares: u128,
-    pub(crate) counts: Counts,
+    /// `None` without samples.
+    histogram: Option<Box<Histogram<u64>>>,
 }
 
 impl Default for Latency {
@@ -28,34 +34,53 @@ impl Latency {
     /// Empty statistics.
     #[must_use]
     pub fn new() -> Self {
-        Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, counts: Counts::default() }
+        Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, histogram: None }
     }
 
-    /// Statistics from exact sums and the counts of buckets.
-    pub(crate) fn from_parts(min: u64, max: u64, sum: u128, sum_of_squares: u128, counts: Counts) -> Self {
-        Latency { min, max, sum, sum_of_squares, counts }
+    /// Statistics from exact sums and (value, count) pairs, one value for each bucket of the histogram.
+    pub(crate) fn from_parts(
+        min: u64,
+        max: u64,
+        sum: u128,
+        sum_of_squares: u128,
+        counts: impl Iterator<Item = (u64, u64)>,
+    ) -> Self {
+        let mut histogram = histogram_up_to(max);
+        for (value, count) in counts.filter(|&(_, count)| count > 0) {
+            histogram.saturating_record_n(value, count);
+        }
+        Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) }
     }
 
     /// Adds one latency of `ns`. Workers record many: see [`crate::Recorder`].
-    #[inline]
     pub fn record(&mut self, ns: u64) {
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
         self.sum += u128::from(ns);
         self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(ns) * u128::from(ns));
-        self.counts.add(bucket(ns.min(HIGHEST_NS)));
+        let ns = ns.min(HIGHEST_NS);
+        let recorded = self.histogram.get_or_insert_with(|| histogram_up_to(ns)).record(ns);
+        debug_assert!(recorded.is_ok(), "histograms grow with their values");
+    }
+
+    /// The buckets, unless there are no samples.
+    pub(crate) fn histogram(&self) -> Option<&Histogram<u64>> {
+        self.histogram.as_deref()
     }
 
     /// Number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts.len()
+        self.histogram().map_or(0, Histogram::len)
     }
 
     /// Number of samples above `ns`, exact to the width of a bucket.
     #[must_use]
     pub fn count_above(&self, ns: u64) -> u64 {
-        if self.max <= ns { 0 } else { self.counts.from(bucket(ns.saturating_add(1).min(HIGHEST_NS))) }
+        match self.histogram() {
+            Some(histogram) if self.max > ns => histogram.count_between(ns.saturating_add(1), HIGHEST_NS),
+            _ => 0,
+        }
     }
 
     /// Smallest sample in ns, 0 without samples.
@@ -106,7 +131,10 @@ impl Latency {
         self.max = self.max.max(other.max);
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
-        self.counts.merge(&other.counts);
+        if let Some(theirs) = other.histogram() {
+            let added = self.histogram.get_or_insert_with(|| histogram_up_to(other.max)).add(theirs);
+            debug_assert!(added.is_ok(), "histograms grow with their values");
+        }
     }
 
     /// What was recorded since `earlier`, a copy of these statistics made before; `None` if it is no such copy, because it has
@@ -121,18 +149,27 @@ impl Latency {
         if earlier.count() == 0 {
             return Some(self.clone());
         }
-        let counts = self.counts.without(&earlier.counts)?;
-        let (first, last) = {
-            let mut buckets = counts.nonempty().map(|(bucket, _)| bucket);
-            let Some(first) = buckets.next() else { return Some(Latency::new()) };
-            (first, buckets.next_back().unwrap_or(first))
-        };
-        let min = if self.min < earlier.min { self.min } else { lowest(first).max(self.min) };
-        let max = if self.max > earlier.max { self.max } else { highest(last).min(self.max) };
+        let mut histogram = self.histogram.clone()?;
+        histogram.subtract(earlier.histogram()?).ok()?;
+        if histogram.is_empty() {
+            return Some(Latency::new());
+        }
+        let min = if self.min < earlier.min { self.min } else { histogram.min().max(self.min) };
+        let max = if self.max > earlier.max { self.max } else { histogram.max().min(self.max) };
         let sum = self.sum.wrapping_sub(earlier.sum);
         let sum_of_squares = self.sum_of_squares.checked_sub(earlier.sum_of_squares)?;
-        Some(Latency { min, max, sum, sum_of_squares, counts })
+        Some(Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) })
     }
+}
+
+/// An empty histogram with room for values up to `highest` ns, which grows when larger ones come.
+fn histogram_up_to(highest: u64) -> Box<Histogram<u64>> {
+    // The limits are those that hdrhistogram accepts; a change that breaks them fails every test of this module.
+    #[expect(clippy::expect_used, reason = "valid for every argument")]
+    let mut histogram = Histogram::new_with_max(highest.clamp(2, HIGHEST_NS), SIGNIFICANT_DIGITS)
+        .expect("valid bounds of a histogram");
+    histogram.auto(true);
+    Box::new(histogram)
 }
 
 const FIO_BUCKET_BITS: u32 = 6;

@@ -9,7 +9,6 @@
 
 pub mod block_errors;
 pub mod clock;
-mod counts;
 pub mod distribution;
 pub mod job;
 pub mod latency;

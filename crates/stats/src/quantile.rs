@@ -3,7 +3,6 @@
 //! Each of fio's buckets is made of whole HDR buckets, so its counts are what fio would have counted. Ranks are worked out in
 //! integers: at exact ones (99.9 % of 1000 samples) a rounding error of floating point would skip a sample.
 
-use crate::counts::{highest, middle};
 use crate::latency::{Latency, fio_bucket, fio_bucket_value};
 
 /// Which buckets quantiles are read from.
@@ -73,18 +72,23 @@ impl Latency {
 
     /// Nonempty buckets of the HDR histogram as (middle in ns, count), ascending.
     fn hdr_bins(&self) -> Vec<(u64, u64)> {
-        self.counts.nonempty().map(|(bucket, count)| (middle(bucket), count)).collect()
+        let Some(histogram) = self.histogram() else { return Vec::new() };
+        let middle = |ns| histogram.median_equivalent(ns);
+        histogram
+            .iter_recorded()
+            .map(|bucket| (middle(bucket.value_iterated_to()), bucket.count_at_value()))
+            .collect()
     }
 
     /// Nonempty buckets of fio's layout as (value in ns, count), ascending.
     #[must_use]
     pub fn fio_bins(&self) -> Vec<(u64, u64)> {
         let mut bins: Vec<(u64, u64)> = Vec::new();
-        for (bucket, count) in self.counts.nonempty() {
-            let value = fio_bucket_value(fio_bucket(highest(bucket)) as u64);
+        for bucket in self.histogram().into_iter().flat_map(|histogram| histogram.iter_recorded()) {
+            let value = fio_bucket_value(fio_bucket(bucket.value_iterated_to()) as u64);
             match bins.last_mut() {
-                Some(last) if last.0 == value => last.1 += count,
-                _ => bins.push((value, count)),
+                Some(last) if last.0 == value => last.1 += bucket.count_at_value(),
+                _ => bins.push((value, bucket.count_at_value())),
             }
         }
         bins

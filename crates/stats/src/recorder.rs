@@ -1,10 +1,15 @@
 //! The recording side of latencies: what a worker touches for every I/O, folded into [`Latency`] once at the end.
 //!
-//! Counts are in one array of all buckets, so recording is one bit scan, one shift and one increment. Folding keeps the buckets in use
-//! and loses nothing.
+//! Counts are in an array with the layout of the HDR histogram (bucket widths double every 128 buckets), so recording is one
+//! bit scan, one shift and one increment, and folding loses nothing.
 
-use crate::counts::{BUCKETS, Counts, HIGHEST_NS, bucket};
-use crate::latency::Latency;
+use crate::latency::{HIGHEST_NS, Latency};
+
+/// Buckets per doubling, as a power of two.
+const SUB_BITS: u32 = 7;
+/// Values below this have a bucket each.
+const EXACT: u64 = 2 << SUB_BITS;
+const BUCKETS: usize = bucket(HIGHEST_NS) + 1;
 
 /// Collects latencies of one kind.
 #[derive(Clone, Debug)]
@@ -56,7 +61,8 @@ impl Recorder {
             return Latency::new();
         }
         let (first, last) = (bucket(self.min), bucket(self.max));
-        let counts = Counts::of(first, &self.buckets[first..=last]);
+        let counts =
+            self.buckets[first..=last].iter().enumerate().map(|(i, &count)| (lowest(first + i), count));
         Latency::from_parts(self.min, self.max, self.sum.into(), self.sum_of_squares, counts)
     }
 
@@ -66,9 +72,35 @@ impl Recorder {
     }
 }
 
+/// Index of the bucket of a value.
+#[inline]
+const fn bucket(ns: u64) -> usize {
+    let shift = (63 - (ns | (EXACT - 1)).leading_zeros()) - SUB_BITS;
+    ((shift as usize) << SUB_BITS) + (ns >> shift) as usize
+}
+
+/// Smallest value of a bucket.
+const fn lowest(index: usize) -> u64 {
+    if index < EXACT as usize {
+        return index as u64;
+    }
+    let shift = (index >> SUB_BITS) - 1;
+    ((index - (shift << SUB_BITS)) as u64) << shift
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bucket_begins_at_its_lowest_value() {
+        for index in 0..BUCKETS {
+            assert_eq!(bucket(lowest(index)), index);
+            if index > 0 {
+                assert_eq!(bucket(lowest(index) - 1), index - 1);
+            }
+        }
+    }
 
     #[test]
     fn folding_equals_recording_one_by_one() {
