@@ -68,7 +68,7 @@ pub fn messages(words: &[OsString]) -> Messages {
 }
 
 /// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. The command line of a job file for an engine that
-/// is not here is of use to fio.
+/// is missing is of use to fio.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
     let only_typed = settings.character == Character::Fio || settings.action == Action::ShowCommands;
     ferrio_plan::check_engines(set, only_typed).map_err(Error::Problems)?;

@@ -62,7 +62,7 @@ impl Messages {
         !self.quiet
     }
 
-    /// True unless the warning or note about the jobs is left out: `--quiet` leaves only errors, and fio does not have all of them.
+    /// False for warnings and notes about jobs that `--quiet` silences, or that fio does not have if the program is called `fio`.
     #[must_use]
     pub fn shows(self, diagnostic: &Diagnostic) -> bool {
         self.shows_warnings() && self.place(diagnostic) != AsFio::Hidden
@@ -77,8 +77,7 @@ impl Messages {
         }
     }
 
-    /// True if warnings that come before the run are better read after its report: what a program keeps of standard error is read
-    /// from its end, and has the report above it.
+    /// True if warnings that come before the run are printed after the report: captured logs are read from their end.
     #[must_use]
     pub fn keeps_warnings(self) -> bool {
         self.character == Character::Ferrio && !self.json && !io::stderr().is_terminal()
@@ -89,7 +88,7 @@ impl Messages {
         self.write(&self.diagnostics_text(diagnostics, sources));
     }
 
-    /// Prints a diagnostic as one line without its place. As ferrio, warnings about options have it.
+    /// Prints a diagnostic as one line without its place. Called `ferrio`, warnings about options keep their place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
         self.write(&self.text_of(diagnostic, sources));
     }

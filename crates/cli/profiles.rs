@@ -1,7 +1,7 @@
-//! The built-in profiles (`--profile`): each makes jobs from a few options of its own. The jobs take the same road as those of a
+//! The built-in profiles (`--profile`): each generates jobs from a few options of its own. The jobs are then handled like those of a
 //! command line, so planning, `ferrio check` and reports know nothing of profiles.
 //!
-//! What the jobs of a profile are was learned from fio's `--debug=parse`. Called `ferrio`, other options of the command line override
+//! The generated jobs are those that `--debug=parse` of fio shows. Called `ferrio`, other options of the command line override
 //! those that a profile gives to all of its jobs; called `fio`, the profile has the last word, as in fio.
 
 mod act;
@@ -49,7 +49,7 @@ struct Generated {
     jobs: Lines,
 }
 
-/// What a profile can see of the machine and of the call.
+/// What a profile needs to know of the machine and of the command line.
 struct Surroundings {
     /// Memory of the machine, MiB.
     mb_memory: u64,
@@ -154,7 +154,7 @@ fn own_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
     Ok(set.jobs.into_iter().next().map(|job| job.options).unwrap_or_default())
 }
 
-/// The error for options that a profile cannot make jobs of.
+/// The error for invalid options of a profile.
 fn refusal(problem: Diagnostic) -> Error {
     let diagnostics = vec![problem.code("invalid-profile")];
     Error::Problems(Problems { diagnostics, sources: Sources::default() })

@@ -125,7 +125,7 @@ pub enum SettingsError {
     #[error("option --{0} is {1}")]
     Refused(&'static str, &'static str),
     /// `--profile` with a name that fio does not know either.
-    #[error("profile '{0}' not found: there are act and tiobench")]
+    #[error("profile '{0}' not found: the profiles are act and tiobench")]
     NoProfile(String),
     /// An option that excludes others, and why.
     #[error("{1}")]

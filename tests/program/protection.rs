@@ -19,13 +19,13 @@ fn a_job_that_reads_does_not_replace_a_file_of_the_user() {
     let place = with_data();
     let refused = place.ferrio(&READ).run().ended_with(1);
     insta::assert_snapshot!(refused.stderr, @"
-    error: data has 13 bytes, and the job would replace it by a file of 65536 bytes before it reads it
+    error: before reading, the job would replace data (13 bytes) by a new file of 65536 bytes
      --> argument 3: --filename=data
       |
     3 | --filename=data
       |            ^^^^
       |
-      = help: name another file, read no more than there is (without `size`, all of it), or set allow_layout_overwrite=1 if its content may be lost
+      = help: name another file, reduce `size` (without it, the job reads the file as it is), or set allow_layout_overwrite=1 if the content may be lost
     ");
     assert_eq!((refused.stdout.as_str(), place.read("data").as_str()), ("", "the only copy"));
     let checked = place.ferrio(&[&["check"][..], &READ].concat()).run().ended_with(1);
@@ -93,7 +93,7 @@ fn a_misspelled_device_is_not_created() {
     3 | --filename=/dev/ferrio-no-such-device
       |            ^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: correct the name of the device; filetype=file allows the job to create a file in /dev
+      = help: correct the name of the device, or set filetype=file to create a file in /dev
     ");
     let checked = place.ferrio(&[&["check"][..], &words].concat()).run().ended_with(1);
     assert!(checked.stderr.contains("the job would create a regular file there"), "{}", checked.stderr);

@@ -90,7 +90,7 @@ fn a_user_that_may_not_change_fails_the_job_with_the_option() {
             assert_eq!(run.status, Some(1));
             assert!(text.contains(error) && text.contains(&func), "{text}");
         }
-        assert!(ferrio.stderr.contains(&format!("`{option}` takes root")), "{}", ferrio.stderr);
+        assert!(ferrio.stderr.contains(&format!("`{option}` needs root privileges")), "{}", ferrio.stderr);
         assert_eq!(ferrio.json()["jobs"][0]["error"], 1);
     }
 }

@@ -114,7 +114,15 @@ pub const BACK: &[Chapter] = &[
                 "TMPDIR, TEMP",
                 "The directory of fio-dump-status: the first of the two that is set, or else /tmp.",
             ),
-            Item("NO_COLOR", "If set and not empty, text on a terminal has no colours."),
+            Item(
+                "FERRIO_AS",
+                "ferrio or fio: behave as this program, whatever name the program is called by. --as overrides it.",
+            ),
+            Item(
+                "NO_COLOR",
+                "If set and not empty, text on a terminal has no colours. --color overrides this and the next two.",
+            ),
+            Item("CLICOLOR_FORCE", "If set, not empty and not 0, text has colours even without a terminal."),
             Item("TERM", "If it is dumb, text on a terminal has no colours."),
         ],
     },

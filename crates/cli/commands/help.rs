@@ -1,6 +1,6 @@
-//! `ferrio help [TOPIC]`: what a name means, whatever it names: a subject, an option, an engine, a command, a format, a message.
+//! `ferrio help [TOPIC]`: explains a subject, an option, an engine, a command or the code of a message.
 //!
-//! All of it comes from the tables that the program itself reads, and from the chapters of the manual page.
+//! The texts come from the tables that the program itself reads, and from the chapters of the manual page.
 
 use std::fmt::Write as _;
 
@@ -34,10 +34,10 @@ const TOPICS: &[Topic] = &[
     Topic { name: "options", about: "all options of jobs, one per line", text: |_| cmdhelp(None).text },
     Topic {
         name: "engines",
-        about: "the engines, and what to use instead of those of fio that are not here",
+        about: "the engines, and substitutes for the missing engines of fio",
         text: |_| engines(),
     },
-    Topic { name: "commands", about: "words that select something else than a run", text: list_of_commands },
+    Topic { name: "commands", about: "what ferrio does besides running jobs", text: list_of_commands },
     Topic { name: "formats", about: "the formats of the report", text: |_| formats() },
     Topic {
         name: "jobs",
@@ -50,10 +50,10 @@ const TOPICS: &[Topic] = &[
         text: |_| chapter_text("EXAMPLES"),
     },
     Topic { name: "exit-status", about: "what the exit status means", text: |_| chapter_text("EXIT STATUS") },
-    Topic { name: "missing", about: "everything of fio that is not here", text: |_| missing() },
+    Topic { name: "missing", about: "the options and engines of fio that are missing", text: |_| missing() },
     Topic {
         name: "sysbench",
-        about: "how to write a test of sysbench as a job",
+        about: "how to write a fileio test of sysbench as a job",
         text: |_| sysbench::ABOUT.to_owned(),
     },
 ];
@@ -137,7 +137,7 @@ fn engines() -> String {
     for word in Opt::Ioengine.row().usable_choices() {
         let _ = writeln!(text, "  {:<12} {}", word.word, word.help);
     }
-    text.push_str("\nEngines of fio that are not here:\n");
+    text.push_str("\nMissing engines of fio, and what to use instead:\n");
     for engine in absent_engines() {
         let _ = writeln!(text, "  {:<12} {}", engine.name, engine.instead);
     }
@@ -145,7 +145,7 @@ fn engines() -> String {
     text
 }
 
-/// An engine with its options, or why it is not here.
+/// An engine with its options, or why it is missing.
 fn engine(name: &str) -> Option<String> {
     if let Some(AbsentEngine { name, help, reason, instead }) = absent_engine(name) {
         let reason = reason.unwrap_or("it is not implemented yet");
@@ -164,7 +164,7 @@ fn engine(name: &str) -> Option<String> {
     Some(format!("{name}: an engine (ioengine={name})\n  {}\n\n{options}", word.help))
 }
 
-/// False for options that only engines have that are not here.
+/// False for options that belong only to missing engines.
 fn is_of_this_program(row: &OptionRow) -> bool {
     match row.scope {
         OptionScope::Engines(engines) => engines.iter().any(|engine| absent_engine(engine).is_none()),
@@ -172,7 +172,7 @@ fn is_of_this_program(row: &OptionRow) -> bool {
     }
 }
 
-/// The job options of this name. Those of engines that are not here count only if there are no others.
+/// The job options of this name. Those of missing engines count only if there are no others.
 fn job_options(name: &str) -> Vec<String> {
     let (here, absent): (Vec<&Opt>, Vec<&Opt>) =
         Opt::named(name).iter().partition(|opt| is_of_this_program(opt.row()));
@@ -202,7 +202,7 @@ fn formats() -> String {
     )
 }
 
-/// All that is refused: options by reason, engines, options of the command line, commands.
+/// Everything that is refused: options by reason, engines, options of the command line, commands.
 fn missing() -> String {
     let mut text = "Options of jobs that are not implemented yet:\n".to_owned();
     let with = |wanted: fn(&OptionStatus) -> bool| {
@@ -214,7 +214,7 @@ fn missing() -> String {
         wrapped(&names.join(", "), 2)
     };
     text.push_str(&with(|status| matches!(status, OptionStatus::NotYet)));
-    text.push_str("\nOptions that are implemented for values that change nothing only:\n");
+    text.push_str("\nOptions that accept only values that change nothing:\n");
     text.push_str(&with(|status| matches!(status, OptionStatus::OnlyOff(_))));
     text.push_str("\nOptions that need hardware or libraries that ferrio does not support:\n");
     text.push_str(&with(|status| matches!(status, OptionStatus::Unavailable(_))));

@@ -55,14 +55,14 @@ pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "sysbench",
         operand: Operand::Foreign,
-        help: "Print the job that does the same as a file test of sysbench",
+        help: "Print the job that does the same as a fileio test of sysbench",
         details: sysbench::ABOUT,
         options: &[],
         run: sysbench::run,
     },
 ];
 
-/// Runs the sub-command that `words` begin with, if any. A command line that can only be one of sysbench needs no such word.
+/// Runs the sub-command that `words` begin with, if any. A command line that can only be meant for sysbench runs `sysbench`.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
     // `--help=rw` asks what `help rw` answers.

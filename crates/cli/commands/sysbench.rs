@@ -1,6 +1,6 @@
 //! sysbench's command line: recognised, and answered with the job that does the same.
 //!
-//! sysbench itself is not part of ferrio. Its file test is fio's work in other words, so a command line of it has a job of the same load.
+//! ferrio does not run sysbench's tests, but each command line of its file test has a job with the same load.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::messages::print;
 
 /// What to know about sysbench's tests here; the answer of `ferrio help sysbench`.
 pub const ABOUT: &str = "\
-sysbench's command line is not there yet. Its test `fileio` is a job, and
-`ferrio sysbench` with the words of a sysbench command line prints that job:
+ferrio does not run sysbench's tests. For the test `fileio`, `ferrio sysbench`
+followed by the arguments of sysbench prints a job file that does the same:
 
   ferrio sysbench fileio --file-test-mode=rndrw --threads=4 run
 
@@ -43,7 +43,7 @@ sysbench's command line is not there yet. Its test `fileio` is a job, and
   prepare                      nothing: a job lays out its files
   cleanup                      unlink=1
 
-The tests cpu, memory, threads and mutex of sysbench measure no files.
+The other tests (cpu, memory, threads, mutex) do not measure files.
 ";
 
 /// Options of sysbench that fio does not have.
@@ -135,7 +135,10 @@ impl<'a> Command<'a> {
         match self.value(&["test"]).or_else(|| self.words().next()) {
             Some("fileio") => {}
             Some(test) if TESTS.contains(&test) => {
-                return ("sysbench's other tests measure no files, and ferrio measures nothing else", None);
+                return (
+                    "this test does not measure files, and ferrio measures only files and devices",
+                    None,
+                );
             }
             // Options of files belong to no other test.
             _ if self.value(&OPTIONS).is_some() => {}
@@ -146,7 +149,7 @@ impl<'a> Command<'a> {
             Some("cleanup") => ("add unlink=1 to the job, which then removes its files when it ends", None),
             Some("help") => (TABLE, None),
             _ => (
-                "the job on standard output does the same: save it in a file and run that; \
+                "the job on standard output does the same: save it in a file and run `ferrio FILE`; \
                  `ferrio help sysbench` explains its lines",
                 Some(self.job()),
             ),
@@ -325,7 +328,7 @@ mod tests {
         };
         assert!(advice("fileio prepare").contains("nothing has to be prepared"));
         assert!(advice("fileio cleanup").contains("unlink=1"));
-        assert!(advice("cpu run").contains("measure no files"));
+        assert!(advice("cpu run").contains("measures only files"));
         assert!(advice("oltp_read_only run").contains("ferrio help sysbench"));
         assert!(advice("fileio help").contains("ferrio help sysbench"));
     }

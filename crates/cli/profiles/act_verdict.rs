@@ -79,7 +79,7 @@ mod tests {
     use ferrio_runner::JobResult;
     use ferrio_stats::DirectionRecorder;
 
-    /// A run of which so many of 1000 reads took 2 ms, the others 100 µs.
+    /// A run of 1000 reads, of which this many took 2 ms and the others 100 µs.
     fn run(slow: u64, hours: u64) -> RunResult {
         let mut recorder = DirectionRecorder::new(false, true, true, true);
         (0..1000).for_each(|at| recorder.record_synchronous(if at < slow { 2_000_000 } else { 100_000 }));

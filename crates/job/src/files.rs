@@ -53,8 +53,8 @@ impl FileService {
 }
 
 impl JobSpec {
-    /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all are open for a whole pass;
-    /// only the number of open descriptors differs.
+    /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all
+    /// files are open for a whole pass.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
@@ -107,8 +107,8 @@ choices! {
 choices! {
     /// `filetype=`: what the files of a job must be.
     pub enum FileType default Detect {
-        Detect: "none", "Whatever is found";
-        File: "file", "Regular files, also new ones in /dev";
+        Detect: "none", "Any type";
+        File: "file", "Regular files; allows new ones in /dev";
         Block: "block", "Block devices";
         Char: "char", "Character devices, or files that are used without looking at their size";
     }
@@ -188,7 +188,7 @@ pub struct Layout {
     pub replaces: bool,
     /// Reserving space sets the size of the file.
     pub reserves_size: bool,
-    /// Files are replaced although the job only reads, and nobody allowed it: what they hold would be lost unexpectedly.
+    /// The job only reads, but files are replaced without `allow_layout_overwrite`: the user does not expect to lose their data.
     pub replaces_unasked: bool,
 }
 

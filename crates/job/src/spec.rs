@@ -128,7 +128,7 @@ pub struct JobSpec {
     pub create_serialize: bool,
     /// No layout: files appear when the job opens them.
     pub create_on_open: bool,
-    /// `allow_layout_overwrite`: layout may replace files that only this job's reads are for.
+    /// `allow_layout_overwrite`: layout may replace files although the job only reads.
     pub allow_layout_overwrite: bool,
     /// The files were named or found, not made up from a format.
     pub files_are_named: bool,

@@ -128,9 +128,9 @@ fn listing(sources: &Sources, source: u32) -> Option<LineEntry> {
     let indent = text.len() - text.trim_start().len();
     let length = characters(&text[indent..text.len() - rest.len()]);
     let origin = Origin::File { source, line, column: characters(&text[..indent]) + 1, length };
-    let diagnostic = Diagnostic::error("the lines begin with their numbers", origin)
+    let diagnostic = Diagnostic::error("the lines begin with line numbers", origin)
         .code("numbered-lines")
-        .label("not a part of the job file")
+        .label("not part of the job file")
         .help("remove the number at the start of each line");
     Some(LineEntry::Broken(Box::new(diagnostic), None))
 }

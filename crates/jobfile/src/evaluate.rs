@@ -239,7 +239,10 @@ const KEYWORDS: [&str; 7] = ["pagesize", "mb_memory", "ncpus", "jobname", "jobnu
 fn literal_variable(line: &Assignment, text: &str, environment: &Environment) -> Option<Diagnostic> {
     let name = bare_name(text).filter(|_| matches!(line.origin, Origin::File { .. }))?;
     (environment.var)(name)?;
-    let message = format!("`${name}` in option `{}` is not replaced by the variable {name}", line.name);
+    let message = format!(
+        "`${name}` in option `{}` is taken literally, not replaced by the variable {name}",
+        line.name
+    );
     let warning = Diagnostic::warning(message, line.value_origin.clone()).code("literal-variable");
     Some(warning.help(format!("variables need braces: write `${{{name}}}`")))
 }

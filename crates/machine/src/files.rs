@@ -57,7 +57,7 @@ impl Default for FileAccess {
 }
 
 impl FileAccess {
-    /// Asks about a path. Only missing permission counts: a path that does not exist is none of its questions.
+    /// What is allowed at a path. Only permissions count: nothing is denied because the path does not exist.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let allowed = |path: &Path, mode: AccessFlags| {

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use rustix::termios::{isatty, tcgetwinsize};
 
-/// The number of columns of the terminal that `stream` is; `None` if it is none, or one that does not say.
+/// The width of the terminal that `stream` is connected to; `None` if it is not a terminal or its width is unknown.
 #[must_use]
 pub fn terminal_columns(stream: impl AsFd) -> Option<usize> {
     let stream = stream.as_fd();

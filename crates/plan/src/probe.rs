@@ -49,8 +49,7 @@ pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> 
     }
 }
 
-/// What is at a path, if it is of the kind that `filetype` asks for. fio takes the option's word for it, and lays a file out over a
-/// device node.
+/// What is at a path, if it is of the kind that `filetype` asks for. fio does not check that, and lays a file out over a device node.
 fn of_kind(path: &Path, kind: FileKind, wanted: FileType) -> Result<Found, SetupError> {
     let found = detect(path)?;
     if found.kind == kind {

@@ -96,7 +96,7 @@ fn keep_off_the_clock(job: &Job, spec: &mut JobSpec, machine: &Machine, findings
     }
     if !CPUS.iter().any(|&opt| job.options.is_given(opt)) {
         let message = format!(
-            "gtod_cpu={cpu} reserves nothing: no thread publishes the time, as each job reads a clock that costs a few ns,              and the CPU is only removed from `cpus_allowed` or `cpumask`"
+            "gtod_cpu={cpu} has no effect: ferrio has no clock thread, and without `cpus_allowed` or `cpumask` there is no list to remove the CPU from"
         );
         return findings.note(note(job, &[Opt::GtodCpu], "clock-needs-no-cpu", message));
     }
@@ -132,13 +132,13 @@ fn check_cgroups_of(
                     other.name, section.name, a.name
                 ),
                 (a, b) if !per_thread && a.map(|group| &group.name) != b.map(|group| &group.name) => format!(
-                    "the jobs {} and {} run at the same time in different cgroups, but version 2 of control groups \
-                     accounts all I/O of a process in one of them",
+                    "the jobs {} and {} run at the same time in different cgroups, but cgroup version 2 accounts all I/O of \
+                     a process in one cgroup",
                     other.name, section.name
                 ),
                 _ => continue,
             };
-            let help = "name the same cgroup and weight in both, separate them with `stonewall`, or run them in two programs";
+            let help = "give both the same cgroup and weight, separate them with `stonewall`, or start ferrio once for each";
             let problem = Diagnostic::error(message, section.origin.clone()).code("cgroup-conflict");
             findings.refuse(problem.help(help).job(&section.name));
             break;

@@ -1,8 +1,8 @@
-//! What only a program called `ferrio` refuses, to protect the user's files: a job that reads would have its layout replace a file that
-//! holds something, or a misspelled device would become a regular file in `/dev`. fio does both.
+//! Protects the user's files. Called `ferrio`, the program refuses a job that only reads if its layout would replace a file that holds
+//! data, and a job that would create a regular file in `/dev` in place of a misspelled device. fio does both.
 //!
-//! Write jobs change the files that they name anyway. Names made from a format are the program's own, and so are named files that an
-//! earlier layout made: they have an extended attribute where the file system keeps one.
+//! Jobs that write are not refused: they change the files that they name anyway. Files with generated names belong to the program. So do
+//! named files that an earlier layout made; it marks them with an extended attribute if the file system supports that.
 
 use ferrio_job::{Diagnostic, FileSpec, FileType, JobSpec, LAID_OUT_ATTRIBUTE, layout_of};
 use ferrio_jobfile::{Job, Opt};
@@ -20,7 +20,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
         let path = file.path.display();
         let message = format!("{path} does not exist, and the job would create a regular file there");
         let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Directory]));
-        let help = "correct the name of the device; filetype=file allows the job to create a file in /dev";
+        let help = "correct the name of the device, or set filetype=file to create a file in /dev";
         findings.refuse(problem.code("missing-device").help(help).job(name(job)));
     }
     let is_lost = |file: &&FileSpec| {
@@ -33,17 +33,18 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
     let Some(first) = lost.next() else { return };
     let others = match lost.count() {
         0 => String::new(),
-        count => format!(" (and {count} more)"),
+        1 => ", and one more file".to_owned(),
+        count => format!(", and {count} more files"),
     };
     let size = first.found.unwrap_or(0);
     let message = format!(
-        "{}{others} has {size} bytes, and the job would replace it by a file of {} bytes before it reads it",
+        "before reading, the job would replace {} ({size} bytes) by a new file of {} bytes{others}",
         first.path.display(),
         first.end(),
     );
     let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Opendir]));
-    let help = "name another file, read no more than there is (without `size`, all of it), or set \
-                allow_layout_overwrite=1 if its content may be lost";
+    let help = "name another file, reduce `size` (without it, the job reads the file as it is), or set \
+                allow_layout_overwrite=1 if the content may be lost";
     findings.refuse(problem.code("layout-overwrites").help(help).job(name(job)));
 }
 
@@ -74,7 +75,7 @@ mod tests {
         fs::write(&path, [1; 4096]).unwrap();
         let refused = |more: &str| refusals(&job(&path, more));
         let want = format!(
-            "{} has 4096 bytes, and the job would replace it by a file of 65536 bytes before it reads it",
+            "before reading, the job would replace {} (4096 bytes) by a new file of 65536 bytes",
             path.display()
         );
         assert_eq!((refused("rw=randread"), refused("rw=read\nnumjobs=3")), (vec![want.clone()], vec![want]));
@@ -110,7 +111,10 @@ mod tests {
             fs::write(dir.path().join(file), [1; 4096]).unwrap();
         }
         let refused = refusals(&format!("[a]\nopendir={here}\nsize=1m\n"));
-        assert!(refused[0].starts_with(&format!("{here}/a.0.0 (and 2 more) has 4096 bytes")), "{refused:?}");
+        let want = format!(
+            "would replace {here}/a.0.0 (4096 bytes) by a new file of 349525 bytes, and 2 more files"
+        );
+        assert!(refused[0].ends_with(&want), "{refused:?}");
         assert!(refusals(&format!("[a]\ndirectory={here}\nsize=1m\n")).is_empty());
     }
 

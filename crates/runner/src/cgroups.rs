@@ -58,7 +58,7 @@ impl Cgroups {
     /// The system has no groups, or the user may not change them.
     pub(crate) fn join(&self, wanted: &Cgroup) -> Result<Membership<'_>, Failure> {
         let Some(hierarchy) = &self.hierarchy else {
-            let message = "cgroup blkio does not appear to be mounted, nor version 2 of control groups: mount one of them, or \
+            let message = "cgroup blkio does not appear to be mounted, nor is cgroup version 2: mount one of them, or \
                            remove `cgroup`";
             return Err(Failure::new(libc::ENODEV, "cgroup").note("cgroup-failed", message).excusable());
         };
@@ -86,8 +86,8 @@ impl Cgroups {
             .map_err(|e| {
                 failed("cgroup open weight", &membership.group, &e).note(
                     "cgroup-failed",
-                    "the group has no weight that could be set: weights take the I/O scheduler bfq or the controller io, which \
-                     is enabled in cgroup.subtree_control of the group above",
+                    "the weight of the cgroup cannot be set: switch the disk to the I/O scheduler bfq, or enable the controller \
+                     io in cgroup.subtree_control of the parent cgroup",
                 )
             })
             .and_then(|()| {

@@ -14,8 +14,8 @@
 //!
 //! - `slots`: the requests in flight.
 //! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
-//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `moments` (times of a replayed log), `after_issue` (thinktime, minimum rates), `latency_limits`,
-//!   `read_back` (verification) and `due_work` (ramps, flow groups).
+//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
+//!   rates), `latency_limits`, `read_back` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
 
@@ -28,11 +28,11 @@ mod files;
 mod hooks;
 mod latency_limits;
 mod meter;
-mod moments;
 mod passes;
 mod queue;
 mod rate_limits;
 mod read_back;
+mod replay_waits;
 mod slots;
 
 use ferrio_engine::{Buffers, Engine, Op, Request, Submit};

@@ -28,10 +28,7 @@ fn switch_disk(disk: &Disk, wanted: &str) -> Result<(), Failure> {
     }
     let file = disk.scheduler_file();
     let mut open = OpenOptions::new().write(true).open(&file).map_err(|e| {
-        let advice = format!(
-            "{} cannot be written, which takes root: run as root, or remove `ioscheduler`",
-            file.display()
-        );
+        let advice = format!("{} cannot be written: run as root, or remove `ioscheduler`", file.display());
         Failure::from_io(&e, "fopen iosched").note("io-scheduler-failed", advice)
     })?;
     // An unknown name is an error of the write, or none: what counts is the scheduler in use afterwards.

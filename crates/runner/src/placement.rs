@@ -38,15 +38,15 @@ pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// What a worker has beside its job, until this is dropped.
+/// What a worker holds while it runs: its cgroup and locked memory, released on drop.
 #[derive(Debug)]
 pub(crate) struct Placement<'a> {
     _group: Option<Membership<'a>>,
     _locked: Option<LockedMemory>,
 }
 
-/// Places the calling worker, in fio's order: what is done first can make the rest fail, as a user who may not set priorities. The threads
-/// of engines are started later and inherit all of it.
+/// Places the calling worker. The steps are in fio's order, which matters: after the change of user, for example, the worker may lack the
+/// privilege to raise its priority. Threads of engines start later and inherit everything.
 pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure> {
     let spec = context.spec;
     // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
@@ -90,7 +90,7 @@ pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure>
 /// all threads of the process. Threads and commands that the worker starts have its user.
 fn become_user(spec: &JobSpec) -> Result<(), Failure> {
     let refused = |option: &str, errno: rustix::io::Errno| {
-        let advice = format!("`{option}` takes root: run as root, or remove the option");
+        let advice = format!("`{option}` needs root privileges: run as root, or remove the option");
         Failure::new(errno.raw_os_error(), format!("set{option}")).note("user-refused", advice)
     };
     if let Some(gid) = spec.worker.gid {
@@ -109,7 +109,7 @@ pub(crate) fn nice_value() -> i32 {
     getpriority_process(None).unwrap_or(0)
 }
 
-/// Adds the job's nice value to that of the run, which was `base`. The process may have the sum already.
+/// Sets the sum of the job's nice value and `base`, that of the process before the run.
 pub(crate) fn set_nice(spec: &JobSpec, base: i32) -> Result<(), Failure> {
     if spec.nice == 0 {
         return Ok(());
@@ -119,8 +119,8 @@ pub(crate) fn set_nice(spec: &JobSpec, base: i32) -> Result<(), Failure> {
         .map_err(|e| Failure::new(e.raw_os_error(), "nice").note("priority-refused", NICE_REFUSED))
 }
 
-/// Gives the calling thread, which is the one that others see as the process, what all jobs of the run have in common: name, nice value
-/// and I/O priority. It is a courtesy to `ps` and `ionice`: the workers have all of it themselves, and report what is refused.
+/// Gives the main thread, which `ps` and `ionice` show as the process, the name, nice value and I/O priority that all jobs of the run share.
+/// Errors are ignored, because each worker sets its own values and reports what is refused.
 pub(crate) fn share(plan: &Plan, base: i32) {
     let mut specs = plan.jobs.iter().map(|job| &job.spec);
     let Some(first) = specs.next() else { return };

@@ -384,8 +384,8 @@ impl<'a> Run<'a, '_> {
             && spec.verify.is_some()
             && spec.rw.does(Direction::Write)
         {
-            let message = "no verify state is saved: a later run cannot know how much the job had written; \
-                           verify_state_save=1 saves it";
+            let message = "no verify state is saved, so a later run cannot know how much the job has written: set \
+                           verify_state_save=1";
             vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]
         } else {
             Vec::new()

@@ -134,8 +134,8 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
             .note("verify-state-not-loaded", format!("state file: {} (for_write=0)", path.display()))
             .note(
                 "verify-state-advice",
-                "give the job the name and the number of the job that wrote, which must save its state \
-                 (verify_state_save=1) in the same directory (--aux-path), or leave out verify_state_load",
+                "the job must have the name and the number of the job that wrote, and that job must have saved its state \
+                 (verify_state_save=1) in the same directory (--aux-path); remove verify_state_load to check everything",
             )
     })?;
     Ok(Some(state.coverage(spec.depth.iodepth)))

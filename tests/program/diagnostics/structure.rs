@@ -269,11 +269,11 @@ fn a_line_that_is_too_long_is_refused() {
 fn a_listing_with_line_numbers() {
     insta::assert_snapshot!(of(" 1  [global]\n 2  rw=read\n 3\n 4  [a]\n 5  size=4k\n"), @r#"
     [numbered-lines]
-    error: the lines begin with their numbers
+    error: the lines begin with line numbers
      --> x.fio:1:2
       |
     1 |  1  [global]
-      |  ^^^ not a part of the job file
+      |  ^^^ not part of the job file
       |
       = help: remove the number at the start of each line
     "#);

@@ -330,7 +330,7 @@ fn a_variable_without_braces() {
 fn a_directory_with_a_variable_without_braces() {
     insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\ndirectory=/tmp/$PATH\nfilename=x.$jobname.$NO_SUCH\n"), @r#"
     [literal-variable] [not-a-directory]
-    warning: `$PATH` in option `directory` is not replaced by the variable PATH
+    warning: `$PATH` in option `directory` is taken literally, not replaced by the variable PATH
      --> x.fio:4:11
       |
     4 | directory=/tmp/$PATH

@@ -63,7 +63,7 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     Some(Observation::new(message, advice, &[Opt::Filename, Opt::Directory]).fails_if(true))
 }
 
-/// The user may not open or create a file as the job needs it. Jobs that change their user are not judged.
+/// The user may not open or create a file as the job needs it. Jobs that change their user are not checked.
 fn no_permission(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let denied = section
         .files()
@@ -81,7 +81,7 @@ fn no_permission(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
         });
     let (file, what) = denied?;
     let message = format!("no permission: {} cannot be {what} by this user", file.path.display());
-    let advice = "run ferrio as a user who may, or use other files";
+    let advice = "run ferrio as a user with this permission, or use other files";
     Some(Observation::new(message, advice, &[Opt::Filename, Opt::Directory]).fails_if(true))
 }
 

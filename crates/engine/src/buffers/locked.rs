@@ -26,8 +26,8 @@ impl LockedMemory {
 fn advice(errno: i32) -> Option<&'static str> {
     let beyond_the_limit = [libc::ENOMEM, libc::EPERM, libc::EAGAIN].contains(&errno);
     beyond_the_limit.then_some(
-        "lockmem needs as much free memory in each job, and a limit of locked memory that allows it: raise it \
-         (`ulimit -l unlimited`), or ask for less",
+        "each job with lockmem locks that much memory: raise the limit of locked memory (`ulimit -l unlimited`), free \
+         memory, or use a smaller lockmem",
     )
 }
 

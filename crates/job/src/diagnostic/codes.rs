@@ -66,7 +66,7 @@ subjects! {
         "deep-include" Stderr: "include files are nested too deeply";
         "endless-include" Stderr: "include files have too many lines in total";
         "section-in-include" Stderr: "an include file contains a section header";
-        "stdin-used-twice" Stderr: "more than one job file or I/O log would be read from stdin";
+        "stdin-used-twice" Stderr: "several job files or I/O logs would be read from stdin";
     }
     "Options and values" {
         "unknown-option" Stderr: "the option does not exist";
@@ -104,7 +104,7 @@ subjects! {
         "not-a-directory" Stderr: "`directory` or `opendir` does not name a directory";
         "too-many-files" Stderr: "a job has more files than the limit";
         "layout-overwrites" Stderr: "the layout of a job that only reads would replace a file that holds data";
-        "missing-device" Stderr: "a job names a device that does not exist, and would create a file there";
+        "missing-device" Stderr: "a job names a device that does not exist, and would create a regular file in its place";
         "mounted-device" Stderr: "a job would write to a mounted device";
         "write-in-read-only-mode" Stderr: "a job writes or trims with `--readonly`";
         "size-below-block-size" Stderr: "`size` is smaller than the smallest block";
@@ -206,18 +206,18 @@ subjects! {
     "Command line" {
         "no-jobs" Stderr: "there is nothing to run";
         "nothing-to-check" Stderr: "`check` is combined with an option that requests something else";
-        "sysbench-command" Stderr: "the command line is one of sysbench, which ferrio does not have yet";
+        "sysbench-command" Stderr: "the command line is that of a sysbench test, which ferrio does not run";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
-        "invalid-profile" Stderr: "`--profile` has other jobs beside it, or its options make no load";
-        "not-found" Stderr: "a question names an option, engine or checksum that does not exist";
+        "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
+        "not-found" Stderr: "help, a description or a test is requested for a name that does not exist";
         "output-error" Stderr: "the report cannot be written";
         "unreadable-log" Stderr: "the log of `--inflate-log` cannot be read, is truncated or is not a compressed log";
         "fatal-warning" Stderr: "`--warnings-fatal` turns a warning into this error";
     }
     "Misleading figures" {
         "short-run" Hidden: "jobs ran for less than a second";
-        "few-ios" Hidden: "a percentile from the 99.9th up is based on fewer than 1000 samples";
+        "few-ios" Hidden: "a percentile from the 99.9th up is based on too few samples";
         "cached-reads" Hidden: "reads came from the page cache instead of the device";
         "buffered-writes" Hidden: "writes were still in memory when the run ended";
         "sparse-reads" Hidden: "reads hit holes and did not reach a device";
@@ -240,10 +240,10 @@ subjects! {
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Stderr: "the trigger's command failed or cannot be run";
-        "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not asked for when the trigger ends the job";
+        "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not saved because `verify_state_save` is not set when a trigger ends the job";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
-        "verify-state-advice" Hidden: "note: how a job finds its verify state";
-        "verify-stopped" Report: "note: a verify state says that no more was written, so no more is checked";
+        "verify-state-advice" Hidden: "note: where `verify_state_load` looks for the verify state";
+        "verify-stopped" Report: "note: checking stops where, by the verify state, writing had stopped";
         "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
         "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
         "verify-only-without-end" Stderr: "`verify_only` is used with `time_based`";
@@ -266,9 +266,9 @@ subjects! {
         "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";
         "blocks-not-followed" Stderr: "there is no memory to track the blocks of `block_error_percentiles`";
         "priority-refused" Stderr: "an I/O priority or nice value needs a privilege or a newer kernel";
-        "too-many-workers" Stderr: "a limit of threads or of address space has no room for another worker";
+        "too-many-workers" Stderr: "a limit of threads or of address space allows no more workers";
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
-        "cgroup-failed" Stderr: "the `cgroup` of a job cannot be made or joined";
+        "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created or joined";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
@@ -278,8 +278,8 @@ subjects! {
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";
         "latency-target-not-met" Hidden: "`latency_target` is not met even at depth 1";
         "debug" Report: "a debug message (`--debug`)";
-        "no-debug-class" Stderr: "`--debug` has a word that is no class";
-        "silent-debug-class" Hidden: "there are no messages in a class of `--debug`";
+        "no-debug-class" Stderr: "`--debug` names an unknown class or an invalid job";
+        "silent-debug-class" Hidden: "a class of `--debug` never prints anything";
         "io-error" Stderr: "an I/O failed";
         "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
         "verify-mismatch" Stderr: "a block does not contain what was written";

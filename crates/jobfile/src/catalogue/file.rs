@@ -14,19 +14,19 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         UniqueFilename: "unique_filename", Bool, Plain, default "1";
             NoEffect("there is no client/server mode"); "Prefix generated names with the client's address so networked clients do not collide";
         Lockfile: "lockfile", Enum, Plain, of Lockfile, under "filename";
-            Works; "Lock a file that several jobs share while an I/O to it is submitted";
+            Works; "Hold a lock on the file while an I/O is submitted, for files that several jobs share";
         Opendir: "opendir", Str, Plain;
             Works; "Add every file found below this directory to the job";
         AllowFileCreate: "allow_file_create", Bool, Plain, default "1";
-            Works; "When 0, a missing file is an error";
+            Works; "Create missing files; when 0, a missing file is an error";
         AllowLayoutOverwrite: "allow_layout_overwrite", Bool, Plain, default "0";
-            Works; "Let the layout of a job that only reads replace existing files that are too short (ferrio only)";
+            Works; "Allow the layout of a job that only reads to replace files that hold data but are too short (ferrio only)";
         AllowMountedWrite: "allow_mounted_write", Bool, Plain, default "0";
             Works; "Allow writing to a mounted block device; otherwise the run aborts";
     }
     [Core; "file" / "io_basic"] {
         Filetype: "filetype", Enum, Plain, of FileType;
-            Works; "Refuse files of any other type";
+            Works; "Type that existing files must have; with file, new files in /dev are allowed";
     }
     [Core; "file" / "none"] {
         FillDevice: "fill_device" | "fill_fs", Bool, Plain, default "0";

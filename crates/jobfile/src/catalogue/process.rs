@@ -12,7 +12,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WaitFor: "wait_for", Str, Plain;
             Works; "Start only after every clone of the named job has exited";
         Comm: "comm", Str, Plain;
-            Works; "Name of the worker's thread; 15 bytes of it are kept";
+            Works; "Name of the worker's thread, cut to 15 bytes";
     }
     [Core; "general" / "runtime"] {
         Loops: "loops", Int, Count, default "1", max 4294967295;
@@ -26,7 +26,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         TimeBased: "time_based", Flag, Plain;
             Works; "Keep looping over the region until runtime ends";
         VerifyOnly: "verify_only", Flag, Plain;
-            Works; "Check data written by an earlier run of the same job";
+            Works; "Check data written by an earlier run of the same job; write nothing";
         RampTime: "ramp_time", Time, Seconds;
             Works; "Run this long before statistics count";
         RampSize: "ramp_size", Size, Bytes, min 1;
@@ -76,7 +76,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Uid: "uid", Int, Plain, max 4294967295;
             Works; "User that the worker becomes before its I/O";
         Gid: "gid", Int, Plain, max 4294967295;
-            Works; "Group that the worker changes to before its I/O";
+            Works; "Group that the worker joins before its I/O";
     }
     [Core; "general" / "process"] {
         Exitall: "exitall", Flag, Plain;

@@ -86,7 +86,7 @@ pub(super) fn start_spread(run: &RunView<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let message =
-        format!("jobs that start together began their I/O within {} ms of each other", spread.as_millis());
+        format!("jobs that were started together began their I/O up to {} ms apart", spread.as_millis());
     let help = "the first ones had the device to themselves: exclude that time with ramp_time, use fewer jobs, \
          or give them more CPUs";
     vec![Finding { jobs: Vec::new(), message, help }]
@@ -322,7 +322,7 @@ mod tests {
             run.result.start_spread = Some(Duration::from_millis(ms));
             assert_eq!(run.warnings("start-spread").len(), usize::from(warned), "{ms} ms of 10 s");
         }
-        let message = "jobs that start together began their I/O within 500 ms of each other";
+        let message = "jobs that were started together began their I/O up to 500 ms apart";
         assert_eq!(run.warnings("start-spread")[0].message, message);
     }
 }

@@ -28,8 +28,8 @@ impl SparsePercentile {
     }
 }
 
-/// The speed of the job is of interest: a failed job has an error already, one that verifies is about data, and one without data is a
-/// test of the program itself.
+/// True if the job measures speed. A failed job has an error already, a job that verifies checks data, and a job without data tests the
+/// program itself.
 fn is_measurement(spec: &JobSpec, result: &JobResult) -> bool {
     result.error.is_none() && spec.verify.is_none() && spec.engine.moves_data()
 }

@@ -175,7 +175,7 @@ impl<'a> Hooks<'a> {
     }
 }
 
-/// The moments that times of a log count from, in clock ticks.
+/// What the times of a replayed log count from, in clock ticks.
 #[derive(Debug)]
 pub(super) struct ReplayClock {
     pub(super) program_began: u64,

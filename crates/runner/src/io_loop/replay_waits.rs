@@ -8,7 +8,7 @@ use ferrio_workload::Moment;
 use super::IoLoop;
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// Waits for a moment that the log names; what is in flight is reaped meanwhile. False when the job ends before.
+    /// Waits until `moment`, a time in the log, and reaps what is in flight meanwhile. False when the job ends first.
     #[cold]
     #[inline(never)]
     pub(super) fn wait_for_moment(&mut self, moment: Moment) -> bool {
