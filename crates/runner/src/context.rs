@@ -69,10 +69,15 @@ impl Context<'_> {
     }
 
     /// The job is set up, or will never be.
-    pub(crate) fn arrive(&self) {
-        if self.gate.arrive() {
+    pub(crate) fn arrive(&self, set_up: bool) {
+        if self.gate.arrive(set_up && self.begins_at_once()) {
             let _ = self.messages.send(Message::Ready);
         }
+    }
+
+    /// True if the job begins its I/O as soon as the gate is open. Commands come first.
+    pub(crate) fn begins_at_once(&self) -> bool {
+        !self.spec.life.runs_commands()
     }
 
     /// Sends something that the user should know about this job.

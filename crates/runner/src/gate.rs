@@ -28,7 +28,7 @@ pub struct Gate {
     arrived: AtomicUsize,
     /// Clock ticks when main opened the gate.
     opened: AtomicU64,
-    /// Jobs that have begun their I/O.
+    /// Jobs that have begun their I/O, or that nobody waits for.
     begun: AtomicUsize,
 }
 
@@ -68,8 +68,12 @@ impl Gate {
         self.members.store(members, SeqCst);
     }
 
-    /// One more job is set up, or will never be. True for the last one: main waits for it.
-    pub fn arrive(&self) -> bool {
+    /// One more job is set up, or will never be. True for the last one: main waits for it. `begins` if the job begins its I/O as soon
+    /// as the gate is open; the others do not wait for one that failed or has a command to run.
+    pub fn arrive(&self, begins: bool) -> bool {
+        if !begins {
+            self.begun.fetch_add(1, Relaxed);
+        }
         self.arrived.fetch_add(1, SeqCst) + 1 == self.members.load(SeqCst)
     }
 
@@ -141,12 +145,12 @@ mod tests {
     #[test]
     fn the_last_to_arrive_wakes_main_unless_main_is_later() {
         let gate = Gate::default();
-        assert!(!gate.arrive() && !gate.all_arrived());
+        assert!(!gate.arrive(true) && !gate.all_arrived());
         gate.expect(3);
-        assert!(!gate.arrive() && !gate.all_arrived());
-        assert!(gate.arrive() && gate.all_arrived());
+        assert!(!gate.arrive(true) && !gate.all_arrived());
+        assert!(gate.arrive(true) && gate.all_arrived());
         let gate = Gate::default();
-        assert!(!gate.arrive());
+        assert!(!gate.arrive(true));
         gate.expect(1);
         assert!(gate.all_arrived());
     }
@@ -162,6 +166,13 @@ mod tests {
         crowded.expect(cpus + 1);
         assert!((0..=cpus).all(|_| crowded.begin()));
         // All have begun: this returns at once, however long it might wait.
+        crowded.opens_at(u64::MAX);
+        crowded.let_others_begin(&clock);
+        // All but one have, and that one failed.
+        let crowded = Gate::default();
+        crowded.expect(cpus + 1);
+        crowded.arrive(false);
+        assert!((0..cpus).all(|_| crowded.begin()));
         crowded.opens_at(u64::MAX);
         crowded.let_others_begin(&clock);
         // One never begins.

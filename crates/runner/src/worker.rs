@@ -49,7 +49,7 @@ pub(crate) fn run<E: Engine>(
         Err(panic) => Some(Failure::new(libc::EFAULT, format!("panic: {}", panic_text(&*panic)))),
     };
     if !reached.announced {
-        context.arrive();
+        context.arrive(false);
     }
     if let Some(failure) = failure {
         context.tell(failure.notes);
@@ -80,7 +80,7 @@ fn work<E: Engine>(
     let _placement = placement::apply(context)?;
     let Some(mut io_loop) = set_up(context, open_engine, laid_out, reached)? else { return Ok(()) };
     // What a command does to the files must be seen by the opens.
-    let opens_late = spec.life.runs_commands();
+    let opens_late = !context.begins_at_once();
     if !opens_late {
         pre_read(context)?;
         io_loop.open(&mut note)?;
@@ -89,7 +89,7 @@ fn work<E: Engine>(
 
     control.set_state(JobState::Initialized);
     reached.announced = true;
-    context.arrive();
+    context.arrive(true);
     context.gate.wait();
 
     if opens_late {

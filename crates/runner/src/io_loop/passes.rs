@@ -68,7 +68,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
         let usage = self.usage();
-        self.lets_others_begin = self.context.gate.begin();
+        self.lets_others_begin = self.context.begins_at_once() && self.context.gate.begin();
         self.meter.start(self.context.control, usage);
         self.update_due_every_io();
         if !self.meter.timing.in_ramp() {
