@@ -79,7 +79,7 @@ impl Messages {
 
     /// True if warnings that come before the run are printed after the report: captured logs are read from their end.
     #[must_use]
-    pub fn keeps_warnings(self) -> bool {
+    pub fn warnings_follow_report(self) -> bool {
         self.character == Character::Ferrio && !self.json && !io::stderr().is_terminal()
     }
 

@@ -172,14 +172,14 @@ pub const OPTIONS: &[ProgramOption] = &[
         AS,
         "PROGRAM",
         JOBS,
-        "Behave as ferrio or as fio: what is refused, warned of and printed. The default is the variable FERRIO_AS, or the name that \
-         the program is called by",
+        "Behave as ferrio, strict and with warnings, or as fio. The default is the value of FERRIO_AS, or else the name that the \
+         program is called by",
     ),
     own(
         "strict",
         "PROGRAM",
         JOBS,
-        "How to treat job option values that fio misreads: ferrio refuses them, fio reads them as fio does",
+        "What to do with job option values that fio misreads: ferrio refuses them, fio reads them as fio does; the default is that of --as",
     ),
     flag("parse-only", 'P', JOBS, "Check job files and options; run nothing"),
     flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing"),

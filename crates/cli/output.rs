@@ -81,7 +81,7 @@ impl Output {
             environment: RunEnvironment::default(),
             announces,
             takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
-            kept: messages.keeps_warnings().then(Vec::new),
+            kept: messages.warnings_follow_report().then(Vec::new),
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,

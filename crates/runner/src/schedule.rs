@@ -4,8 +4,8 @@
 
 mod due_reports;
 mod interim;
-mod room;
 mod state;
+mod worker_limits;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -471,14 +471,14 @@ impl<'a> Run<'a, '_> {
             let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
-            match room::for_worker(running + waiting_for).and_then(spawn) {
+            match worker_limits::for_worker(running + waiting_for).and_then(spawn) {
                 Ok(_) => {
                     debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
                     waiting_for += 1;
                 }
                 Err(e) => {
                     // Once: the others fail for the same reason.
-                    room::advice(&e)
+                    worker_limits::advice(&e)
                         .filter(|_| !std::mem::replace(&mut advised, true))
                         .into_iter()
                         .for_each(|advice| (self.observer)(Event::Diagnostic(advice)));

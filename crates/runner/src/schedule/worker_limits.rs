@@ -1,5 +1,5 @@
-//! Whether there is room for another worker. Beyond a limit of address space (RLIMIT_AS) memory ends at a random place, where nothing can
-//! be reported any more, so some is kept in reserve.
+//! Whether the limits of the process allow another worker. When the limit of address space (RLIMIT_AS) is reached, any allocation may fail,
+//! even where the error cannot be reported, so a worker is refused while some address space is still in reserve.
 
 use std::io;
 
@@ -29,8 +29,7 @@ fn needed(running: usize) -> u64 {
 pub(super) fn advice(error: &io::Error) -> Option<Diagnostic> {
     let text = match error.raw_os_error() {
         Some(libc::ENOMEM) => {
-            "the limit of address space (RLIMIT_AS) has no room for more workers: raise it (`ulimit -v unlimited`), or run fewer jobs at \
-             once"
+            "the limit of address space (RLIMIT_AS) allows no more workers: raise it (`ulimit -v unlimited`), or run fewer jobs at once"
         }
         Some(libc::EAGAIN) => {
             "no more threads can be started: raise the limit of processes (`ulimit -u`), of address space (`ulimit -v`), \
