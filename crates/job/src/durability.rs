@@ -102,7 +102,7 @@ impl JobSpec {
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         // A mapping is the page cache, whatever the open flags say.
-        let mapped = self.engine == EngineKind::Mmap;
+        let mapped = self.engine.maps_files();
         (!self.direct || mapped) && !self.engine.is_diskless()
     }
 

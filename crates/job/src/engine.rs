@@ -19,6 +19,8 @@ enum Property {
     FixedSize,
     /// Moves no data: its figures are those of the program itself.
     NoData,
+    /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
+    MapsFiles,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
 }
@@ -46,7 +48,7 @@ macro_rules! engines {
 engines! {
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
-    Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize;
+    Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
@@ -71,6 +73,12 @@ impl EngineKind {
     #[must_use]
     pub fn moves_data(self) -> bool {
         !self.has(Property::NoData)
+    }
+
+    /// True when the engine must let go of a file before its pages can leave the page cache.
+    #[must_use]
+    pub fn maps_files(self) -> bool {
+        self.has(Property::MapsFiles)
     }
 
     /// True when a write job must be laid out in full first because the engine cannot extend a file.

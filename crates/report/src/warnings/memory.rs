@@ -1,6 +1,6 @@
 //! Figures that measure memory instead of a device: the page cache, or files and devices in memory.
 
-use ferrio_job::{Direction, EngineKind, JobSpec};
+use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
@@ -86,7 +86,7 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
 
 /// True if one of the jobs maps its files: it cannot bypass the page cache.
 fn maps(run: &RunView<'_>, jobs: &[usize]) -> bool {
-    jobs.iter().any(|&job| run.plan.jobs[job].spec.engine == EngineKind::Mmap)
+    jobs.iter().any(|&job| run.plan.jobs[job].spec.engine.maps_files())
 }
 
 /// Direct reads that mostly did not reach the device: file systems return zeroes for blocks that were never written.

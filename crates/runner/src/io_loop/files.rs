@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet};
-use ferrio_job::{Diagnostic, Direction, EngineKind, FileSpec};
+use ferrio_job::{Diagnostic, Direction, FileSpec};
 use log::debug;
 
 use super::IoLoop;
@@ -52,8 +52,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Closing before opening keeps a job with many files below the limit of open files.
     fn close_all(&mut self) -> Result<(), Failure> {
-        // The pages of a mapping stay in the page cache, even if it is dropped when the file is opened again.
-        if self.spec.engine == EngineKind::Mmap {
+        if self.spec.engine.maps_files() {
             for index in 0..self.files.set.files.len() {
                 drop(self.files.set.files[index].fd.take());
                 self.attach_one(index)?;
