@@ -66,7 +66,7 @@ fn a_job_with_more_files_than_may_be_open_says_so() {
 fn memory_that_may_not_be_locked_fails_the_job() {
     for engine in ENGINES {
         let run = limited("-l 64", true, engine, &["--size=64k", "--lockmem=1m"]);
-        fails(run, libc::ENOMEM, "a limit of locked memory that allows it: raise it (`ulimit -l unlimited`)");
+        fails(run, libc::ENOMEM, "raise the limit of locked memory (`ulimit -l unlimited`)");
         // The kernel counts rings as locked memory, and nothing of the other engines.
         let run = limited("-l 0", true, engine, &["--size=64k", "--iodepth=16"]);
         if engine == "io_uring" {
