@@ -35,7 +35,8 @@ pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
-/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed.
+/// Lays out all files of a job with bytes from `content`. Once `stop` says so it ends early: the file being written is removed, or cut
+/// short if it was there before.
 ///
 /// # Errors
 /// The first call that failed. What was written so far stays, as fio leaves it.
@@ -100,11 +101,13 @@ fn extend(
     let Layout { fills, replaces, .. } = layout_of(spec);
     // Data before the place where a job appends does not belong to the job.
     let kept = if spec.file_append { old.size.map_or(0, |size| size.min(wanted)) } else { 0 };
+    // A file that was there and stays is the user's, also when the layout does not come to its end.
+    let mut created = old.size.is_none();
     if !spec.allow_file_create {
         // A file that is there is filled where it is: it may not be removed if it may not be created again.
         old.must_exist(&file.path)?;
     } else if replaces && kept == 0 {
-        old.remove(&file.path)?;
+        created |= old.remove(&file.path)?;
     }
     let out = OpenOptions::new()
         .write(true)
@@ -124,17 +127,21 @@ fn extend(
         match fill(spec, content, &out, kept..wanted, stop) {
             Ok(LaidOut::Complete) => {}
             Ok(LaidOut::Stopped) => {
-                take_back(&file.path, &out, kept)?;
+                take_back(&file.path, &out, kept, created)?;
                 return Ok(LaidOut::Stopped);
             }
             Err(error) => {
                 // The file has its full size already: without this, the next run would take it for laid out.
-                let _ = (&out).stream_position().and_then(|written| out.set_len(written));
+                let _ = cut(&out);
                 return Err(write_failure(&error));
             }
         }
         if spec.create_fsync {
-            out.sync_all().map_err(|e| Failure::from_io(&e, "fsync"))?;
+            out.sync_all().map_err(|e| {
+                // The same here, where nobody knows how much of it is stored.
+                let _ = out.set_len(kept);
+                Failure::from_io(&e, "fsync")
+            })?;
         }
     }
     // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
@@ -151,10 +158,16 @@ fn mark(out: &File) {
     let _ = rustix::fs::fsetxattr(out, LAID_OUT_ATTRIBUTE, b"1", rustix::fs::XattrFlags::empty());
 }
 
+/// Ends a file where the writing ended.
+fn cut(mut out: &File) -> io::Result<()> {
+    out.set_len(out.stream_position()?)
+}
+
 /// Undoes a layout that was stopped.
-fn take_back(path: &Path, out: &File, kept: u64) -> Result<(), Failure> {
-    if kept > 0 {
-        return out.set_len(kept).map_err(|e| Failure::from_io(&e, "ftruncate"));
+fn take_back(path: &Path, out: &File, kept: u64, created: bool) -> Result<(), Failure> {
+    if !created {
+        let done = if kept > 0 { out.set_len(kept) } else { cut(out) };
+        return done.map_err(|e| Failure::from_io(&e, "ftruncate"));
     }
     // The target of a link is half written. If it cannot be removed, half a file is left.
     let _ = fs::canonicalize(path).and_then(fs::remove_file);
@@ -184,8 +197,8 @@ impl Old {
         }
     }
 
-    /// A new layout starts from nothing, but only a regular file may be thrown away for it.
-    fn remove(&self, path: &Path) -> Result<(), Failure> {
+    /// A new layout starts from nothing, but only a regular file may be thrown away for it. Returns whether one was.
+    fn remove(&self, path: &Path) -> Result<bool, Failure> {
         match self.file_type {
             Some(found) if found.is_dir() => Err(Failure::new(libc::EISDIR, "unlink").note(
                 "file-not-laid-out",
@@ -194,10 +207,11 @@ impl Old {
             Some(found) if found.is_file() => {
                 debug!(target: "file", "remove {} before laying it out", path.display());
                 fs::remove_file(path)
-                    .map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))
+                    .map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))?;
+                Ok(true)
             }
             // A link is followed: it stays, and its target is truncated like any other file.
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 

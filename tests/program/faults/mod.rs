@@ -252,3 +252,18 @@ fn a_file_that_is_truncated_during_the_run_fails_its_job_and_no_other() {
         assert!(run.stderr.contains("f is shorter than the job expects"), "{engine}: {}", run.stderr);
     }
 }
+
+/// A layout whose data may not be stored must not pass for one that is complete in the next run.
+#[test]
+fn a_layout_that_cannot_be_synced_leaves_no_file_of_full_size() {
+    if !fuse_is_available() {
+        return;
+    }
+    let place = Place::new();
+    let failing = Rule { call: Call::Fsync, when: When::Always, fault: Fault::Error(Errno::EIO) };
+    let file = FaultyFile::mount(&place.beside(""), vec![0x5a; 4096], &[failing]).unwrap();
+    let name = format!("--filename={}", file.path());
+    let words = ["--name=j", &name, "--size=64k", "--rw=read", "--allow_layout_overwrite=1"];
+    place.ferrio(&[&words[..], &["--allow_file_create=0"]].concat()).run().ended_with(1);
+    assert_eq!(std::fs::metadata(file.path()).unwrap().len(), 0);
+}

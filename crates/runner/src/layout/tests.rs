@@ -181,6 +181,42 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
     }
 }
 
+/// Lays out one file and stops after that many blocks of 4 KiB.
+fn stopped_after(case: &Case, blocks: u32) -> LaidOut {
+    let mut content = LayoutContent::new(&case.spec, [0; SEEDS]).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let stop = || asked.replace(asked.get() + 1) >= blocks;
+    let file = &case.spec.files[0];
+    extend(&case.spec, file, &Old::at(&file.path).unwrap(), &mut content, &stop, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_stop_leaves_a_file_that_was_not_created_and_cuts_it_to_what_is_written() {
+    for linked in [false, true] {
+        let mut case = Case::new(ReadWrite::Read);
+        case.spec.allow_file_create = linked;
+        let target = case.directory.path().join("target");
+        fs::write(if linked { &target } else { &case.spec.files[0].path }, "old").unwrap();
+        if linked {
+            symlink(&target, case.path()).unwrap();
+        }
+        let link = case.directory.path().join("hard link");
+        fs::hard_link(if linked { target } else { case.path() }, &link).unwrap();
+        assert_eq!(stopped_after(&case, 2), LaidOut::Stopped);
+        assert_eq!(case.read().len(), 8192, "linked: {linked}");
+        assert!(is_data(&case.read()));
+        assert_eq!(fs::metadata(link).unwrap().ino(), fs::metadata(case.path()).unwrap().ino());
+    }
+}
+
+#[test]
+fn a_stop_removes_the_file_that_took_the_place_of_a_shorter_one() {
+    let case = Case::new(ReadWrite::Read);
+    fs::write(case.path(), "old").unwrap();
+    assert_eq!(stopped_after(&case, 2), LaidOut::Stopped);
+    assert!(!case.path().exists());
+}
+
 #[test]
 fn a_stop_also_ends_a_layout_without_data() {
     let mut case = Case::new(ReadWrite::Write);
