@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrio_job::{Cgroup, Plan};
+use ferrio_job::{Cgroup, Diagnostic, JobSpec, Plan, reason};
 use ferrio_machine::IoCgroups;
 
 use crate::failure::Failure;
@@ -32,6 +32,8 @@ struct Joined {
     workers: usize,
     /// This run made it, and removes it with its last worker.
     created: bool,
+    /// Version 2: where the process was before a worker moved it here, `None` until one has.
+    home: Option<PathBuf>,
 }
 
 /// A worker in a group, until this is dropped.
@@ -40,9 +42,32 @@ pub(crate) struct Membership<'a> {
     groups: &'a Cgroups,
     hierarchy: &'a IoCgroups,
     group: PathBuf,
-    /// Where it was before.
-    home: PathBuf,
+    /// Version 1: where the worker was before it moved, `None` until it has.
+    home: Option<PathBuf>,
     keep: bool,
+    left: bool,
+}
+
+/// A group that could not be returned to.
+#[derive(Debug)]
+pub(crate) struct CannotReturn {
+    home: PathBuf,
+    group: PathBuf,
+    error: io::Error,
+}
+
+impl CannotReturn {
+    /// What the user should know.
+    pub(crate) fn diagnostic(&self) -> Diagnostic {
+        let CannotReturn { home, group, error } = self;
+        let message = format!(
+            "cannot return to the cgroup {}, what follows is in {}: {}",
+            home.display(),
+            group.display(),
+            reason(error)
+        );
+        Diagnostic::note(message).code("cgroup-failed")
+    }
 }
 
 impl Cgroups {
@@ -52,11 +77,28 @@ impl Cgroups {
         Cgroups { hierarchy: wanted.then(IoCgroups::mounted).flatten(), joined: Mutex::default() }
     }
 
-    /// Moves the calling worker into a group, which is made if it does not exist.
+    /// Moves the calling worker of a job into the group that the job asks for, if it does; the group is made if it does not exist.
     ///
     /// # Errors
     /// The system has no groups, or the user may not change them.
-    pub(crate) fn join(&self, wanted: &Cgroup) -> Result<Membership<'_>, Failure> {
+    pub(crate) fn join_as(&self, spec: &JobSpec) -> Result<Option<Membership<'_>>, Failure> {
+        let Some(wanted) = &spec.worker.cgroup else { return Ok(None) };
+        let joined = self.join(wanted, IoCgroups::current);
+        joined.map(Some).map_err(|failure| match (spec.worker.uid, failure.error.errno) {
+            (Some(uid), libc::EACCES | libc::EPERM) => failure.note(
+                "cgroup-failed",
+                format!("the user {uid}, whom `uid` names, may not change cgroups: remove `uid` or `cgroup`"),
+            ),
+            _ => failure,
+        })
+    }
+
+    /// The same from the group that `current` finds.
+    fn join(
+        &self,
+        wanted: &Cgroup,
+        current: impl FnOnce(&IoCgroups) -> PathBuf,
+    ) -> Result<Membership<'_>, Failure> {
         let Some(hierarchy) = &self.hierarchy else {
             let message = "cgroup blkio does not appear to be mounted, nor is cgroup version 2: mount one of them, or \
                            remove `cgroup`";
@@ -75,14 +117,11 @@ impl Cgroups {
         let entry = joined.entry(group.clone()).or_default();
         entry.created |= created;
         entry.workers += 1;
-        let first = joined.len() == 1 && joined[&group].workers == 1;
-        let moves = hierarchy.per_thread || first;
-        let home = if moves { hierarchy.current() } else { hierarchy.root.clone() };
-        // From here on, leaving the group undoes what was done.
-        let membership = Membership { groups: self, hierarchy, group, home, keep: wanted.keep };
-        let done = wanted
-            .weight
-            .map_or(Ok(()), |weight| set_weight(&membership.group, weight))
+        // From here on, leaving the group undoes what was done; it waits for `joined`.
+        let mut membership =
+            Membership { groups: self, hierarchy, group, home: None, keep: wanted.keep, left: false };
+        let weight = wanted.weight.map_or(Ok(()), |weight| set_weight(&membership.group, weight));
+        let done = weight
             .map_err(|e| {
                 failed("cgroup open weight", &membership.group, &e).note(
                     "cgroup-failed",
@@ -91,8 +130,14 @@ impl Cgroups {
                 )
             })
             .and_then(|()| {
-                let enter = || enter(hierarchy, &membership.group);
-                if moves { enter().map_err(|e| failed("cgroup write", &membership.group, &e)) } else { Ok(()) }
+                let home = if hierarchy.per_thread { &mut membership.home } else { &mut entry.home };
+                if home.is_none() {
+                    let before = current(hierarchy);
+                    enter(hierarchy, &membership.group)
+                        .map_err(|e| failed("cgroup write", &membership.group, &e))?;
+                    *home = Some(before);
+                }
+                Ok(())
             });
         drop(joined);
         done.map(|()| membership)
@@ -103,23 +148,42 @@ impl Cgroups {
     }
 }
 
-impl Drop for Membership<'_> {
-    fn drop(&mut self) {
+impl Membership<'_> {
+    /// Goes back to where the worker was. The second call does nothing.
+    ///
+    /// # Errors
+    /// The kernel refused: what follows is done in the group.
+    pub(crate) fn leave(&mut self) -> Result<(), CannotReturn> {
+        if std::mem::replace(&mut self.left, true) {
+            return Ok(());
+        }
         let mut joined = self.groups.joined();
-        let Some(group) = joined.get_mut(&self.group) else { return };
-        group.workers -= 1;
-        let last = group.workers == 0;
-        let created = group.created;
+        let Some(entry) = joined.get_mut(&self.group) else { return Ok(()) };
+        entry.workers -= 1;
+        let last = entry.workers == 0;
+        let created = entry.created;
+        let home = self.home.take().or_else(|| entry.home.take_if(|_| last));
         if last {
             joined.remove(&self.group);
         }
+        let back = home.map_or(Ok(()), |home| {
+            enter(self.hierarchy, &home).map_err(|error| {
+                let group = self.group.clone();
+                CannotReturn { home, group, error }
+            })
+        });
         // A group with a process that a command of the job left behind cannot be removed, and one that is gone need not be.
-        if self.hierarchy.per_thread || last {
-            let _ = enter(self.hierarchy, &self.home);
-        }
         if last && created && !self.keep {
             let _ = fs::remove_dir(&self.group);
         }
+        back
+    }
+}
+
+impl Drop for Membership<'_> {
+    fn drop(&mut self) {
+        // Of a worker that fails there is more important to say.
+        let _ = self.leave();
     }
 }
 
@@ -163,13 +227,18 @@ mod tests {
         Cgroups { hierarchy: Some(hierarchy), joined: Mutex::default() }
     }
 
+    /// Joins from a group that is not the root.
+    fn join<'a>(groups: &'a Cgroups, wanted: &Cgroup) -> Result<Membership<'a>, Failure> {
+        groups.join(wanted, |hierarchy| hierarchy.root.join("home"))
+    }
+
     fn text(root: &Path, file: &str) -> String {
         fs::read_to_string(root.join(file)).unwrap()
     }
 
     #[test]
     fn without_hierarchy_a_job_fails_and_says_why() {
-        let failure = Cgroups::default().join(&wanted("x")).unwrap_err();
+        let failure = join(&Cgroups::default(), &wanted("x")).unwrap_err();
         assert_eq!(failure.error.func, "cgroup");
         assert!(failure.notes[0].message.starts_with("cgroup blkio does not appear to be mounted"));
     }
@@ -177,35 +246,81 @@ mod tests {
     #[test]
     fn a_thread_moves_alone_and_back() {
         let root = tempfile::tempdir().unwrap();
-        let groups = groups(root.path(), true, &["", "x"]);
+        let groups = groups(root.path(), true, &["home", "x"]);
         let id = placement::thread_id().to_string();
-        let member = groups.join(&Cgroup { weight: Some(300), ..wanted("x") }).unwrap();
+        let member = join(&groups, &Cgroup { weight: Some(300), ..wanted("x") }).unwrap();
         assert_eq!(
             (text(root.path(), "x/tasks"), text(root.path(), "x/blkio.bfq.weight")),
             (id.clone(), "300".into())
         );
-        assert_eq!(text(root.path(), "tasks"), "");
+        assert_eq!(text(root.path(), "home/tasks"), "");
         drop(member);
-        assert_eq!(text(root.path(), "tasks"), id);
+        assert_eq!(text(root.path(), "home/tasks"), id);
         assert!(root.path().join("x").exists(), "a group that was there before stays");
     }
 
     #[test]
     fn a_process_moves_with_its_first_worker_and_back_with_its_last() {
         let root = tempfile::tempdir().unwrap();
-        let groups = groups(root.path(), false, &["", "x"]);
+        let groups = groups(root.path(), false, &["home", "x"]);
         let id = std::process::id().to_string();
-        let first = groups.join(&wanted("x")).unwrap();
+        let first = join(&groups, &wanted("x")).unwrap();
         assert_eq!(text(root.path(), "x/cgroup.procs"), id);
         fs::write(root.path().join("x/cgroup.procs"), "").unwrap();
-        let second = groups.join(&wanted("x")).unwrap();
+        let mut second = groups.join(&wanted("x"), |_| unreachable!("it does not move")).unwrap();
         drop(first);
         assert_eq!(
-            (text(root.path(), "x/cgroup.procs"), text(root.path(), "cgroup.procs")),
+            (text(root.path(), "x/cgroup.procs"), text(root.path(), "home/cgroup.procs")),
             (String::new(), String::new())
         );
+        second.leave().unwrap();
         drop(second);
-        assert_eq!(text(root.path(), "cgroup.procs"), id);
+        assert_eq!(text(root.path(), "home/cgroup.procs"), id);
+    }
+
+    #[test]
+    fn a_process_that_its_first_worker_could_not_move_moves_with_the_next_one() {
+        let root = tempfile::tempdir().unwrap();
+        let groups = groups(root.path(), false, &["home", "x"]);
+        let procs = root.path().join("x/cgroup.procs");
+        fs::remove_file(&procs).unwrap();
+        // What happens between the failure and the end of the first worker.
+        let entry = Joined { workers: 1, ..Joined::default() };
+        groups.joined().insert(root.path().join("x"), entry);
+        assert_eq!(join(&groups, &wanted("x")).unwrap_err().error.func, "cgroup write");
+        fs::write(&procs, "").unwrap();
+        let member = join(&groups, &wanted("x")).unwrap();
+        assert_eq!(text(root.path(), "x/cgroup.procs"), std::process::id().to_string());
+        assert_eq!(groups.joined()[&root.path().join("x")].workers, 2);
+        drop(member);
+    }
+
+    #[test]
+    fn a_group_that_cannot_be_returned_to_is_named() {
+        for per_thread in [true, false] {
+            let root = tempfile::tempdir().unwrap();
+            let groups = groups(root.path(), per_thread, &["x"]);
+            let told = join(&groups, &wanted("x")).unwrap().leave().unwrap_err().diagnostic().message;
+            let here = root.path().display();
+            let want = format!("cannot return to the cgroup {here}/home, what follows is in {here}/x: ");
+            assert!(told.starts_with(&want), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_user_that_may_not_change_groups_is_named_if_the_job_chose_it() {
+        let notes = |uid: Option<u32>| {
+            let mut spec = JobSpec::default();
+            (spec.worker.cgroup, spec.worker.uid) = (Some(wanted("x")), uid);
+            // Nobody, root included, may make directories there: EPERM.
+            let hierarchy = Some(IoCgroups { root: "/sys".into(), per_thread: true });
+            let groups = Cgroups { hierarchy, joined: Mutex::default() };
+            let failure = groups.join_as(&spec).unwrap_err();
+            failure.notes.into_iter().map(|note| note.message).collect::<Vec<_>>()
+        };
+        assert_eq!(notes(None), ["path /sys/x"]);
+        let advice = "the user 99, whom `uid` names, may not change cgroups: remove `uid` or `cgroup`";
+        assert_eq!(notes(Some(99)), ["path /sys/x", advice]);
     }
 
     #[test]
@@ -213,12 +328,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let groups = groups(root.path(), true, &[""]);
         // A new directory here has no files, unlike one of the kernel's.
-        let failure = groups.join(&wanted("new")).unwrap_err();
+        let failure = join(&groups, &wanted("new")).unwrap_err();
         assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::ENOENT, "cgroup write"));
         assert_eq!(failure.notes[0].message, format!("path {}", root.path().join("new").display()));
         assert!(!root.path().join("new").exists());
-        let failure = groups.join(&Cgroup { weight: Some(100), ..wanted("new") }).unwrap_err();
+        let failure = join(&groups, &Cgroup { weight: Some(100), ..wanted("new") }).unwrap_err();
         assert_eq!(failure.error.func, "cgroup open weight");
-        assert_eq!(groups.join(&wanted("no/parent")).unwrap_err().error.func, "cgroup mkdir");
+        assert_eq!(join(&groups, &wanted("no/parent")).unwrap_err().error.func, "cgroup mkdir");
     }
 }

@@ -17,18 +17,23 @@ pub(crate) fn switch(spec: &JobSpec) -> Result<(), Failure> {
     let Some(wanted) = &spec.worker.io_scheduler else { return Ok(()) };
     let files = spec.files.iter().filter(|file| matches!(file.kind, FileKind::Block | FileKind::Regular));
     let devices: BTreeSet<_> = files.filter_map(|file| storage_device(&file.path)).collect();
-    devices.into_iter().filter_map(Disk::of).try_for_each(|disk| switch_disk(&disk, wanted))
+    devices.into_iter().filter_map(Disk::of).try_for_each(|disk| switch_disk(&disk, wanted, spec.worker.uid))
 }
 
 /// A stacked device passes its I/O on: the disks below it have the schedulers.
-fn switch_disk(disk: &Disk, wanted: &str) -> Result<(), Failure> {
+fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failure> {
     let below = disk.slaves();
     if !below.is_empty() {
-        return below.iter().try_for_each(|disk| switch_disk(disk, wanted));
+        return below.iter().try_for_each(|disk| switch_disk(disk, wanted, uid));
     }
     let file = disk.scheduler_file();
     let mut open = OpenOptions::new().write(true).open(&file).map_err(|e| {
-        let advice = format!("{} cannot be written: run as root, or remove `ioscheduler`", file.display());
+        // The worker has its user already: it does not help to be root.
+        let help = match uid {
+            Some(_) => "remove `uid` or `ioscheduler`",
+            None => "run as root, or remove `ioscheduler`",
+        };
+        let advice = format!("{} cannot be written: {help}", file.display());
         Failure::from_io(&e, "fopen iosched").note("io-scheduler-failed", advice)
     })?;
     // An unknown name is an error of the write, or none: what counts is the scheduler in use afterwards.
@@ -58,10 +63,10 @@ mod tests {
     #[test]
     fn the_scheduler_in_use_must_be_the_one_that_was_asked_for() {
         let root = tempfile::tempdir().unwrap();
-        assert!(switch_disk(&disk(root.path(), ""), "bfq").is_ok());
+        assert!(switch_disk(&disk(root.path(), ""), "bfq", None).is_ok());
         assert_eq!(fs::read_to_string(root.path().join("queue/scheduler")).unwrap(), "bfq");
         // What is longer than the new name shows that the write did not take.
-        let failure = switch_disk(&disk(root.path(), "[none] mq-deadline"), "none2").unwrap_err();
+        let failure = switch_disk(&disk(root.path(), "[none] mq-deadline"), "none2", None).unwrap_err();
         assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::EINVAL, "iosched_switch"));
         assert_eq!(failure.notes[0].message, "unable to set io scheduler to none2");
     }
@@ -69,7 +74,12 @@ mod tests {
     #[test]
     fn a_disk_without_schedulers_says_so() {
         let root = tempfile::tempdir().unwrap();
-        let failure = switch_disk(&Disk::at(root.path()).unwrap(), "bfq").unwrap_err();
+        let failure = switch_disk(&Disk::at(root.path()).unwrap(), "bfq", None).unwrap_err();
         assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::ENOENT, "fopen iosched"));
+        assert!(
+            failure.notes[0].message.ends_with("cannot be written: run as root, or remove `ioscheduler`")
+        );
+        let failure = switch_disk(&Disk::at(root.path()).unwrap(), "bfq", Some(99)).unwrap_err();
+        assert!(failure.notes[0].message.ends_with("cannot be written: remove `uid` or `ioscheduler`"));
     }
 }

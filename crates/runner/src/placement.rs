@@ -39,15 +39,23 @@ pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
 }
 
 /// What a worker holds while it runs: its cgroup and locked memory, released on drop.
-#[derive(Debug)]
 pub(crate) struct Placement<'a> {
-    _group: Option<Membership<'a>>,
+    context: &'a Context<'a>,
+    group: Option<Membership<'a>>,
     _locked: Option<LockedMemory>,
+}
+
+impl Drop for Placement<'_> {
+    fn drop(&mut self) {
+        if let Some(Err(kept)) = self.group.as_mut().map(Membership::leave) {
+            self.context.note(kept.diagnostic());
+        }
+    }
 }
 
 /// Places the calling worker. The steps are in fio's order, which matters: after the change of user, for example, the worker may lack the
 /// privilege to raise its priority. Threads of engines start later and inherit everything.
-pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure> {
+pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failure> {
     let spec = context.spec;
     // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
     // runs a little slower. A job without files has no use for it.
@@ -80,10 +88,10 @@ pub(crate) fn apply<'a>(context: &Context<'a>) -> Result<Placement<'a>, Failure>
             }
         })?;
     }
-    let group = spec.worker.cgroup.as_ref().map(|group| context.cgroups.join(group)).transpose()?;
+    let placement = Placement { context, group: context.cgroups.join_as(spec)?, _locked: locked };
     set_nice(spec, context.nice)?;
     io_scheduler::switch(spec)?;
-    Ok(Placement { _group: group, _locked: locked })
+    Ok(placement)
 }
 
 /// The calling thread takes the user and the group of its job. The system calls change one thread; those of the C library would change

@@ -268,7 +268,7 @@ subjects! {
         "priority-refused" Stderr: "an I/O priority or nice value needs a privilege or a newer kernel";
         "too-many-workers" Stderr: "a limit of threads or of address space allows no more workers";
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
-        "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created or joined";
+        "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created, joined or left";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
