@@ -1,5 +1,7 @@
 //! A signal ends the run early and in order: jobs stop, the report is complete, the status is 128.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use nix::sys::signal::Signal;
 
 use crate::support::{Place, number};
@@ -76,4 +78,57 @@ fn a_signal_during_layout_removes_the_unfinished_file() {
     let report = running.wait().ended_with(128).json();
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 0);
     assert_eq!(place.files(), []);
+}
+
+#[test]
+fn a_signal_during_layout_leaves_a_file_that_may_not_be_created() {
+    let place = Place::new();
+    std::fs::write(place.work().join("f"), "the only copy").unwrap();
+    let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--size=16g"];
+    let allowed = ["--fallocate=none", "--allow_file_create=0", "--allow_layout_overwrite=1"];
+    let mut running = place.ferrio(&[&words[..], &allowed].concat()).start();
+    let file = place.work().join("f");
+    running.until("layout", || std::fs::metadata(&file).is_ok_and(|found| found.blocks() > 8));
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    let size = place.files()[0].1;
+    assert!(size > 4096 && size < 16 << 30, "{size}");
+}
+
+/// The report comes after the command; without the signal it would take an hour.
+#[test]
+fn a_signal_ends_the_command_after_a_job() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=null", "--size=4k", "--exec_postrun=echo > begun; sleep 3600; :"];
+    let mut running = place.ferrio(&words).start();
+    running.until("its command", || place.is_written("begun"));
+    running.signal(Signal::SIGTERM);
+    let run = running.wait().ended_with(128);
+    assert!(
+        run.stderr.contains("exec_postrun was stopped; its output is in a.postrun.txt"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn the_command_after_an_interrupted_job_runs_until_the_second_signal() {
+    let place = Place::new();
+    let begun = "--exec_postrun=echo > begun; for i in $(seq 6000); do test -e go && break; sleep 0.01; done; echo > ended";
+    let mut running = place.ferrio(&[&ENDLESS[..], &[begun]].concat()).start();
+    running.until("its first write", || place.is_written("f"));
+    running.signal(Signal::SIGINT);
+    running.until("its command", || place.is_written("begun"));
+    std::fs::write(place.work().join("go"), "").unwrap();
+    running.wait().ended_with(128);
+    assert!(place.is_written("ended"));
+
+    let place = Place::new();
+    let endless = "--exec_postrun=echo > begun; sleep 3600; :";
+    let mut running = place.ferrio(&[&ENDLESS[..], &[endless]].concat()).start();
+    running.until("its first write", || place.is_written("f"));
+    running.signal(Signal::SIGINT);
+    running.until("its command", || place.is_written("begun"));
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
 }

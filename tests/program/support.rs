@@ -23,6 +23,12 @@ const DEADLINE: Duration = Duration::from_secs(120);
 const FIO_HANGS: Duration = Duration::from_secs(20);
 const FIO_STARTS: u32 = 3;
 
+/// How long killed processes may take to be gone when the program that started them has ended.
+const LEAVE: Duration = Duration::from_secs(20);
+
+/// The environment variable that marks the processes of one run.
+const RUN_MARK: &str = "RUN_OF_A_TEST";
+
 /// The program under test.
 pub const FERRIO: &str = env!("CARGO_BIN_EXE_ferrio");
 
@@ -119,6 +125,15 @@ impl Place {
     }
 }
 
+/// Polls until `condition` holds; fails after the deadline.
+pub fn until(what: &str, condition: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < DEADLINE, "no {what} within {DEADLINE:?}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Reports a test that this machine cannot run, on standard error and not through the macros that the test harness captures.
 pub fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
@@ -164,7 +179,7 @@ impl Invocation<'_> {
         let shown = format!("{:?}", self.command);
         let output = TempDir::new_in(self.place.base.path()).unwrap();
         let file = |name| File::create(output.path().join(name)).unwrap();
-        self.command.stdout(file("stdout")).stderr(file("stderr"));
+        self.command.stdout(file("stdout")).stderr(file("stderr")).env(RUN_MARK, output.path());
         let child = self.command.spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
         Running { child, output, shown, began: Instant::now() }
     }
@@ -216,8 +231,19 @@ impl Running {
                 None => self.pause("its end"),
             }
         };
-        let left = killpg(self.pid(), None);
-        assert_eq!(left, Err(Errno::ESRCH), "{} left processes behind", self.shown);
+        let group = killpg(self.pid(), None);
+        assert_eq!(group, Err(Errno::ESRCH), "{} left processes behind", self.shown);
+        // Those that were killed may take a moment to be gone.
+        let left_in_time = Instant::now() + LEAVE;
+        let mut left = self.descendants();
+        while !left.is_empty() && Instant::now() < left_in_time {
+            thread::sleep(Duration::from_millis(2));
+            left = self.descendants();
+        }
+        for &process in &left {
+            let _ = kill(process, Signal::SIGKILL);
+        }
+        assert_eq!(left, [], "{} left processes in other groups behind", self.shown);
         Run {
             status: status.code(),
             signal: status.signal(),
@@ -225,6 +251,18 @@ impl Running {
             stderr: self.read("stderr"),
             shown: self.shown,
         }
+    }
+
+    /// Processes that the program started, also those in groups and sessions of their own: they inherit its environment.
+    fn descendants(&self) -> Vec<Pid> {
+        let mark = format!("{RUN_MARK}={}", self.output.path().display());
+        let is_marked = |process: &i32| {
+            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+        };
+        let names =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+        names.filter_map(|name| name.parse().ok()).filter(is_marked).map(Pid::from_raw).collect()
     }
 
     fn ends_within(&mut self, time: Duration) -> bool {
@@ -237,13 +275,12 @@ impl Running {
         true
     }
 
-    /// Kills the program and its children: fio's jobs are sessions of their own and would wait forever.
+    /// Kills the program and what it started: fio's jobs are sessions of their own and would wait forever.
     fn kill(&mut self) {
-        let pid = self.pid();
-        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        let _ = killpg(pid, Signal::SIGKILL);
-        for child in children.split_ascii_whitespace().filter_map(|child| child.parse().ok()) {
-            let _ = kill(Pid::from_raw(child), Signal::SIGKILL);
+        let descendants = self.descendants();
+        let _ = killpg(self.pid(), Signal::SIGKILL);
+        for process in descendants {
+            let _ = kill(process, Signal::SIGKILL);
         }
         let _ = self.child.wait();
     }

@@ -3,7 +3,8 @@
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
 //! input, standard output and standard error in one place. It inherits user, nice value, CPUs and control group of the thread that starts
-//! it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a process group of their own.
+//! it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a process group of their own,
+//! which this program ends.
 //! Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
 //! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
@@ -59,18 +60,7 @@ impl fmt::Display for ShellStatus {
 /// # Errors
 /// The shell cannot be started.
 pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
-    wait(start(command, output, PosixSpawnFlags::empty())?)
-}
-
-/// The same for a command that signals of the terminal must not reach.
-///
-/// # Errors
-/// The shell cannot be started.
-fn run_apart(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
-    wait(start(command, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?)
-}
-
-fn wait(shell: Pid) -> io::Result<ShellStatus> {
+    let shell = start(command, output, PosixSpawnFlags::empty())?;
     loop {
         if let Some(outcome) = look(shell, None)? {
             return Ok(outcome);
@@ -161,10 +151,14 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Runs `exec_postrun`, if there is one. The job is over, so a failure is only reported.
+/// Runs `exec_postrun`, if there is one. The job is over, so a failure is only reported. It may clean up after a job that a signal ended;
+/// the next signal ends it too.
 pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
-    let (path, outcome) = save(context, "postrun", |file| run_apart(command, file.as_fd()));
+    let heeded = context.control.signals().min(1);
+    let (path, outcome) = save(context, "postrun", |file| {
+        run_unless(command, file.as_fd(), || context.control.signals() > heeded)
+    });
     let message = match outcome {
         Ok(ShellStatus::Exited(0)) => return,
         Ok(outcome) => format!("exec_postrun {outcome}; its output is in {path}"),
@@ -246,7 +240,7 @@ mod tests {
             let (group, shell) = text.trim().split_once('\n').unwrap();
             group == shell
         };
-        assert!(group_of(&run_apart) && group_of(&|command, output| run_unless(command, output, || false)));
+        assert!(group_of(&|command, output| run_unless(command, output, || false)));
         assert!(!group_of(&run), "a trigger belongs to the program");
     }
 

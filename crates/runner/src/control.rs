@@ -26,13 +26,17 @@ const STATES: [JobState; 11] = [
 const STOP: u8 = 1;
 /// The worker must send its figures so far.
 const FIGURES: u8 = 2;
+/// A signal asked for the end of the run.
+const SIGNAL: u8 = 4;
+/// Another one did.
+const SECOND_SIGNAL: u8 = 8;
 
 /// Shared part of one job.
 #[derive(Debug, Default)]
 pub struct JobControl {
     /// Number of the job, from 1.
     number: u32,
-    /// Requests of main to the worker: [`STOP`], [`FIGURES`]. One word, so that one load per I/O shows that there are none.
+    /// Requests of main to the worker: [`STOP`], [`FIGURES`], and the signals behind them. One word, so that one load per I/O shows that there are none.
     wanted: AtomicU8,
     state: AtomicU8,
     /// The job's verify state is in its file.
@@ -61,6 +65,19 @@ impl JobControl {
     /// Asks the job to end.
     pub fn request_stop(&self) {
         self.wanted.fetch_or(STOP, Relaxed);
+    }
+
+    /// Counts a signal, before it asks the job to end.
+    pub fn count_signal(&self) {
+        let before = self.wanted.fetch_or(SIGNAL, Relaxed);
+        if before & SIGNAL != 0 {
+            self.wanted.fetch_or(SECOND_SIGNAL, Relaxed);
+        }
+    }
+
+    /// How many signals asked for the end: none, one, or 2 for more. Who has seen the stop request that one led to sees that signal too.
+    pub fn signals(&self) -> u32 {
+        (self.wanted.load(Relaxed) & (SIGNAL | SECOND_SIGNAL)).count_ones()
     }
 
     /// True once the job must end.
@@ -139,6 +156,17 @@ mod tests {
         control.request_stop();
         control.request_figures();
         assert!(control.take_figures_request() && control.stop_requested() && control.wants_something());
+    }
+
+    #[test]
+    fn signals_are_counted_up_to_two_and_are_no_stop_request() {
+        let control = JobControl::default();
+        let counted = [0, 1, 2, 2].map(|want| {
+            let seen = control.signals();
+            control.count_signal();
+            seen == want
+        });
+        assert!(counted == [true; 4] && !control.stop_requested());
     }
 
     #[test]

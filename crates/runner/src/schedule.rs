@@ -563,6 +563,7 @@ impl<'a> Run<'a, '_> {
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
+        self.controls.iter().for_each(JobControl::count_signal);
         (0..self.jobs.len()).for_each(|index| self.end(index));
     }
 
