@@ -149,7 +149,7 @@ fn each_worker_locks_its_memory() {
     assert_eq!(locked(false, &["--lockmem=128k"]), all("128"));
     // The second job keeps its memory until the first has looked.
     let look = "--exec_prerun=grep VmLck /proc/$PPID/status; touch seen";
-    let wait = "--exec_prerun=until test -e seen; do sleep 0.01; done";
+    let wait = "--exec_prerun=for i in $(seq 6000); do test -e seen && exit; sleep 0.01; done; exit 1";
     let place = Place::new();
     let second = ["--name=b", "--ioengine=null", "--size=4k", "--lockmem=64k", wait];
     place.ferrio(&[&JOB[..], &["--lockmem=128k", look], &second].concat()).run().succeeded();

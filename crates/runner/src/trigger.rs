@@ -17,9 +17,9 @@ pub struct Trigger {
     pub file: Option<PathBuf>,
     /// The run ends this long after its first job could start.
     pub timeout: Option<Duration>,
-    /// Shell command that runs once all jobs have ended; its output goes to standard error,
+    /// Shell command that runs once all jobs have ended. Its output goes to standard error.
     pub command: Option<String>,
-    /// or to standard output.
+    /// The output of the command goes to standard output instead.
     pub writes_to_stdout: bool,
     /// A verify state is saved for every job, whatever it does, as fio does; else for those that ask for it.
     pub saves_all_states: bool,

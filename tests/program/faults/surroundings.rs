@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-use crate::support::{FERRIO, Place, Run, number};
+use crate::support::{FERRIO, Place, Run, number, until};
 
 /// What a program started in a thread may not do: set up an io_uring. `kernel.io_uring_disabled` fails the call in the same way, but
 /// holds for the whole machine.
@@ -91,10 +91,7 @@ fn a_report_waits_for_a_reader_that_does_not_read() {
     // The report is larger than this, so the program waits in a write.
     fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
     let waits_in = format!("/proc/{}/wchan", child.id());
-    while !fs::read_to_string(&waits_in).unwrap().contains("pipe_write") {
-        assert!(child.try_wait().unwrap().is_none(), "the program ended although nobody read its report");
-        thread::yield_now();
-    }
+    until("write that waits", || fs::read_to_string(&waits_in).unwrap().contains("pipe_write"));
     let mut text = String::new();
     pipe.read_to_string(&mut text).unwrap();
     assert!(child.wait().unwrap().success());
