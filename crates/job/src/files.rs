@@ -144,6 +144,8 @@ pub struct FileSpec {
     pub found: Option<u64>,
     /// True when layout must create or extend it.
     pub extend: bool,
+    /// It does not exist, and its name would be that of a device.
+    pub missing_device: bool,
 }
 
 impl FileSpec {
@@ -157,23 +159,12 @@ impl FileSpec {
 /// Extended attribute of files that layout made, of those that a job names.
 pub const LAID_OUT_ATTRIBUTE: &str = "user.ferrio.laid_out";
 
-/// Directories below `/dev` that are for files.
-const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
-
 impl FileSpec {
     /// The directory that the file is in, as the path has it.
     #[must_use]
     pub fn directory(&self) -> &Path {
         let parent = self.path.parent().unwrap_or(&self.path);
         if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
-    }
-
-    /// True for a file that does not exist and whose name would be that of a device.
-    #[must_use]
-    pub fn is_missing_device(&self) -> bool {
-        let is_below = |directory: &str| self.path.starts_with(directory);
-        let among_devices = is_below("/dev") && !FILES_IN_DEV.into_iter().any(is_below);
-        self.kind == FileKind::Regular && self.found.is_none() && among_devices
     }
 }
 

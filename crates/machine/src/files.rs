@@ -105,6 +105,26 @@ pub fn has_attribute(path: &Path, name: &str) -> bool {
     rustix::fs::getxattr(path, name, &mut nothing).is_ok()
 }
 
+/// Directories below `/dev` that are for files.
+const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
+
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+/// True if a file created at this path would be among devices: in `/dev`, and not in one of the directories for files there.
+#[must_use]
+pub fn is_among_devices(path: &Path) -> bool {
+    let mut path = path.to_owned();
+    // A link that leads nowhere decides where the file is created.
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
+    }
+    existing_parent(&path).is_some_and(|directory| {
+        directory.starts_with("/dev") && !FILES_IN_DEV.iter().any(|files| directory.starts_with(files))
+    })
+}
+
 /// The nearest existing directory above a path, resolved.
 pub(crate) fn existing_parent(path: &Path) -> Option<PathBuf> {
     here_and_above(path).skip(1).find_map(|parent| fs::canonicalize(parent).ok())

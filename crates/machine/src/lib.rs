@@ -27,7 +27,7 @@ pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
-pub use files::{DirectIo, FileAccess, block_device_bytes, has_attribute, holds_data};
+pub use files::{DirectIo, FileAccess, block_device_bytes, has_attribute, holds_data, is_among_devices};
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
 };

@@ -175,6 +175,7 @@ impl Groups {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
+        protection::find_missing_devices(&mut spec.files);
         if self.character == Character::Ferrio {
             let changed =
                 |file: &FileSpec| self.laid_out.1.get(&file.path).is_some_and(|size| *size != file.found);
@@ -214,7 +215,13 @@ impl Groups {
                 real_size: end.max(found.size.unwrap_or(0)),
                 found: found.size,
                 extend: false,
+                missing_device: false,
             });
+        }
+        protection::find_missing_devices(&mut spec.files);
+        if self.character == Character::Ferrio {
+            // A replay lays nothing out.
+            protection::check(job, spec, &|_| false, findings);
         }
         spec.limits.size = bytes;
         spec.limits.io_size = None;

@@ -4,22 +4,42 @@
 //! Jobs that write are not refused: they change the files that they name anyway. Files with generated names belong to the program. So do
 //! named files that an earlier layout made; it marks them with an extended attribute if the file system supports that.
 
-use ferrio_job::{Diagnostic, FileSpec, FileType, JobSpec, LAID_OUT_ATTRIBUTE, layout_of};
+use std::path::PathBuf;
+
+use ferrio_job::{Diagnostic, FileKind, FileSpec, FileType, JobSpec, LAID_OUT_ATTRIBUTE, layout_of};
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{has_attribute, holds_data};
+use ferrio_machine::{has_attribute, holds_data, is_among_devices};
 
 use crate::as_written::{chooses, name, place};
 use crate::findings::Findings;
+
+/// Marks the files that do not exist and whose names would be those of devices.
+pub(crate) fn find_missing_devices(files: &mut [FileSpec]) {
+    // There may be a hundred thousand files, mostly in one directory.
+    let mut last: Option<(PathBuf, bool)> = None;
+    for file in files.iter_mut().filter(|file| file.kind == FileKind::Regular && file.found.is_none()) {
+        let directory = file.directory();
+        file.missing_device = match &last {
+            _ if file.path.is_symlink() => is_among_devices(&file.path),
+            Some((same, answer)) if same == directory => *answer,
+            _ => last.insert((directory.to_owned(), is_among_devices(&file.path))).1,
+        };
+    }
+}
 
 /// Refuses the job if it endangers files. `changed` says which of them an earlier job of the run lays out.
 pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bool, findings: &mut Findings) {
     let layout = layout_of(spec);
     if !chooses(job, Opt::Filetype, FileType::File)
-        && let Some(file) = spec.files.iter().find(|file| file.is_missing_device())
+        && let Some(file) = spec.files.iter().find(|file| file.missing_device)
     {
         let path = file.path.display();
+        let named_by: &[Opt] = match spec.replay {
+            Some(_) => &[Opt::ReplayRedirect, Opt::ReadIolog],
+            None => &[Opt::Filename, Opt::Directory],
+        };
         let message = format!("{path} does not exist, and the job would create a regular file there");
-        let problem = Diagnostic::error(message, place(job, &[Opt::Filename, Opt::Directory]));
+        let problem = Diagnostic::error(message, place(job, named_by));
         let help = "correct the name of the device, or set filetype=file to create a file in /dev";
         findings.refuse(problem.code("missing-device").help(help).job(name(job)));
     }
@@ -51,6 +71,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
     use std::path::Path;
 
     use ferrio_job::Character;
@@ -152,5 +173,44 @@ mod tests {
             assert!(refusals(&format!("{text}filetype=file\n")).is_empty());
         }
         assert!(refusals("[a]\nfilename=/dev/shm/ferrio-no-such-file\nsize=4k\n").is_empty());
+    }
+
+    #[test]
+    fn what_counts_is_the_directory_that_a_name_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (here, out_of_dev) = (dir.path(), format!("/dev/..{}/f", dir.path().display()));
+        assert_eq!(refusals(&job(Path::new(&out_of_dev), "")), Vec::<String>::new());
+        symlink("/dev", here.join("devices")).unwrap();
+        symlink("devices/nvme0n9", here.join("disk")).unwrap();
+        symlink("elsewhere", here.join("link")).unwrap();
+        let refused = |name: &str| {
+            let path = here.join(name);
+            let want =
+                format!("{} does not exist, and the job would create a regular file there", path.display());
+            let told = refusals(&job(&path, ""));
+            assert!(told.is_empty() || told == [want], "{told:?}");
+            !told.is_empty()
+        };
+        assert!(refused("devices/nvme0n9") && refused("devices/no/nvme0n9") && refused("disk"));
+        assert!(!refused("f") && !refused("link") && !refused("devices/shm/ferrio-no-such-file"));
+        // A link among other files of its directory.
+        let several = ["f", "disk", "g"].map(|name| here.join(name).display().to_string()).join(":");
+        assert_eq!(refusals(&job(Path::new(&several), "")).len(), 1);
+    }
+
+    #[test]
+    fn a_replay_creates_no_file_among_devices() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let text =
+            "fio version 3 iolog\n1 /dev/nvme0n9 add\n2 /dev/nvme0n9 open\n3 /dev/nvme0n9 write 0 4096\n";
+        fs::write(&log, text).unwrap();
+        let replay = |more: &str| refusals(&format!("[a]\nread_iolog={}\n{more}", log.display()));
+        let want = "/dev/nvme0n9 does not exist, and the job would create a regular file there";
+        assert_eq!(replay(""), [want]);
+        for allowed in [format!("replay_redirect={}/f\n", dir.path().display()), "filetype=file\n".to_owned()]
+        {
+            assert_eq!(replay(&allowed), Vec::<String>::new(), "{allowed}");
+        }
     }
 }

@@ -238,6 +238,7 @@ fn region(
         real_size: if kind == FileKind::Block { real } else { end.max(real) },
         found: file.found.size,
         extend,
+        missing_device: false,
     })
 }
 

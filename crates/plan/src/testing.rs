@@ -46,7 +46,16 @@ pub fn null_job(name: &str, size: u64) -> JobSpec {
 #[must_use]
 pub fn file(path: impl Into<PathBuf>, kind: FileKind, size: u64) -> FileSpec {
     let extend = kind == FileKind::Regular;
-    FileSpec { path: path.into(), kind, offset: 0, size, real_size: size, found: None, extend }
+    FileSpec {
+        path: path.into(),
+        kind,
+        offset: 0,
+        size,
+        real_size: size,
+        found: None,
+        extend,
+        missing_device: false,
+    }
 }
 
 /// A plan of these jobs, all of which can run. A job begins a section unless it is a clone.

@@ -117,7 +117,7 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
         .and_then(|place| place.file_system.as_deref())
         .unwrap_or("a memory device");
     let tmpfs_direct = spec.direct && kind == "tmpfs";
-    (spec.works() && is_stored(file) && !tmpfs_direct && !file.is_missing_device()).then(|| {
+    (spec.works() && is_stored(file) && !tmpfs_direct && !file.missing_device).then(|| {
         let message = format!("{} is on {kind}: the job measures memory", file.path.display());
         Observation::new(message, "use a file on a disk to measure a disk", &[Opt::Filename, Opt::Directory])
     })

@@ -70,7 +70,7 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
 
 /// The device does not exist: a run would create a regular file of that name, in memory.
 fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let (_, file) = section.files().find(|(_, file)| file.is_missing_device())?;
+    let (_, file) = section.files().find(|(_, file)| file.missing_device)?;
     let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
     Some(Observation::new(message, "correct the name of the device", &[Opt::Filename]))
 }

@@ -91,9 +91,7 @@ fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) 
         let mut numbers: HashMap<&std::path::Path, u64> = HashMap::new();
         // A job that waits for another does not run beside it.
         for section in phase.iter().filter(|section| section.waits_for.is_none()) {
-            for (spec, file) in
-                section.files().filter(|(_, file)| is_stored(file) && !file.is_missing_device())
-            {
+            for (spec, file) in section.files().filter(|(_, file)| is_stored(file) && !file.missing_device) {
                 let next = numbers.len() as u64;
                 let number = *numbers.entry(&file.path).or_insert(next);
                 let identity = run.facts.files.get(&file.path).and_then(|facts| facts.identity);

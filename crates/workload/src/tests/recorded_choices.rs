@@ -28,6 +28,7 @@ fn run_files(spec: &JobSpec, files: u64) -> String {
         real_size: region.real_size,
         found: None,
         extend: false,
+        missing_device: false,
     };
     spec.files = regions.iter().enumerate().map(file).collect();
     let mut workload = Workload::new(&spec, &regions, [0; 24]).unwrap();

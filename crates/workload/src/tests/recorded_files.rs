@@ -18,6 +18,7 @@ fn files(rw: ReadWrite, kib: u64, count: u64, service: FileService) -> JobSpec {
         real_size: spec.limits.size / count,
         found: None,
         extend: false,
+        missing_device: false,
     };
     spec.files = (0..count).map(name).collect();
     spec
