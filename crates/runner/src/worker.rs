@@ -208,6 +208,9 @@ fn pre_read(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// Runs pass after pass until the job is done, stopped, out of time or broken.
+///
+/// A function of its own: together with its caller, the loop would have fewer registers (20 instructions more per I/O).
+#[inline(never)]
 fn passes<E: Engine>(io_loop: &mut IoLoop<'_, E>, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
     io_loop.start();
     loop {
