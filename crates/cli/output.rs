@@ -179,10 +179,7 @@ impl Output {
     fn show_kept(&mut self, confirmed: &[Warning]) {
         let mut shown: Vec<String> = Vec::new();
         for (diagnostic, text) in self.kept.take().unwrap_or_default() {
-            let is_confirmed = confirmed.iter().any(|warning| {
-                warning.code == diagnostic.code
-                    && diagnostic.jobs.iter().all(|job| warning.jobs.contains(job))
-            });
+            let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
             if !is_confirmed && !shown.contains(&text) {
                 self.messages.write(&text);
                 shown.push(text);
@@ -229,7 +226,10 @@ impl Output {
         match event {
             Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
             Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Diagnostic(diagnostic) => self.message(diagnostic),
+            Event::Diagnostic(diagnostic) => {
+                self.options.add_run_note(diagnostic);
+                self.message(diagnostic);
+            }
             // Without an error number there is only a message, which came as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
             // A job that could not be set up has no worker.
@@ -265,7 +265,7 @@ impl Output {
         }
     }
 
-    /// Removes the live line and flushes the report.
+    /// Removes the live line, flushes the report and prints warnings that no report came before.
     ///
     /// # Errors
     /// The first error of any write to the report.
@@ -273,6 +273,7 @@ impl Output {
         self.clear_live_line();
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);
+        self.show_kept(&[]);
         match self.error {
             Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),

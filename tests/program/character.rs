@@ -90,6 +90,32 @@ fn as_fio_a_document_without_warnings_has_the_keys_of_fio_alone() {
     assert_eq!(last_key("ferrio", "--output-format=json"), "ferrio");
 }
 
+#[test]
+fn notes_that_fio_does_not_have_are_in_the_document() {
+    // fio has nothing to say about gtod_cpu.
+    let words = ["--name=a", "--ioengine=null", "--size=64k", "--gtod_cpu=0", "--output-format=json"];
+    let run = called("fio", None, &words).succeeded();
+    let report = run.json();
+    let note = &report["ferrio"]["notes"][0];
+    assert_eq!((run.stderr.as_str(), &note["code"]), ("", &"clock-needs-no-cpu".into()));
+    assert!(note["message"].as_str().unwrap().starts_with("gtod_cpu=0 has no effect"), "{note}");
+    assert_eq!(note["jobs"], serde_json::json!(["a"]));
+    assert_eq!(report["ferrio"]["warnings"], serde_json::json!([]));
+    // The run notes what the plan cannot know.
+    let words = ["--name=a", "--filename=f", "--size=64k", "--readonly", "--output-format=json"];
+    let run = called("fio", None, &words);
+    let notes = run.json()["ferrio"]["notes"].clone();
+    assert!(notes.as_array().unwrap().iter().any(|note| note["code"] == "file-not-extended"), "{notes}");
+}
+
+#[test]
+fn as_ferrio_warnings_are_printed_even_if_there_is_no_report() {
+    let run = called("ferrio", None, &[&NOTED[..], &["--merge-blktrace-only"]].concat()).succeeded();
+    for warning in ["blockalign= turns off", "`verifysort` is deprecated"] {
+        assert_eq!(run.stderr.matches(warning).count(), 1, "{warning}: {}", run.stderr);
+    }
+}
+
 /// A job that fails with its first write.
 const FULL: [&str; 4] = ["--name=a", "--filename=/dev/full", "--size=64k", "--rw=write"];
 

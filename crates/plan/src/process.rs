@@ -453,6 +453,8 @@ mod tests {
         let plan = plan_of(&null("gtod_cpu=1\n")).unwrap();
         assert!(plan.jobs[0].spec.cpus_allowed.is_empty());
         assert_eq!(plan.diagnostics[0].code, "clock-needs-no-cpu");
+        let message = &plan.diagnostics[0].message;
+        assert!(message.starts_with("gtod_cpu=1 has no effect: ") && !message.contains("  "), "{message}");
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl RunReport {
             cpu: options.cpu,
             entries: &jobs,
         });
-        let is_shown = options.always_has_own_object() || !ferrio.warnings.is_empty();
+        ferrio.notes = ferrio::notes(plan, options, &ferrio.warnings);
+        let has_messages = !ferrio.warnings.is_empty() || !ferrio.notes.is_empty();
+        let is_shown = options.always_has_own_object() || has_messages;
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),

@@ -58,7 +58,7 @@ pub struct RunReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
     /// Figures that fio does not report, described in docs/json.md; always the last key. Documents of fio lack it, and so do those of
-    /// format `json` that ferrio writes when it is called `fio`, unless there are warnings.
+    /// format `json` that ferrio writes when it is called `fio`, unless there are warnings or notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub ferrio: Option<FerrioReport>,

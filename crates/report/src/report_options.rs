@@ -1,6 +1,6 @@
 //! What a report is made from besides plan and result.
 
-use ferrio_job::Character;
+use ferrio_job::{Character, Diagnostic, Severity};
 use ferrio_machine::CpuUse;
 use ferrio_stats::Buckets;
 use jiff::Zoned;
@@ -8,6 +8,9 @@ use jiff::Zoned;
 use crate::environment::RunEnvironment;
 use crate::format::{Format, Formats};
 use crate::terse::TerseVersion;
+
+/// Notes of the run that a report has at most.
+const MOST_RUN_NOTES: usize = 1000;
 
 /// What a report is made from besides plan and result.
 #[derive(Clone, Debug)]
@@ -20,7 +23,7 @@ pub struct ReportOptions {
     pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
-    /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or the format lists everything.
+    /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or notes, or the format lists everything.
     pub character: Character,
     /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
@@ -30,6 +33,8 @@ pub struct ReportOptions {
     pub environment: RunEnvironment,
     /// CPU time during the run.
     pub cpu: CpuUse,
+    /// What the run noted so far.
+    pub run_notes: Vec<Diagnostic>,
 }
 
 impl ReportOptions {
@@ -46,6 +51,7 @@ impl ReportOptions {
             time: Zoned::now(),
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),
+            run_notes: Vec::new(),
         }
     }
 
@@ -55,11 +61,19 @@ impl ReportOptions {
         if self.fio_bins || self.formats.has(Format::JsonPlus) { Buckets::Fio } else { Buckets::Hdr }
     }
 
-    /// True if a JSON document has the object `ferrio` even without warnings.
+    /// True if a JSON document has the object `ferrio` even without warnings and notes.
     pub(crate) fn always_has_own_object(&self) -> bool {
         self.character == Character::Ferrio
             || !self.formats.has(Format::Json)
             || self.formats.has(Format::JsonPlus)
+    }
+
+    /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first [`MOST_RUN_NOTES`] are kept.
+    pub fn add_run_note(&mut self, note: &Diagnostic) {
+        let has_room = self.run_notes.len() < MOST_RUN_NOTES;
+        if has_room && note.severity != Severity::Error && !self.run_notes.contains(note) {
+            self.run_notes.push(note.clone());
+        }
     }
 
     /// The same for a report made now.

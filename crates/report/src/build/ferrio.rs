@@ -1,17 +1,17 @@
-//! From plan, result and environment to the `ferrio` object, without its warnings.
+//! From plan, result and environment to the `ferrio` object, without its warnings about figures.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ferrio_job::Plan;
+use ferrio_job::{Plan, Severity};
 use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
 use crate::messages::job_names;
 use crate::model::{
-    ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport,
-    ResponseReport, RunEnd, RunFacts, TargetPlace,
+    ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, Note,
+    ResponseReport, RunEnd, RunFacts, TargetPlace, Warning,
 };
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
@@ -43,7 +43,30 @@ pub(super) fn ferrio_report(
         run: run(result, options),
         response_ns: jobs.iter().filter_map(response).collect(),
         warnings: Vec::new(),
+        notes: Vec::new(),
     }
+}
+
+/// The plan's notes and warnings and those of the run, each once, without those that are among `warnings`.
+pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for diagnostic in plan.diagnostics.iter().chain(&options.run_notes) {
+        let is_told = warnings.iter().any(|warning| warning.confirms(diagnostic));
+        if is_told || diagnostic.severity == Severity::Error {
+            continue;
+        }
+        let note = Note {
+            code: diagnostic.code.into(),
+            jobs: diagnostic.jobs.clone(),
+            // Leading spaces only align the line with other messages.
+            message: diagnostic.message.trim().to_owned(),
+            help: diagnostic.help.clone(),
+        };
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// Documents have six decimals, and a bound must not be rounded down.

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use ferrio_job::Diagnostic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,8 @@ pub struct FerrioReport {
     pub response_ns: Vec<ResponseReport>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
+    /// What the plan and the run noted, which figures need not confirm.
+    pub notes: Vec<Note>,
 }
 
 /// The machine.
@@ -244,4 +247,29 @@ pub struct Warning {
     pub message: String,
     /// What to do about it.
     pub help: String,
+}
+
+impl Warning {
+    /// True if the figures show what the diagnostic foretold.
+    #[must_use]
+    pub fn confirms(&self, diagnostic: &Diagnostic) -> bool {
+        self.code == diagnostic.code && diagnostic.jobs.iter().all(|job| self.jobs.contains(job))
+    }
+}
+
+/// A note or warning from before or during the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Note {
+    /// Stable name, one of docs/messages.md.
+    #[schemars(regex(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"))]
+    pub code: Cow<'static, str>,
+    /// Names of the jobs concerned, each once; empty if the note is about the whole run.
+    #[schemars(extend("uniqueItems" = true))]
+    pub jobs: Vec<String>,
+    /// What there is to know.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
 }
