@@ -52,17 +52,17 @@ fn a_job_that_writes_is_not_asked() {
     place.ferrio(&["--name=a", "--rw=write", "--filename=data", "--size=64k"]).run().succeeded();
 }
 
+/// A job on a file of this size, with more options in one text.
+fn sized<'a>(size: &'a str, more: &'a str) -> Vec<&'a str> {
+    ["--name=a", "--filename=laid:out", size].into_iter().chain(more.split_whitespace()).collect()
+}
+
 #[test]
 fn the_same_job_may_run_again_with_a_larger_size() {
-    for first in ["--rw=read", "--rw=write", "--rw=randrw", "--as=fio --rw=read", "--rw=read --create_only=1"]
-    {
+    for first in ["--rw=read", "--rw=read --create_only=1", "--rw=write --create_only=1"] {
         let place = Place::new();
-        let words = |size: &'static str, more: &'static str| {
-            let own = ["--name=a", "--filename=laid:out", size].into_iter();
-            own.chain(more.split_whitespace()).collect::<Vec<_>>()
-        };
-        place.ferrio(&words("--size=64k", first)).run().succeeded();
-        let again = place.ferrio(&words("--size=256k", "--rw=read")).run();
+        place.ferrio(&sized("--size=64k", first)).run().succeeded();
+        let again = place.ferrio(&sized("--size=256k", "--rw=read")).run();
         if keeps_attributes(&place.work()) {
             again.succeeded();
             assert_eq!(place.files(), [("laid".to_owned(), 131_072), ("out".to_owned(), 131_072)], "{first}");
@@ -70,6 +70,47 @@ fn the_same_job_may_run_again_with_a_larger_size() {
             again.ended_with(1);
         }
     }
+}
+
+#[test]
+fn a_file_that_was_written_to_after_its_layout_is_not_replaced() {
+    let refused = |place: &Place| {
+        let run = place.ferrio(&sized("--size=256k", "--rw=read")).run().ended_with(1);
+        assert!(run.stderr.contains("before it reads it"), "{}", run.stderr);
+    };
+    // The user's own data, in the file as it was: one longer, one with the same size.
+    for data in [vec![7; 40_000], vec![7; 32_768]] {
+        let place = Place::new();
+        place.ferrio(&sized("--size=64k", "--rw=read")).run().succeeded();
+        let path = place.work().join("laid");
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, &data).unwrap();
+        assert_ne!(fs::metadata(&path).unwrap().modified().unwrap(), modified);
+        refused(&place);
+        assert!(fs::read(&path).unwrap() == data);
+    }
+    // What a job wrote is in doubt.
+    for first in ["--rw=write", "--rw=randrw"] {
+        let place = Place::new();
+        place.ferrio(&sized("--size=64k", first)).run().succeeded();
+        refused(&place);
+    }
+}
+
+#[test]
+fn fio_leaves_nothing_beside_the_data() {
+    let attributes = |words: &str| {
+        let place = Place::new();
+        place.ferrio(&sized("--size=64k", words)).run().succeeded();
+        let mut names = [0; 256];
+        rustix::fs::listxattr(place.work().join("laid"), &mut names[..]).map_or(0, |length| {
+            let names = names[..length].split(|&byte| byte == 0);
+            names.filter(|name| name.starts_with(b"user.")).count()
+        })
+    };
+    assert_eq!(attributes("--as=fio --rw=read"), 0);
+    let place = Place::new();
+    assert_eq!(attributes("--rw=read"), usize::from(keeps_attributes(&place.work())));
 }
 
 /// Whether files there can have extended attributes of users.

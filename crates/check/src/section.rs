@@ -78,7 +78,8 @@ pub(crate) trait JobWork {
 
 impl JobWork for JobSpec {
     fn does(&self, direction: Direction) -> bool {
-        self.works() && self.rw.does(direction)
+        let writes = direction == Direction::Write;
+        self.works() && if writes { self.writes_data() } else { self.rw.does(direction) }
     }
 
     fn works(&self) -> bool {

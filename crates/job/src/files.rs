@@ -156,9 +156,6 @@ impl FileSpec {
     }
 }
 
-/// Extended attribute of files that layout made, of those that a job names.
-pub const LAID_OUT_ATTRIBUTE: &str = "user.ferrio.laid_out";
-
 impl FileSpec {
     /// The directory that the file is in, as the path has it.
     #[must_use]
@@ -187,9 +184,7 @@ pub struct Layout {
 #[must_use]
 pub fn layout_of(spec: &JobSpec) -> Layout {
     // What is to be verified is never replaced.
-    let changes = !spec.only_verifies();
-    let (reads, writes) =
-        (changes && spec.rw.does(Direction::Read), changes && spec.rw.does(Direction::Write));
+    let (reads, writes) = (!spec.only_verifies() && spec.rw.does(Direction::Read), spec.writes_data());
     Layout {
         happens: !spec.create_on_open && !spec.engine.is_diskless(),
         fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),

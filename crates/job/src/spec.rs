@@ -132,6 +132,8 @@ pub struct JobSpec {
     pub allow_layout_overwrite: bool,
     /// The files were named or found, not made up from a format.
     pub files_are_named: bool,
+    /// Layout marks the files that it made, so that a later run may replace them.
+    pub marks_layout: bool,
     /// Missing files may be created, by layout or when they are opened.
     pub allow_file_create: bool,
     /// `pre_read`: the files are read into the page cache before the clock starts.

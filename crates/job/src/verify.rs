@@ -77,6 +77,12 @@ impl JobSpec {
         self.verify.as_ref().is_some_and(|verify| verify.only) && self.rw.does(Direction::Write)
     }
 
+    /// True for a job that writes data: its kind says so, and it does not only verify.
+    #[must_use]
+    pub fn writes_data(&self) -> bool {
+        self.rw.does(Direction::Write) && !self.only_verifies()
+    }
+
     /// True when the seed in the header of a block that is read back must be the one that was drawn for it.
     #[must_use]
     pub fn checks_header_seed(&self, verify: &Verify) -> bool {

@@ -97,14 +97,6 @@ pub fn holds_data(path: &Path) -> bool {
     !matches!(first, Ok(Err(rustix::io::Errno::NXIO)))
 }
 
-/// True for a file that has this extended attribute.
-#[must_use]
-pub fn has_attribute(path: &Path, name: &str) -> bool {
-    let mut nothing: [u8; 0] = [];
-    // Without room for the value, the kernel answers with its length.
-    rustix::fs::getxattr(path, name, &mut nothing).is_ok()
-}
-
 /// Directories below `/dev` that are for files.
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
 

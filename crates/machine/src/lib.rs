@@ -9,6 +9,7 @@
 //! - Control groups: [`IoCgroups`].
 //! - The terminal: [`terminal_columns`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
+//! - What layout leaves on files: [`mark_laid_out`].
 #![forbid(unsafe_code)]
 
 mod cgroups;
@@ -18,6 +19,7 @@ mod devices;
 mod disks;
 mod files;
 mod host;
+mod layout_mark;
 mod mounts;
 mod places;
 mod terminal;
@@ -27,10 +29,11 @@ pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
-pub use files::{DirectIo, FileAccess, block_device_bytes, has_attribute, holds_data, is_among_devices};
+pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices};
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
 };
+pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use terminal::terminal_columns;

@@ -81,6 +81,8 @@ impl Groups {
             spec.clone = clone;
             spec.clones = clones;
             spec.files_are_named = file_names.are_named();
+            // fio leaves nothing beside the data, and asks nobody before it replaces a file.
+            spec.marks_layout = spec.files_are_named && self.character == Character::Ferrio;
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
             spec.group = self.group;

@@ -2,13 +2,14 @@
 //! data, and a job that would create a regular file in `/dev` in place of a misspelled device. fio does both.
 //!
 //! Jobs that write are not refused: they change the files that they name anyway. Files with generated names belong to the program. So do
-//! named files that an earlier layout made; it marks them with an extended attribute if the file system supports that.
+//! named files that an earlier layout made and nobody has written to since: layout marks them with an extended attribute if the file system
+//! supports that.
 
 use std::path::PathBuf;
 
-use ferrio_job::{Diagnostic, FileKind, FileSpec, FileType, JobSpec, LAID_OUT_ATTRIBUTE, layout_of};
+use ferrio_job::{Diagnostic, FileKind, FileSpec, FileType, JobSpec, layout_of};
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{has_attribute, holds_data, is_among_devices};
+use ferrio_machine::{holds_data, is_among_devices, is_as_laid_out};
 
 use crate::as_written::{chooses, name, place};
 use crate::findings::Findings;
@@ -44,10 +45,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
         findings.refuse(problem.code("missing-device").help(help).job(name(job)));
     }
     let is_lost = |file: &&FileSpec| {
-        layout.endangers(file)
-            && !changed(file)
-            && !has_attribute(&file.path, LAID_OUT_ATTRIBUTE)
-            && holds_data(&file.path)
+        layout.endangers(file) && !changed(file) && !is_as_laid_out(&file.path) && holds_data(&file.path)
     };
     let mut lost = spec.files.iter().filter(|_| spec.files_are_named).filter(is_lost);
     let Some(first) = lost.next() else { return };

@@ -9,10 +9,8 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{
-    Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, LAID_OUT_ATTRIBUTE, Layout, layout_of,
-    reason,
-};
+use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, layout_of, reason};
+use ferrio_machine::mark_laid_out;
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -109,6 +107,8 @@ fn extend(
     } else if replaces && kept == 0 {
         created |= old.remove(&file.path)?;
     }
+    // Nothing of an older file is left in it, so that a later run with a larger size may replace it.
+    let is_new = kept == 0 && (fills || created);
     let out = OpenOptions::new()
         .write(true)
         .create(spec.allow_file_create)
@@ -116,9 +116,12 @@ fn extend(
         .mode(0o644)
         .open(&file.path)
         .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
-    if spec.files_are_named && kept == 0 && (replaces || file.found.is_none()) {
-        mark(&out);
-    }
+    let mark = || {
+        if spec.marks_layout && is_new {
+            // Not every file system has extended attributes; where there are none, that run asks for permission.
+            let _ = mark_laid_out(&out);
+        }
+    };
     if !spec.fill_device {
         reserve(spec, &out, wanted, note)?;
     }
@@ -133,6 +136,7 @@ fn extend(
             Err(error) => {
                 // The file has its full size already: without this, the next run would take it for laid out.
                 let _ = cut(&out);
+                mark();
                 return Err(write_failure(&error));
             }
         }
@@ -144,18 +148,13 @@ fn extend(
             })?;
         }
     }
+    mark();
     // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
     if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
         let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     Ok(LaidOut::Complete)
-}
-
-/// Makes the file known as one that layout made, so that a later run with a larger size may replace it. Not every file system has
-/// extended attributes; where there are none, that run asks for permission.
-fn mark(out: &File) {
-    let _ = rustix::fs::fsetxattr(out, LAID_OUT_ATTRIBUTE, b"1", rustix::fs::XattrFlags::empty());
 }
 
 /// Ends a file where the writing ended.

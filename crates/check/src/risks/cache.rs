@@ -218,6 +218,7 @@ mod tests {
         }
         assert!(!has("rw=write\nsize=9g\n") && !has("") && !has("rw=write\nioengine=null\n"));
         assert!(!has("rw=write\ncreate_only=1\n"));
+        assert!(has("rw=write\nverify=crc32c\n") && !has("rw=write\nverify=crc32c\nverify_only\n"));
     }
 
     #[test]

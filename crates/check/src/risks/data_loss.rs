@@ -188,6 +188,9 @@ mod tests {
         let want = "writes to the device d (Fast 9000, 1MiB)".to_owned();
         assert_eq!(on_device(&format!("{job}rw=randrw\n"), &[]), [("write-to-device", want)]);
         let want = "trims the device d (Fast 9000, 1MiB), which holds swap in use, partition d1".to_owned();
+        let verify = format!("{job}rw=write\nverify=crc32c\n");
+        assert_eq!(on_device(&verify, &[]).len(), 1);
+        assert_eq!(on_device(&format!("{verify}verify_only\n"), &[]), [], "nothing is written");
         let held = [DeviceUse::Swap, DeviceUse::Partition { name: "d1".to_owned(), holds: Vec::new() }];
         assert_eq!(on_device(&format!("{job}rw=trim\n"), &held), [("write-to-used-device", want)]);
     }

@@ -352,6 +352,21 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_only_verifies_leaves_no_writes_in_memory() {
+        let verifying = |spec: &mut JobSpec| {
+            writing(spec);
+            spec.verify = ferrio_plan::testing::spec_of(
+                "[a]\nsize=4k\nrw=write\nioengine=null\nverify=crc32c\nverify_only\n",
+            )
+            .verify;
+            assert!(spec.only_verifies());
+        };
+        let run = || TestRun::new().on_disk("a", moving(0, 64 * MIB), verifying);
+        assert!(run().warnings("buffered-writes").is_empty());
+        assert!(run().disk(disk(0, MIB)).warnings("buffered-writes").is_empty());
+    }
+
+    #[test]
     fn where_no_disk_is_watched_reading_again_and_again_has_a_warning() {
         let case = |moved| {
             let small = |spec: &mut JobSpec| {

@@ -98,8 +98,11 @@ pub(super) struct DiskUser<'a> {
 }
 
 impl DiskUser<'_> {
-    /// Bytes that the job moved.
+    /// Bytes that the job moved. The writes that a job leaves out because it only verifies are counted, but move nothing.
     pub(super) fn bytes(&self, direction: Direction) -> u64 {
+        if direction == Direction::Write && self.spec.only_verifies() {
+            return 0;
+        }
         self.result.stats.directions[direction as usize].bytes
     }
 
