@@ -243,7 +243,6 @@ impl ProgramSettings {
         PlanOptions {
             readonly: self.readonly,
             warnings_fatal: self.warnings_fatal,
-            saves_verify_state: self.character == Character::Fio,
             character: self.character,
         }
     }

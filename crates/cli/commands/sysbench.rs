@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::Sources;
+use ferrio_jobfile::{Opt, Sources, check_value};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -93,9 +93,14 @@ pub fn is_meant(words: &[OsString]) -> bool {
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let words: Vec<String> =
         invocation.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let (advice, job) = Command { words: &words }.answer();
-    let error = Diagnostic::error("ferrio does not run the tests of sysbench yet", Origin::Builtin);
-    invocation.messages.show(&[error.code("sysbench-command").help(advice)], &Sources::default());
+    let (error, job) = match (Command { words: &words }).answer() {
+        Ok((advice, job)) => {
+            let error = Diagnostic::error("ferrio does not run the tests of sysbench yet", Origin::Builtin);
+            (error.code("sysbench-command").help(advice), job)
+        }
+        Err(invalid) => (invalid, None),
+    };
+    invocation.messages.show(&[error], &Sources::default());
     print(|out| out.write_all(job.unwrap_or_default().as_bytes()).map(|()| false))
 }
 
@@ -105,19 +110,50 @@ struct Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// The last value of the first of these options that is given.
-    fn value(&self, names: &[&str]) -> Option<&'a str> {
+    /// The first of these options that is given, and its last value.
+    fn given<'n>(&self, names: &[&'n str]) -> Option<(&'n str, &'a str)> {
         let of = |wanted: &str| {
             let given = self.words.iter().rev().filter_map(|word| word.strip_prefix("--"));
             let mut pairs = given.map(|body| body.split_once('=').unwrap_or((body, "on")));
             pairs.find(|(name, _)| name.replace('_', "-") == wanted).map(|(_, value)| value)
         };
-        names.iter().find_map(|name| of(name))
+        names.iter().find_map(|name| Some((*name, of(name)?)))
     }
 
-    /// A number above 0.
-    fn count(&self, names: &[&str]) -> Option<u64> {
-        self.value(names)?.parse().ok().filter(|&count| count > 0)
+    /// The last value of the first of these options that is given.
+    fn value(&self, names: &[&str]) -> Option<&'a str> {
+        self.given(names).map(|(_, value)| value)
+    }
+
+    /// A number; without the option, or with 0, there is none.
+    fn count(&self, names: &[&str]) -> Result<Option<u64>, Diagnostic> {
+        let Some((name, text)) = self.given(names) else { return Ok(None) };
+        match text.parse() {
+            Ok(count) => Ok(Some(count).filter(|&count| count > 0)),
+            Err(_) => Err(invalid(name, text, "a whole number from 0 is expected")),
+        }
+    }
+
+    /// The value of an option that becomes that of an option of the job.
+    fn checked(&self, names: &[&str], default: &'a str, opt: Opt) -> Result<&'a str, Diagnostic> {
+        let Some((name, text)) = self.given(names) else { return Ok(default) };
+        match check_value(opt, text) {
+            Ok(()) => Ok(text),
+            Err((why, help)) => {
+                let error = invalid(name, text, &why);
+                Err(if let Some(help) = help { error.help(help) } else { error })
+            }
+        }
+    }
+
+    /// The share of reads in percent, of a ratio of reads to writes.
+    fn read_share(&self) -> Result<f64, Diagnostic> {
+        const RATIO: &str = "file-rw-ratio";
+        let text = self.value(&[RATIO]).unwrap_or("1.5");
+        match text.parse::<f64>() {
+            Ok(ratio) if ratio.is_finite() && ratio >= 0.0 => Ok(100.0 * (ratio / (1.0 + ratio))),
+            _ => Err(invalid(RATIO, text, "a finite number from 0 is expected, such as 1.5")),
+        }
     }
 
     fn switch(&self, name: &str, default: bool) -> bool {
@@ -130,50 +166,56 @@ impl<'a> Command<'a> {
     }
 
     /// What to do instead, and the job of a test that can be one.
-    fn answer(&self) -> (&'static str, Option<String>) {
+    ///
+    /// # Errors
+    /// A value of an option cannot be that of a job.
+    fn answer(&self) -> Result<(&'static str, Option<String>), Diagnostic> {
         const TABLE: &str = "`ferrio help sysbench` shows how to write its test `fileio` as a job";
         match self.value(&["test"]).or_else(|| self.words().next()) {
             Some("fileio") => {}
             Some(test) if TESTS.contains(&test) => {
-                return (
+                return Ok((
                     "this test does not measure files, and ferrio measures only files and devices",
                     None,
-                );
+                ));
             }
             // Options of files belong to no other test.
             _ if self.value(&OPTIONS).is_some() => {}
-            _ => return (TABLE, None),
+            _ => return Ok((TABLE, None)),
         }
-        match self.words().last() {
+        Ok(match self.words().last() {
             Some("prepare") => ("nothing has to be prepared: a job lays out its files before it runs", None),
             Some("cleanup") => ("add unlink=1 to the job, which then removes its files when it ends", None),
             Some("help") => (TABLE, None),
             _ => (
                 "the job on standard output does the same: save it in a file and run `ferrio FILE`; \
                  `ferrio help sysbench` explains its lines",
-                Some(self.job()),
+                Some(self.job()?),
             ),
-        }
+        })
     }
 
     /// The job file of `run`.
-    fn job(&self) -> String {
+    fn job(&self) -> Result<String, Diagnostic> {
         let mode = self.value(&["file-test-mode"]).unwrap_or("rndrw");
         let (rw, random) = match mode {
             "seqwr" | "seqrewr" => ("write", false),
             "seqrd" => ("read", false),
             "rndrd" => ("randread", true),
             "rndwr" => ("randwrite", true),
-            _ => ("randrw", true),
+            "rndrw" => ("randrw", true),
+            _ => {
+                let modes = "seqwr, seqrewr, seqrd, rndrd, rndwr or rndrw is expected";
+                return Err(invalid("file-test-mode", mode, modes));
+            }
         };
         let mut lines = vec!["[sysbench]".to_owned(), format!("rw={rw}")];
         let mut add = |line: String| lines.push(line);
         if mode == "rndrw" {
-            let ratio: f64 = self.value(&["file-rw-ratio"]).and_then(|text| text.parse().ok()).unwrap_or(1.5);
-            add(format!("rwmixread={:.0}", 100.0 * ratio.max(0.0) / (1.0 + ratio.max(0.0))));
+            add(format!("rwmixread={:.0}", self.read_share()?));
         }
-        add(format!("size={}", self.value(&["file-total-size"]).unwrap_or("2G")));
-        add(format!("nrfiles={}", self.count(&["file-num"]).unwrap_or(128)));
+        add(format!("size={}", self.checked(&["file-total-size"], "2G", Opt::Size)?));
+        add(format!("nrfiles={}", self.count(&["file-num"])?.unwrap_or(128)));
         // All threads of sysbench use the same files.
         add("filename_format=$jobname.0.$filenum".to_owned());
         if mode == "seqrewr" || random && rw != "randread" {
@@ -183,32 +225,37 @@ impl<'a> Command<'a> {
         if random {
             add("norandommap=1".to_owned());
         }
-        let block = self.value(&["file-block-size"]).unwrap_or("16k");
+        let block = self.checked(&["file-block-size"], "16k", Opt::Bs)?;
         add(format!("bs={block}"));
         match self.value(&["file-io-mode"]) {
             Some("async") => {
                 add("ioengine=libaio".to_owned());
-                add(format!("iodepth={}", self.count(&["file-async-backlog"]).unwrap_or(128)));
+                add(format!("iodepth={}", self.count(&["file-async-backlog"])?.unwrap_or(128)));
             }
             Some("mmap") => add("ioengine=mmap".to_owned()),
-            _ => {}
+            None | Some("sync") => {}
+            Some(other) => return Err(invalid("file-io-mode", other, "sync, async or mmap is expected")),
         }
         for flag in self.value(&["file-extra-flags"]).unwrap_or_default().split(',') {
             match flag {
                 "direct" => add("direct=1".to_owned()),
                 "sync" => add("sync=1".to_owned()),
                 "dsync" => add("sync=dsync".to_owned()),
-                _ => {}
+                "" => {}
+                other => {
+                    return Err(invalid("file-extra-flags", other, "direct, sync or dsync is expected"));
+                }
             }
         }
         if rw.contains('w') {
             let all = self.switch("file-fsync-all", false);
             let sync =
                 if self.value(&["file-fsync-mode"]) == Some("fdatasync") { "fdatasync" } else { "fsync" };
+            let freq = self.count(&["file-fsync-freq"])?;
             let every = match self.value(&["file-fsync-freq"]) {
                 _ if all => 1,
-                Some(text) => text.parse().unwrap_or(100),
-                None => 100_u64,
+                Some(_) => freq.unwrap_or(0),
+                None => 100,
             };
             if every > 0 {
                 add(format!("{sync}={every}"));
@@ -217,30 +264,36 @@ impl<'a> Command<'a> {
                 add("end_fsync=1".to_owned());
             }
         }
-        let threads = self.count(&["num-threads", "threads"]).unwrap_or(1);
+        let threads = self.count(&["num-threads", "threads"])?.unwrap_or(1);
         add(format!("numjobs={threads}"));
         add("thread".to_owned());
         add("group_reporting".to_owned());
-        let events = self.count(&["max-requests", "events"]);
+        let events = self.count(&["max-requests", "events"])?;
         if let Some(events) = events {
             // sysbench counts the events of all threads, and repeats the files until they are done.
             let events = events.div_ceil(threads);
             add(format!("number_ios={events}"));
             add(format!("io_size=({events}*{block})"));
         }
-        let time = self.value(&["max-time", "time"]).unwrap_or("10");
+        let time = self.checked(&["max-time", "time"], "10", Opt::Runtime)?;
         if time != "0" {
             if events.is_none() {
                 add("time_based".to_owned());
             }
             add(format!("runtime={time}"));
         }
-        if let Some(rate) = self.count(&["tx-rate", "rate"]) {
+        if let Some(rate) = self.count(&["tx-rate", "rate"])? {
             add(format!("rate_iops={rate}"));
             add("rate_process=poisson".to_owned());
         }
-        lines.iter().map(|line| format!("{line}\n")).collect()
+        Ok(lines.iter().map(|line| format!("{line}\n")).collect())
     }
+}
+
+/// The error about a value of one of sysbench's options.
+fn invalid(name: &str, value: &str, why: &str) -> Diagnostic {
+    let message = format!("invalid value `{value}` for sysbench's option `--{name}`: {why}");
+    Diagnostic::error(message, Origin::Builtin).code("invalid-program-option")
 }
 
 #[cfg(test)]
@@ -279,7 +332,7 @@ mod tests {
             "--test=fileio --file-total-size=8G --file-test-mode=rndrw --file-rw-ratio=3 --file_num=16 \
              --file-extra-flags=direct --max-time=300 --max-requests=0 --num-threads=4 --file-fsync-freq=0 run",
         );
-        insta::assert_snapshot!(Command { words: &words }.job(), @r"
+        insta::assert_snapshot!(Command { words: &words }.job().unwrap(), @r"
         [sysbench]
         rw=randrw
         rwmixread=75
@@ -312,17 +365,45 @@ mod tests {
                 let words = words(&format!(
                     "fileio --file-test-mode={mode} --file-num=2 --file-total-size=1M --threads=2{more} run"
                 ));
-                let job = Command { words: &words }.job();
+                let job = Command { words: &words }.job().unwrap();
                 ferrio_plan::testing::plan_of(&job).unwrap_or_else(|problems| panic!("{job}: {problems:?}"));
             }
         }
     }
 
     #[test]
+    fn values_that_no_job_can_have_are_refused() {
+        for (option, why) in [
+            ("file-rw-ratio=inf", "a finite number from 0"),
+            ("file-rw-ratio=NaN", "a finite number from 0"),
+            ("file-rw-ratio=-1", "a finite number from 0"),
+            ("file-block-size=x", ""),
+            ("file-total-size=8Q", ""),
+            ("file-num=many", "a whole number"),
+            ("threads=-4", "a whole number"),
+            ("file-fsync-freq=x", "a whole number"),
+            ("time=x", ""),
+            ("file-test-mode=rndxx", "rndrw is expected"),
+            ("file-io-mode=fast", "async or mmap"),
+            ("file-extra-flags=direct,x", "direct, sync or dsync"),
+        ] {
+            let words = words(&format!("fileio --{option} run"));
+            let message = Command { words: &words }.answer().unwrap_err().message;
+            let (name, value) = option.split_once('=').unwrap();
+            let value = value.rsplit(',').next().unwrap();
+            let start = format!("invalid value `{value}` for sysbench's option `--{name}`: ");
+            assert!(message.len() > start.len() && message.starts_with(&start), "{message}");
+            assert!(message.contains(why), "{message}");
+        }
+        let huge = words("fileio --file-rw-ratio=1e308 run");
+        assert!(Command { words: &huge }.job().unwrap().contains("rwmixread=100\n"));
+    }
+
+    #[test]
     fn other_words_get_an_answer_of_their_own() {
         let advice = |text: &str| {
             let words = words(text);
-            let (advice, job) = Command { words: &words }.answer();
+            let (advice, job) = Command { words: &words }.answer().unwrap();
             assert_eq!(job, None, "{text}");
             advice
         };

@@ -1,5 +1,6 @@
 //! Help on options from the catalogue: `--cmdhelp` and `--enghelp`, in fio's layout.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ferrio_job::{Diagnostic, Origin, Prefix, Word};
@@ -175,11 +176,17 @@ fn type_with_example(row: &OptionRow) -> String {
 }
 
 /// A value that the option accepts: of words, one that is not the default.
-fn example(row: &OptionRow) -> &'static str {
+fn example(row: &OptionRow) -> Cow<'static, str> {
+    if row.opt == Opt::ReplayAlign {
+        return "4k".into(); // A power of 2.
+    }
+    if matches!(row.kind, ValueKind::Int | ValueKind::Size) {
+        let number = row.min.map_or(100, |min| min.max(100));
+        return row.max.map_or(number, |max| max.min(number)).to_string().into();
+    }
     let word = row.usable_choices().find(|choice| choice.word != row.default || row.choices.len() == 1);
-    match row.kind {
+    let text = match row.kind {
         ValueKind::Flag | ValueKind::Bool => "1",
-        ValueKind::Int | ValueKind::Size => "100",
         ValueKind::Time => "10s",
         ValueKind::TimeRange => "5s-10s",
         ValueKind::SizeZone => "50%",
@@ -198,10 +205,14 @@ fn example(row: &OptionRow) -> &'static str {
         ValueKind::ErrorList => "EIO,ENOSPC",
         ValueKind::StrList => "a:b",
         ValueKind::Str | ValueKind::OptStr | ValueKind::Deprecated | ValueKind::Ignored => "text",
-        ValueKind::Enum | ValueKind::EnumArg | ValueKind::EnumList | ValueKind::WordList => {
-            word.map_or(row.default, |choice| choice.word)
-        }
-    }
+        ValueKind::Int
+        | ValueKind::Size
+        | ValueKind::Enum
+        | ValueKind::EnumArg
+        | ValueKind::EnumList
+        | ValueKind::WordList => word.map_or(row.default, |choice| choice.word),
+    };
+    text.into()
 }
 
 /// The type of an option's value, in the words of fio's help.
@@ -313,10 +324,9 @@ mod tests {
             assert!(!help.contains("opt=bla") && !help.contains("max=-1"), "{help}");
             let text = example(row);
             let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
-            // Only the form of these is shown.
-            let is_form = row.kind == ValueKind::Range || row.min.is_some() || row.max.is_some();
-            if !is_form && !text.is_empty() {
-                let value = crate::value::parse(row, Some(text), 1024, &no_file);
+            // Only the form of ranges is shown.
+            if row.kind != ValueKind::Range && !text.is_empty() {
+                let value = crate::value::parse(row, Some(&text), 1024, &no_file);
                 let needs_more = |label: &str| label.ends_with("expected") || label.ends_with("needs nodes");
                 let good = value.as_ref().map_or_else(|fault| needs_more(&fault.label), |_| true);
                 assert!(good, "{}={text}: {value:?}", row.name);

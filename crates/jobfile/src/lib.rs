@@ -32,5 +32,6 @@ pub use jobs::{Job, JobSet, showcmd};
 pub use options::{Decimals, Given, OptionValue, Options};
 pub use sources::Sources;
 pub use value::{
-    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, time_factor,
+    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, check_value,
+    time_factor,
 };

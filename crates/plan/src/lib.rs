@@ -68,9 +68,7 @@ pub struct PlanOptions {
     pub readonly: bool,
     /// `--warnings-fatal`: warnings are refusals.
     pub warnings_fatal: bool,
-    /// The default of `verify_state_save`: fio writes the files unless told otherwise, ferrio only if asked to.
-    pub saves_verify_state: bool,
-    /// Whose habits the program has: ferrio's protect the user's files.
+    /// Whose habits the program has: ferrio's protect the user's files, and verify states are only saved if they are asked for.
     pub character: Character,
 }
 

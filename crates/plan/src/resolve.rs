@@ -111,7 +111,7 @@ fn resolve_subjects(
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);
-    verify::resolve(job, spec, plan.saves_verify_state);
+    verify::resolve(job, spec, plan.character);
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
     process::resolve(job, spec);

@@ -1,6 +1,6 @@
 //! How data is verified: `verify` and the options below it.
 
-use ferrio_job::{Direction, JobSpec, Verify, VerifyMethod, VerifyPolicy};
+use ferrio_job::{Character, Direction, JobSpec, Verify, VerifyMethod, VerifyPolicy};
 use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
@@ -35,9 +35,9 @@ pub(crate) fn verifies(job: &Job) -> bool {
 
 /// Verification, if requested. The interval is settled when the block sizes are.
 ///
-/// `saves_state` is the default of `verify_state_save`, which depends on the program's character.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, saves_state: bool) {
-    spec.verify = method(job).map(|method| settings(&job.options, method, saves_state));
+/// The default of `verify_state_save` is that of the program's character: fio saves states unless told otherwise.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, character: Character) {
+    spec.verify = method(job).map(|method| settings(&job.options, method, character == Character::Fio));
 }
 
 /// Rules about the resolved job.

@@ -27,7 +27,7 @@ pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, S
 pub use number::time_factor;
 pub(crate) use parse::parse;
 
-use crate::catalogue::OptionRow;
+use crate::catalogue::{Opt, OptionRow};
 
 /// How values are read.
 ///
@@ -56,4 +56,14 @@ pub(crate) fn read(
         Reading::Ferrio => parse(row, text, kb_base, read_file)
             .map_err(|fault| advice::advise(fault, row, text.unwrap_or(""), kb_base, read_file)),
     }
+}
+
+/// Checks a value for an option before a job file has it.
+///
+/// # Errors
+/// Why the value is refused, short, and what to write instead if that is known.
+pub fn check_value(opt: Opt, text: &str) -> Result<(), (String, Option<String>)> {
+    let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
+    let value = read(Reading::Ferrio, opt.row(), Some(text), 1024, &no_file);
+    value.map(drop).map_err(|fault| (fault.label, fault.help))
 }
