@@ -42,6 +42,7 @@ use messages::Messages;
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A SIGUSR1 that arrives before the run can handle it waits instead of ending the program.
     ferrio_runner::hold_report_signal();
+    ferrio_runner::limit_heaps();
     let mut arguments = arguments.into_iter();
     let program = arguments.next();
     let words: Vec<OsString> = arguments.collect();

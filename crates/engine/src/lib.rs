@@ -5,6 +5,7 @@
 
 pub mod buffers;
 pub mod files;
+pub mod heap;
 pub mod kernel;
 pub mod ring;
 pub mod sync_ops;

@@ -19,6 +19,7 @@ use crate::overlap::SharedRanges;
 use crate::result::JobResult;
 use crate::timing::SharedRamp;
 use crate::verify_state::WriteProgress;
+use crate::worker_limits::AddressSpace;
 
 /// What a worker is given.
 pub(crate) struct Context<'a> {
@@ -56,6 +57,8 @@ pub(crate) struct Context<'a> {
     pub(crate) locks: Option<Arc<FileLocks>>,
     /// The control groups of the run.
     pub(crate) cgroups: &'a Cgroups,
+    /// The address space that must stay free.
+    pub(crate) address_space: AddressSpace,
     /// Nice value of the run, to which that of the job is added.
     pub(crate) nice: i32,
     /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.

@@ -5,7 +5,6 @@
 mod due_reports;
 mod interim;
 mod state;
-mod worker_limits;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,8 +39,9 @@ use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
+use crate::worker_limits::AddressSpace;
 use crate::wrapped::debug_seeds;
-use crate::{layout, placement, registry};
+use crate::{layout, placement, registry, worker_limits};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
 
@@ -442,7 +442,12 @@ impl<'a> Run<'a, '_> {
         let _closed = gate.close();
         let (mut waiting_for, mut advised) = (0, false);
         let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
+        let address_space = AddressSpace::new(self.jobs.len());
         for &index in wave {
+            // While main waited for another job to be set up, something may have ended this one.
+            if self.jobs[index].result.is_some() {
+                continue;
+            }
             let spec = &self.plan.jobs[index].spec;
             self.jobs[index].started = true;
             self.wave_of[index] = self.waves;
@@ -465,16 +470,20 @@ impl<'a> Run<'a, '_> {
                 coverage: self.jobs[index].coverage.take(),
                 locks: self.locks[index].clone(),
                 cgroups: self.cgroups,
+                address_space,
                 nice: self.nice,
                 overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
             };
             let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
-            match worker_limits::for_worker(running + waiting_for).and_then(spawn) {
+            match address_space.for_worker(running + waiting_for).and_then(spawn) {
                 Ok(_) => {
                     debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
                     waiting_for += 1;
+                    if address_space.is_limited() {
+                        self.await_set_up(&gate, waiting_for, messages);
+                    }
                 }
                 Err(e) => {
                     // Once: the others fail for the same reason.
@@ -487,11 +496,7 @@ impl<'a> Run<'a, '_> {
             }
         }
         self.waves += 1;
-        gate.expect(waiting_for);
-        while !gate.all_arrived() {
-            // Jobs of earlier waves run meanwhile.
-            self.handle_messages(messages, Duration::MAX);
-        }
+        self.await_set_up(&gate, waiting_for, messages);
         // Those of a wave join together. What a command before the I/O takes is not to hold others back.
         let joins = |&&index: &&usize| {
             self.jobs[index].result.is_none() && !self.plan.jobs[index].spec.life.runs_commands()
@@ -501,6 +506,14 @@ impl<'a> Run<'a, '_> {
         self.next_poll = Instant::now();
         debug!(target: "process", "wave of {waiting_for} jobs released");
         gate.opens_at(self.clock.now());
+    }
+
+    /// Waits until this many jobs of a wave are set up. Jobs of earlier waves run meanwhile.
+    fn await_set_up(&mut self, gate: &Gate, members: usize, messages: &Receiver<Message>) {
+        gate.expect(members);
+        while !gate.all_arrived() {
+            self.handle_messages(messages, Duration::MAX);
+        }
     }
 
     fn handle(&mut self, message: Message) {

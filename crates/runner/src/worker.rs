@@ -85,6 +85,7 @@ fn work<E: Engine>(
         pre_read(context)?;
         io_loop.open(&mut note)?;
     }
+    context.address_space.after_set_up()?;
     context.tell(io_loop.engine_notes());
 
     control.set_state(JobState::Initialized);

@@ -20,6 +20,7 @@ use crate::control::JobControl;
 use crate::flow::Flows;
 use crate::gate::Gate;
 use crate::timing::SharedRamp;
+use crate::worker_limits::AddressSpace;
 
 mod errors;
 mod files;
@@ -80,6 +81,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
     let cgroups = Cgroups::of(&plan);
     let context = Context {
         cgroups: &cgroups,
+        address_space: AddressSpace::new(1),
         nice: placement::nice_value(),
         flow: Flows::new(&plan).member(0).cloned(),
         ramp: SharedRamp::of(&plan).remove(0),
