@@ -76,7 +76,7 @@ fn the_same_job_may_run_again_with_a_larger_size() {
 fn a_file_that_was_written_to_after_its_layout_is_not_replaced() {
     let refused = |place: &Place| {
         let run = place.ferrio(&sized("--size=256k", "--rw=read")).run().ended_with(1);
-        assert!(run.stderr.contains("before it reads it"), "{}", run.stderr);
+        assert!(run.stderr.contains("the job would replace"), "{}", run.stderr);
     };
     // The user's own data, in the file as it was: one longer, one with the same size.
     for data in [vec![7; 40_000], vec![7; 32_768]] {
