@@ -311,6 +311,36 @@ fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
 }
 
 #[test]
+fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
+    let place = Place::new();
+    symlink(FERRIO, place.beside("fio")).unwrap();
+    let rest = "\n[c]\nioengine=null\nsize=32k\n";
+    let job = place.job(&format!("[b]\nioengine=null\nsize=64k\nrw=write\ninclude nosuch{rest}"));
+    let words = [job.as_str(), "--output-format=json"];
+    let facts = |run: Run| {
+        let run = run.ended_with(1);
+        let document = run.json();
+        let facts = document["jobs"].as_array().unwrap().iter().map(|job| {
+            (job["error"].as_u64(), job["read"]["io_bytes"].as_u64(), job["write"]["io_bytes"].as_u64())
+        });
+        (facts.collect::<Vec<_>>(), run.stderr.lines().take(2).map(str::to_owned).collect::<Vec<_>>())
+    };
+    let ours = facts(place.program(place.beside("fio"), &words).run());
+    assert_eq!(ours, facts(place.fio(&words).run()));
+    assert_eq!(ours.0, [(Some(2), Some(0), Some(4096)), (Some(0), Some(32768), Some(0))]);
+    assert_eq!(ours.1[0], "fio: unable to open 'nosuch' job file");
+    let run = place.ferrio(&[&job]).run().ended_with(1);
+    assert!(run.stderr.contains("cannot read the include file `nosuch`"), "{}", run.stderr);
+    // What follows is in no section, and globals that are cut short fail all jobs after them.
+    let job = place.job(&format!("[b]\nioengine=null\nsize=64k\ninclude nosuch\nbs=8k{rest}"));
+    let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
+    assert!(run.stderr.contains("outside of a [] job section") && !run.stdout.contains("err="), "{run:?}");
+    let job = place.job(&format!("[global]\ninclude nosuch{rest}"));
+    let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
+    assert!(run.stdout.contains("c: (groupid=0, jobs=1): err= 2 "), "{}", run.stdout);
+}
+
+#[test]
 fn as_fio_a_doubled_percent_sign_is_one() {
     let place = Place::new();
     symlink(FERRIO, place.beside("fio")).unwrap();

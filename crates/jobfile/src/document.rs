@@ -4,12 +4,14 @@
 //! characters, replaces variables and adds the `=` to option names without one. A table records the original places.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use serde_ini::Parser;
 use serde_ini::parse::{Error, Item, SyntaxError};
 
 use ferrio_job::{Diagnostic, Origin};
 
+use crate::catalogue::Opt;
 use crate::environment::Environment;
 use crate::sources::Sources;
 use crate::value::Reading;
@@ -88,8 +90,12 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     }
     let mut lines = Vec::new();
     let mut places = Vec::new();
-    for number in 1..=sources.lines(source) {
-        if let Some((line, place)) = adapt(sources, source, number, environment) {
+    let pieces = (1..=sources.lines(source)).flat_map(|line| {
+        let pieces = pieces(sources.line(source, line), environment.reading).into_iter();
+        pieces.map(move |piece| (line, piece))
+    });
+    for (line, piece) in pieces {
+        if let Some((line, place)) = adapt(sources, source, line, piece, environment) {
             // One error is enough for a file that is not text.
             let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
             lines.push(line);
@@ -145,38 +151,62 @@ fn line_number(line: &str) -> Option<(u32, &str)> {
     number.parse().ok().filter(|_| is_separated).map(|number| (number, rest))
 }
 
-/// A line as ini, with its details; `None` for empty lines and comments.
+/// The parts of a line that are read as lines of their own: fio divides a long one.
+fn pieces(line: &str, reading: Reading) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while reading == Reading::Fio && line.len() - start > LINE {
+        let end = boundary(line, start + LINE);
+        pieces.push(start..end);
+        start = end;
+    }
+    pieces.push(start..line.len());
+    pieces
+}
+
+/// The last place at or before byte `at` that divides no character.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// A piece of a line as ini, with its details; `None` for empty lines and comments.
 fn adapt(
     sources: &Sources,
     source: u32,
     line: u32,
+    piece: Range<usize>,
     environment: &Environment,
 ) -> Option<(String, LineDetails)> {
-    let raw = sources.line(source, line);
-    let end = raw.find([';', '#']).unwrap_or(raw.len());
+    let whole = sources.line(source, line);
+    let like_fio = environment.reading == Reading::Fio;
+    let raw = &whole[piece.clone()];
+    let ends_line = |sign: char| matches!(sign, ';' | '#') || (like_fio && sign == '\0');
+    let end = raw.find(ends_line).unwrap_or(raw.len());
     let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
     let text = kept.trim_start();
     if text.is_empty() {
         return None;
     }
-    let at = |start: usize, piece: &str| Origin::File {
+    let at = |start: usize, text: &str| Origin::File {
         source,
         line,
-        column: characters(&kept[..start]) + 1,
-        length: characters(piece),
+        column: characters(&whole[..piece.start + start]) + 1,
+        length: characters(text),
     };
     let start = kept.len() - text.len();
     let place = at(start, text);
     let written = Assignment { origin: place.clone(), value_origin: place, ..Assignment::default() };
     let mut details = LineDetails { written, ..LineDetails::default() };
     let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
-    let not_utf8 = sources.not_utf8(source, line, kept.len());
+    let not_utf8 = sources.not_utf8(source, line, piece.start..piece.start + kept.len());
+    // Nothing but reports has the description, and they replace what is not UTF-8.
+    let not_utf8 = not_utf8.filter(|_| !like_fio || !is_description(text)).map(|from| from - piece.start);
     let unreadable = not_utf8.map(|from| (Unreadable::NotUtf8, from, "?"));
     let unreadable = unreadable.or_else(|| kept.find('\0').map(|from| (Unreadable::Nul, from, "?")));
     let unreadable = unreadable.or_else(|| match text {
         _ if line == 1 && raw.starts_with('\u{feff}') => Some((Unreadable::ByteOrderMark, 0, "\u{feff}")),
         _ if kept.len() > LINE => Some((Unreadable::Long(kept.len()), start, text)),
-        _ if name > NAME => Some((Unreadable::LongName(name), start, text)),
+        _ if name > NAME && !like_fio => Some((Unreadable::LongName(name), start, text)),
         _ => None,
     });
     if let Some((why, from, piece)) = unreadable {
@@ -185,7 +215,7 @@ fn adapt(
         return Some((text.to_owned(), details));
     }
     if text.starts_with('[') {
-        details.section = (environment.reading == Reading::Fio).then(|| fio_section(text));
+        details.section = like_fio.then(|| fio_section(text));
         return Some((text.to_owned(), details));
     }
     let written = &mut details.written;
@@ -225,10 +255,16 @@ fn indent(text: &str) -> &str {
     &value[..value.len() - value.trim_start().len()]
 }
 
-/// The name of a section as fio reads it: all of the line but its first and its last character.
+/// The name of a section as fio reads it: all of the line but its first and its last character, as far as names may be long.
 fn fio_section(text: &str) -> String {
     let end = text.char_indices().next_back().map_or(0, |(at, _)| at);
-    text.get(1..end).unwrap_or_default().to_owned()
+    let name = text.get(1..end).unwrap_or_default();
+    name[..boundary(name, NAME)].to_owned()
+}
+
+/// True for a line that sets the description of a job.
+fn is_description(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| name.trim_end() == Opt::Description.row().name)
 }
 
 /// The file name of an include line.
@@ -429,6 +465,42 @@ mod tests {
         for (text, want) in [("[]", ""), ("[ a ]", " a "), ("[a b]", "a b")] {
             assert!(matches!(&read(text)[..], [LineEntry::Section(name, _)] if name == want), "{text}");
         }
+    }
+
+    fn read_like_fio(text: &[u8]) -> Vec<LineEntry> {
+        let mut sources = Sources::default();
+        let source = sources.add("x.fio", text);
+        entries(&sources, source, &Environment { reading: Reading::Fio, ..Environment::default() })
+    }
+
+    fn value(entry: &LineEntry) -> (&str, &str) {
+        let LineEntry::Assignment(Assignment { name, value, .. }) = entry else { panic!("{entry:?}") };
+        (name, value.as_deref().unwrap_or_default())
+    }
+
+    #[test]
+    fn to_fio_a_long_line_is_several_and_a_long_name_is_cut() {
+        let text = format!("[a]\nname={}bs=4k\n# {}rw=read\n", "x".repeat(8186), "y".repeat(8189));
+        let lines = read_like_fio(text.as_bytes());
+        assert_eq!(value(&lines[1]).1.len(), 8186);
+        assert_eq!((value(&lines[2]), value(&lines[3])), (("bs", "4k"), ("rw", "read")));
+        let LineEntry::Assignment(bs) = &lines[2] else { panic!("{lines:?}") };
+        assert_eq!(bs.origin, Origin::File { source: 0, line: 2, column: 8192, length: 2 });
+        // A character of two bytes is not divided.
+        let lines = read_like_fio(format!("nam={}bs=4k\n", "ü".repeat(4094)).as_bytes());
+        assert_eq!(value(&lines[0]).1.chars().count(), 4093);
+        let name = read_like_fio(format!("[{}]\n", "n".repeat(300)).as_bytes());
+        assert!(matches!(&name[0], LineEntry::Section(name, _) if name.len() == 254));
+    }
+
+    #[test]
+    fn to_fio_a_line_ends_at_a_zero_byte_and_a_description_may_be_of_any_bytes() {
+        let lines = read_like_fio(b"[a\0b]\ndescription=gr\xfcn\0x\nbs=4k\0,8k\n\0rw=read\n");
+        assert!(matches!(&lines[0], LineEntry::Section(name, _) if name.is_empty()), "{lines:?}");
+        assert_eq!(value(&lines[1]), ("description", "gr\u{fffd}n"));
+        assert_eq!((value(&lines[2]), lines.len()), (("bs", "4k"), 3));
+        let file = read_like_fio(b"[a]\nfilename=gr\xfcn\n");
+        assert!(matches!(&file[1], LineEntry::Broken(found, _) if found.code == "not-utf-8"), "another file");
     }
 
     fn broken(text: &[u8]) -> Vec<&'static str> {

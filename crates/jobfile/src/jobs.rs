@@ -38,6 +38,8 @@ pub struct Job {
     pub file_number: usize,
     /// Whether it is the first job of its job file.
     pub first_of_file: bool,
+    /// Whether its section, or the globals before it, ended at an include file that cannot be opened. Such jobs fail, as in fio.
+    pub cut_short: bool,
     /// Where the job begins.
     pub origin: Origin,
 }

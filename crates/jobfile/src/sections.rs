@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_job::{Diagnostic, Origin, Prefix, reason};
 
 use crate::document::{Assignment, LineEntry, entries};
 use crate::environment::Environment;
 use crate::sources::Sources;
+use crate::value::Reading;
 
 /// A section and its lines in the order written.
 #[derive(Debug, Clone)]
@@ -21,12 +22,23 @@ pub(crate) struct Section {
     pub(crate) lines: Vec<Assignment>,
     /// Errors found before its lines are evaluated.
     pub(crate) wrong: Vec<Diagnostic>,
+    /// Why it ends before the next header.
+    pub(crate) cut: Option<Cut>,
 }
 
 impl Section {
     fn new(name: String, origin: Origin) -> Section {
-        Section { name, origin, lines: Vec::new(), wrong: Vec::new() }
+        Section { name, origin, lines: Vec::new(), wrong: Vec::new(), cut: None }
     }
+}
+
+/// Why fio ends a section at an `include`: it goes on with the next header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The file cannot be opened. The jobs of the section fail when they run.
+    MissingFile,
+    /// The file has a header of its own.
+    Header,
 }
 
 /// True if a section of this name sets defaults for later sections.
@@ -63,6 +75,7 @@ impl Library {
         wrong: &mut Vec<Diagnostic>,
     ) -> Vec<Section> {
         let mut sections: Vec<Section> = Vec::new();
+        let is_open = |section: &&mut Section| section.cut.is_none();
         let mut skipping = false;
         for entry in entries(&self.sources, source, environment) {
             match entry {
@@ -86,15 +99,15 @@ impl Library {
                     }
                 }
                 _ if skipping => {}
-                LineEntry::Include(name, origin) => match sections.last_mut() {
+                LineEntry::Include(name, origin) => match sections.last_mut().filter(is_open) {
                     Some(section) => {
-                        let Section { lines, wrong, .. } = section;
+                        let Section { lines, wrong, cut, .. } = section;
                         let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
-                        splice.include(&name, origin, lines);
+                        *cut = splice.include(&name, origin, lines).err();
                     }
                     None => wrong.push(outside(&format!("include {name}"), self.line_of(origin))),
                 },
-                LineEntry::Assignment(line) => match sections.last_mut() {
+                LineEntry::Assignment(line) => match sections.last_mut().filter(is_open) {
                     Some(section) => section.lines.push(line),
                     None => {
                         let value = line.value.map(|value| format!("={value}")).unwrap_or_default();
@@ -130,21 +143,29 @@ struct Splice<'a> {
 }
 
 impl Splice<'_> {
-    fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) {
-        if name.is_empty() {
+    fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) -> Result<(), Cut> {
+        let like_fio = self.environment.reading == Reading::Fio;
+        if name.is_empty() && !like_fio {
             let diagnostic = Diagnostic::error("`include` without a file name", origin);
             self.wrong.push(diagnostic.code("missing-value").label("write `include file`"));
-            return;
+            return Ok(());
         }
         let (source, entries) = match self.find(name) {
             Ok(found) => found,
+            Err(why) if like_fio => {
+                let message = format!("unable to open '{name}' job file");
+                let help = "its section ends here, and its jobs fail";
+                let warning = Diagnostic::warning(message, origin).code("unreadable-include");
+                self.wrong.push(warning.label(reason(&why)).help(help));
+                return Err(self.cut(name, Cut::MissingFile));
+            }
             Err(why) => {
                 let message = format!("cannot read the include file `{name}`");
                 let diagnostic = Diagnostic::error(message, origin).code("unreadable-include");
                 let beside = self.beside(name).map(|path| format!("`{path}` was tried as well"));
                 let diagnostic = diagnostic.label(reason(&why));
                 self.wrong.push(Diagnostic { help: beside, ..diagnostic });
-                return;
+                return Ok(());
             }
         };
         self.library.spliced += 1 + entries.len();
@@ -161,16 +182,29 @@ impl Splice<'_> {
         if let Some((code, why)) = refusal {
             let diagnostic = Diagnostic::error(format!("the include file `{name}` {why}"), origin).code(code);
             self.wrong.push(diagnostic.label("not read").help(self.chain(source)));
-            return;
+            return Ok(());
         }
         self.stack.push(source);
+        let outcome = self.splice(&entries, lines);
+        self.stack.pop();
+        outcome.map_err(|cut| self.cut(name, cut))
+    }
+
+    fn splice(&mut self, entries: &[LineEntry], lines: &mut Vec<Assignment>) -> Result<(), Cut> {
         for entry in entries.iter().cloned() {
             match entry {
                 LineEntry::Assignment(line) => lines.push(line),
                 // One error about too many lines is enough.
                 LineEntry::Include(..) if self.library.spliced > SPLICED => {}
-                LineEntry::Include(name, origin) => self.include(&name, origin, lines),
+                LineEntry::Include(name, origin) => self.include(&name, origin, lines)?,
                 LineEntry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
+                LineEntry::Section(_, origin) if self.environment.reading == Reading::Fio => {
+                    let message = "No new sections in included files";
+                    let warning = Diagnostic::warning(message, origin).code("section-in-include");
+                    let warning = warning.prefix(Prefix::None).label("the including section ends here");
+                    self.wrong.push(warning);
+                    return Err(Cut::Header);
+                }
                 LineEntry::Section(name, origin) => {
                     let message = format!("no new sections in included files, found `[{name}]`");
                     let diagnostic = Diagnostic::error(message, origin).code("section-in-include");
@@ -179,7 +213,14 @@ impl Splice<'_> {
                 }
             }
         }
-        self.stack.pop();
+        Ok(())
+    }
+
+    /// Says in the words of fio that the file `name` ends a section.
+    fn cut(&mut self, name: &str, cut: Cut) -> Cut {
+        let note = Diagnostic::note(format!("Error 1 while parsing include file {name}"));
+        self.wrong.push(note.code("unreadable-include").prefix(Prefix::None));
+        cut
     }
 
     /// The chain of includes that leads to the file `source`.

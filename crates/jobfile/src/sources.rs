@@ -1,5 +1,7 @@
 //! The texts of job files, which places of diagnostics point into.
 
+use std::ops::Range;
+
 /// All texts read.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -48,12 +50,12 @@ impl Sources {
         file.text.get(start..end).unwrap_or("").trim_end_matches('\r')
     }
 
-    /// Byte offset of the first replacement character in the first `length` bytes of a line.
-    pub(crate) fn not_utf8(&self, source: u32, line: u32, length: usize) -> Option<usize> {
+    /// Byte offset of the first replacement character in these bytes of a line.
+    pub(crate) fn not_utf8(&self, source: u32, line: u32, within: Range<usize>) -> Option<usize> {
         let file = self.files.get(source as usize)?;
         let start = *(line as usize).checked_sub(1).and_then(|at| file.starts.get(at))?;
-        let first = file.not_utf8.partition_point(|&at| at < start);
-        file.not_utf8.get(first).map(|at| at - start).filter(|&at| at < length)
+        let first = file.not_utf8.partition_point(|&at| at < start + within.start);
+        file.not_utf8.get(first).map(|at| at - start).filter(|&at| at < within.end)
     }
 
     /// Number of lines of a text.

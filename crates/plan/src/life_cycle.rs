@@ -25,6 +25,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, character: Character) {
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
         excuses_start: character == Character::Fio,
+        cut_short: job.cut_short,
     };
     spec.tolerance = tolerance(options);
 }

@@ -104,7 +104,7 @@ fn work<E: Engine>(
     // 0 is no start at all, and there are clocks that begin there.
     result.start_ms = clock_ms(spec.measure.start_clock).max(1);
     control.start_ms.store(result.start_ms, Relaxed);
-    let outcome = passes(&mut io_loop, &mut note);
+    let outcome = passes(spec, &mut io_loop, &mut note);
     // The error of the I/O itself matters more than that of its log.
     let outcome = outcome.and(io_loop.end_iolog());
     finish(context, io_loop, result);
@@ -212,10 +212,17 @@ fn pre_read(context: &Context<'_>) -> Result<(), Failure> {
 ///
 /// A function of its own: together with its caller, the loop would have fewer registers (20 instructions more per I/O).
 #[inline(never)]
-fn passes<E: Engine>(io_loop: &mut IoLoop<'_, E>, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+fn passes<E: Engine>(
+    spec: &JobSpec,
+    io_loop: &mut IoLoop<'_, E>,
+    note: &mut dyn FnMut(Diagnostic),
+) -> Result<(), Failure> {
     io_loop.start();
     loop {
         io_loop.pass()?;
+        if spec.life.cut_short {
+            return Err(Failure::new(libc::ENOENT, "job file open"));
+        }
         io_loop.sync_at_end()?;
         if io_loop.reads_back() {
             io_loop.open_again(note)?;

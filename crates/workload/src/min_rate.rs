@@ -1,7 +1,7 @@
 //! `rate_min` and `rate_iops_min`: whether a job is as fast as it must be.
 //!
 //! Checked after I/Os, as in fio: not in the first two seconds, then once a cycle, each time against the average since the check
-//! before. All times are ns since the job's epoch, as in [`crate::pacing`].
+//! before. Unlike in fio, the end of the run time is a check too, so that a pause or a slow I/O does not hide the last cycle. All times are ns since the job's epoch, as in [`crate::pacing`].
 
 use ferrio_job::{Direction, JobSpec};
 
@@ -66,6 +66,12 @@ impl MinRate {
         now_ns >= self.due_ns
     }
 
+    /// True when the run time ends late enough after a check for another one: half a cycle.
+    #[must_use]
+    pub fn due_at_end(&self, now_ns: u64) -> bool {
+        self.last.is_some_and(|last| now_ns.saturating_sub(last.at_ns) >= self.cycle_ns / 2)
+    }
+
     /// Compares what each direction has done so far with the last check. The first check only records it.
     pub fn check(&mut self, now_ns: u64, bytes: [u64; 3], ios: [u64; 3]) -> Option<TooSlow> {
         let check = RateCheck { at_ns: now_ns, bytes, ios };
@@ -114,6 +120,15 @@ mod tests {
         spec.rates.min_iops = PerDirection([ios, 0, 0]);
         spec.rates.cycle = Duration::from_millis(1000);
         MinRate::new(&spec)
+    }
+
+    #[test]
+    fn the_end_of_the_run_time_is_a_check_if_half_a_cycle_has_passed() {
+        let mut minimum = min_rate(4096, 0).unwrap();
+        assert!(!minimum.due_at_end(9 * SECOND), "there is nothing to compare with");
+        assert_eq!(minimum.check(2 * SECOND, [4096, 0, 0], [1, 0, 0]), None);
+        assert!(!minimum.due_at_end(5 * SECOND / 2 - 1));
+        assert!(minimum.due_at_end(5 * SECOND / 2));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::environment::Environment;
 use crate::evaluate::{self, ValueContext, unknown};
 use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
-use crate::sections::{Library, Section, is_global};
+use crate::sections::{Cut, Library, Section, is_global};
 use crate::value::{Reading, Value};
 
 /// Collects jobs: first the command line from left to right, then the job files.
@@ -39,6 +39,8 @@ pub struct Builder {
 struct Globals {
     list: Vec<Given>,
     setting: ValueContext,
+    /// Whether an include file of theirs is missing.
+    cut_short: bool,
 }
 
 /// A job whose globals are not complete yet.
@@ -51,6 +53,7 @@ struct JobDraft {
     inherited: usize,
     from_command_line: bool,
     first_of_file: bool,
+    cut_short: bool,
     origin: Origin,
 }
 
@@ -91,7 +94,7 @@ impl Builder {
         }
         let (list, setting) = match self.target {
             Target::Globals => {
-                let Globals { list, setting } = &mut self.scopes[0];
+                let Globals { list, setting, .. } = &mut self.scopes[0];
                 (list, setting)
             }
             Target::Job(at) => {
@@ -146,6 +149,7 @@ impl Builder {
             inherited: self.scopes[0].list.len(),
             from_command_line: true,
             first_of_file: false,
+            cut_short: false,
             origin: argument.origin(),
         });
     }
@@ -212,6 +216,7 @@ impl Builder {
         let given =
             evaluate::section(&section.lines, &mut globals.setting, &self.environment, &mut self.diagnostics);
         globals.list.extend(given);
+        globals.cut_short |= section.cut == Some(Cut::MissingFile);
         self.note_dropped(before, section);
     }
 
@@ -227,6 +232,7 @@ impl Builder {
             inherited: self.scopes[scope].list.len(),
             from_command_line: false,
             first_of_file,
+            cut_short: self.scopes[scope].cut_short || section.cut == Some(Cut::MissingFile),
             origin: section.origin.clone(),
         });
         self.note_dropped(before, section);
@@ -284,6 +290,7 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
             from_command_line: draft.from_command_line,
             file_number: draft.scope,
             first_of_file: draft.first_of_file,
+            cut_short: draft.cut_short,
             origin: draft.origin,
         });
     }

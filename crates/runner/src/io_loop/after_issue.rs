@@ -39,6 +39,20 @@ impl<E: Engine> IoLoop<'_, E> {
         self.hooks.after_issue = Some(after_issue);
     }
 
+    /// The check of the minimum rate at the end of the run time.
+    pub(super) fn check_minimum_rate_at_end(&mut self) {
+        self.meter.now = self.meter.clock.now();
+        if self.failure.is_some() || self.stopped() || !self.meter.timing.is_over(self.meter.now) {
+            return;
+        }
+        let Some(mut after_issue) = self.hooks.after_issue.take() else { return };
+        let since = self.meter.measured_ns();
+        if let Some(minimum) = after_issue.minimum.as_mut().filter(|minimum| minimum.due_at_end(since)) {
+            self.check_minimum_rate(minimum, since);
+        }
+        self.hooks.after_issue = Some(after_issue);
+    }
+
     /// Ends a job that was slower than its minimum.
     fn check_minimum_rate(&mut self, minimum: &mut MinRate, since: u64) {
         let [bytes, ios] = [

@@ -95,6 +95,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.files_finished = false;
         self.issue_until_done();
         self.drain();
+        self.check_minimum_rate_at_end();
         self.meter.timing.loop_ended(self.meter.clock.now());
         let failure = self.failure.take();
         // fio asks once more when a job gives up, and counts a call that finds nothing.

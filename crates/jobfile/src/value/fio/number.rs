@@ -191,8 +191,7 @@ impl FioNumberReader {
             };
             number.wrapping_mul(factor)
         };
-        // Options of 32 bits count in their own unit.
-        Ok(if self.row.max == Some(u32::MAX.into()) { u64::from((us / own) as u32) * own } else { us })
+        Ok(if self.row.max == Some(u32::MAX.into()) { u64::from(us as u32) } else { us })
     }
 }
 

@@ -76,6 +76,18 @@ fn a_job_below_its_minimum_rate_fails_once_a_cycle_is_over() {
 }
 
 #[test]
+fn the_end_of_the_run_time_is_a_check_of_the_minimum_rate() {
+    // The pause after the second I/O, which is the first check, outlasts the run time.
+    let mut spec = thinking(EngineKind::Psync, Duration::from_millis(2010));
+    spec.limits.time_based = true;
+    spec.limits.runtime = Duration::from_millis(2500);
+    spec.rates.min_iops.0[0] = 1000;
+    spec.rates.cycle = Duration::from_millis(2);
+    let error = work::<Attached>(&spec).error.unwrap();
+    assert_eq!((error.errno, error.func.as_str()), (libc::EIO, "check_min_rate"));
+}
+
+#[test]
 fn nothing_is_in_flight_while_a_job_thinks() {
     let held = |at_issue| {
         let mut spec = thinking(EngineKind::IoUring, Duration::from_micros(1));
