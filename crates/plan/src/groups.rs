@@ -177,7 +177,7 @@ impl Groups {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
-        protection::find_missing_devices(&mut spec.files);
+        protection::find_missing_devices(&mut spec.files, spec.files_are_named);
         if self.character == Character::Ferrio {
             let changed =
                 |file: &FileSpec| self.laid_out.1.get(&file.path).is_some_and(|size| *size != file.found);
@@ -220,7 +220,7 @@ impl Groups {
                 missing_device: false,
             });
         }
-        protection::find_missing_devices(&mut spec.files);
+        protection::find_missing_devices(&mut spec.files, true);
         if self.character == Character::Ferrio {
             // A replay lays nothing out.
             protection::check(job, spec, &|_| false, findings);

@@ -14,14 +14,15 @@ use ferrio_machine::{holds_data, is_among_devices, is_as_laid_out};
 use crate::as_written::{chooses, name, place};
 use crate::findings::Findings;
 
-/// Marks the files that do not exist and whose names would be those of devices.
-pub(crate) fn find_missing_devices(files: &mut [FileSpec]) {
-    // There may be a hundred thousand files, mostly in one directory.
+/// Marks the files that do not exist and whose names would be those of devices. Links that lead nowhere are looked for if users (or a
+/// log) have `named` the files.
+pub(crate) fn find_missing_devices(files: &mut [FileSpec], named: bool) {
+    // There may be a hundred thousand files of a format, mostly in one directory: one call to the kernel answers for all.
     let mut last: Option<(PathBuf, bool)> = None;
     for file in files.iter_mut().filter(|file| file.kind == FileKind::Regular && file.found.is_none()) {
         let directory = file.directory();
         file.missing_device = match &last {
-            _ if file.path.is_symlink() => is_among_devices(&file.path),
+            _ if named && file.path.is_symlink() => is_among_devices(&file.path),
             Some((same, answer)) if same == directory => *answer,
             _ => last.insert((directory.to_owned(), is_among_devices(&file.path))).1,
         };
