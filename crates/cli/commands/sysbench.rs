@@ -98,7 +98,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
             let error = Diagnostic::error("ferrio does not run the tests of sysbench yet", Origin::Builtin);
             (error.code("sysbench-command").help(advice), job)
         }
-        Err(invalid) => (invalid, None),
+        Err(invalid) => (*invalid, None),
     };
     invocation.messages.show(&[error], &Sources::default());
     print(|out| out.write_all(job.unwrap_or_default().as_bytes()).map(|()| false))
@@ -126,7 +126,7 @@ impl<'a> Command<'a> {
     }
 
     /// A number; without the option, or with 0, there is none.
-    fn count(&self, names: &[&str]) -> Result<Option<u64>, Diagnostic> {
+    fn count(&self, names: &[&str]) -> Result<Option<u64>, Box<Diagnostic>> {
         let Some((name, text)) = self.given(names) else { return Ok(None) };
         match text.parse() {
             Ok(count) => Ok(Some(count).filter(|&count| count > 0)),
@@ -135,19 +135,19 @@ impl<'a> Command<'a> {
     }
 
     /// The value of an option that becomes that of an option of the job.
-    fn checked(&self, names: &[&str], default: &'a str, opt: Opt) -> Result<&'a str, Diagnostic> {
+    fn checked(&self, names: &[&str], default: &'a str, opt: Opt) -> Result<&'a str, Box<Diagnostic>> {
         let Some((name, text)) = self.given(names) else { return Ok(default) };
         match check_value(opt, text) {
             Ok(()) => Ok(text),
             Err((why, help)) => {
                 let error = invalid(name, text, &why);
-                Err(if let Some(help) = help { error.help(help) } else { error })
+                Err(if let Some(help) = help { Box::new(error.help(help)) } else { error })
             }
         }
     }
 
     /// The share of reads in percent, of a ratio of reads to writes.
-    fn read_share(&self) -> Result<f64, Diagnostic> {
+    fn read_share(&self) -> Result<f64, Box<Diagnostic>> {
         const RATIO: &str = "file-rw-ratio";
         let text = self.value(&[RATIO]).unwrap_or("1.5");
         match text.parse::<f64>() {
@@ -169,7 +169,7 @@ impl<'a> Command<'a> {
     ///
     /// # Errors
     /// A value of an option cannot be that of a job.
-    fn answer(&self) -> Result<(&'static str, Option<String>), Diagnostic> {
+    fn answer(&self) -> Result<(&'static str, Option<String>), Box<Diagnostic>> {
         const TABLE: &str = "`ferrio help sysbench` shows how to write its test `fileio` as a job";
         match self.value(&["test"]).or_else(|| self.words().next()) {
             Some("fileio") => {}
@@ -196,7 +196,7 @@ impl<'a> Command<'a> {
     }
 
     /// The job file of `run`.
-    fn job(&self) -> Result<String, Diagnostic> {
+    fn job(&self) -> Result<String, Box<Diagnostic>> {
         let mode = self.value(&["file-test-mode"]).unwrap_or("rndrw");
         let (rw, random) = match mode {
             "seqwr" | "seqrewr" => ("write", false),
@@ -291,9 +291,9 @@ impl<'a> Command<'a> {
 }
 
 /// The error about a value of one of sysbench's options.
-fn invalid(name: &str, value: &str, why: &str) -> Diagnostic {
+fn invalid(name: &str, value: &str, why: &str) -> Box<Diagnostic> {
     let message = format!("invalid value `{value}` for sysbench's option `--{name}`: {why}");
-    Diagnostic::error(message, Origin::Builtin).code("invalid-program-option")
+    Box::new(Diagnostic::error(message, Origin::Builtin).code("invalid-program-option"))
 }
 
 #[cfg(test)]

@@ -153,6 +153,7 @@ impl Splice<'_> {
         let (source, entries) = match self.find(name) {
             Ok(found) => found,
             Err(why) if like_fio => {
+                let name = &self.beside(name).unwrap_or_else(|| name.to_owned());
                 let message = format!("unable to open '{name}' job file");
                 let help = "its section ends here, and its jobs fail";
                 let warning = Diagnostic::warning(message, origin).code("unreadable-include");
