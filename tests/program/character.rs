@@ -330,7 +330,8 @@ fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
     let ours = facts(place.program(place.beside("fio"), &words).run());
     assert_eq!(ours, facts(place.fio(&words).run()));
     assert_eq!(ours.0, [(Some(2), Some(0), Some(4096)), (Some(0), Some(32768), Some(0))]);
-    assert_eq!(ours.1[0], "fio: unable to open 'nosuch' job file");
+    let missing = place.beside("nosuch");
+    assert_eq!(ours.1[0], format!("fio: unable to open '{}' job file", missing.display()));
     let run = place.ferrio(&[&job]).run().ended_with(1);
     assert!(run.stderr.contains("cannot read the include file `nosuch`"), "{}", run.stderr);
     // What follows is in no section, and globals that are cut short fail all jobs after them.
