@@ -1,4 +1,5 @@
-//! Programs that read fio's output read ferrio's: fio-plot, pandas, and the OpenMetrics parser of prometheus_client.
+//! Programs that read fio's output read ferrio's: fio-plot, cdmpy (fio-cdm), pandas, jq, and the OpenMetrics
+//! parser of prometheus_client.
 //!
 //! The other half of each test is a Python program beside this file. Its packages come from PyPI, so these tests run only with
 //! `FERRIO_CLIENTS=1`, as in `.ci/run`; otherwise they are listed as ignored. `tests/clients/setup` installs the packages.
@@ -35,6 +36,8 @@ fn main() -> ExitCode {
         fio_plot_draws_every_kind_of_bars_from_documents,
         fio_plot_draws_every_kind_of_lines_from_logs,
         bench_fio_runs_ferrio_under_the_name_of_fio,
+        cdmpy_prints_the_figures_of_a_link_named_fio,
+        jq_reads_both_streams_of_a_link_named_fio,
         pandas_reads_documents_logs_and_terse_lines,
         prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document,
     ];
@@ -130,11 +133,17 @@ fn fio_plot_draws_every_kind_of_lines_from_logs() {
     draw(&place, "lines", 8);
 }
 
-fn bench_fio_runs_ferrio_under_the_name_of_fio() {
-    let place = Place::new();
+/// A search path on which `fio` is a link to ferrio.
+fn path_with_fio(place: &Place) -> String {
     let programs = place.beside("programs");
     fs::create_dir(&programs).unwrap();
     symlink(FERRIO, programs.join("fio")).unwrap();
+    format!("{}:{}", programs.display(), env::var("PATH").unwrap())
+}
+
+fn bench_fio_runs_ferrio_under_the_name_of_fio() {
+    let place = Place::new();
+    let path = path_with_fio(&place);
     // bench-fio leaves a job file in /tmp, which has the name of the target.
     let target = format!("ferrio-bench-{}", std::process::id());
     fs::create_dir(place.work().join(&target)).unwrap();
@@ -143,7 +152,6 @@ fn bench_fio_runs_ferrio_under_the_name_of_fio() {
         ["--mode", "randread", "--iodepth", "2", "--numjobs", "1", "--output", "runs"],
     ]
     .concat();
-    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap());
     let words = [&words[..], &["--runtime", "1", "--direct", "0", "--quiet"]].concat();
     let run = place.program(environment().join("bin/bench-fio"), &words).env("PATH", &path).run();
     let _ = fs::remove_file(format!("/tmp/{target}-tmpjobfile.fio"));
@@ -152,6 +160,33 @@ fn bench_fio_runs_ferrio_under_the_name_of_fio() {
     let report = place.work().join(format!("runs/{target}/4k/randread-2-1.json"));
     let report: serde_json::Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
     assert_eq!(report["jobs"][0]["read"]["io_bytes"], 64 << 10);
+}
+
+/// The command `cdm` itself asks for posixaio, which is absent; `cdm_runs.py` says how cdmpy comes to use libaio.
+fn cdmpy_prints_the_figures_of_a_link_named_fio() {
+    let place = Place::new();
+    let path = path_with_fio(&place);
+    let program = source("cdm_runs.py");
+    let run =
+        place.program(environment().join("bin/python"), &[program.to_str().unwrap()]).env("PATH", &path);
+    let run = run.run().succeeded();
+    assert_eq!((&run.stdout[..], &run.stderr[..]), ("4 rows\n", ""));
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0, "cdmpy removes its file");
+}
+
+/// Jobs that ferrio warns about: to jq, a warning between two lines of the document is an error.
+fn jq_reads_both_streams_of_a_link_named_fio() {
+    if Command::new("jq").arg("--version").output().is_err() {
+        assert!(env::var_os("CI").is_none(), "the CI has jq");
+        println!("SKIPPED: jq is not installed (apt-get install jq)");
+        return;
+    }
+    let place = Place::new();
+    let path = path_with_fio(&place);
+    let script = "fio --output-format=json --name=a --ioengine=libaio --iodepth=8 --rw=randrw --size=64k --numjobs=2 2>&1 | \
+                  jq '[.jobs[] | .read.io_bytes + .write.io_bytes] | add'";
+    let run = place.program("sh", &["-c", script]).env("PATH", &path).run().succeeded();
+    assert_eq!((&run.stdout[..], &run.stderr[..]), ("131072\n", ""));
 }
 
 fn pandas_reads_documents_logs_and_terse_lines() {
