@@ -68,7 +68,7 @@ impl ReportOptions {
             || self.formats.has(Format::JsonPlus)
     }
 
-    /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first [`MOST_RUN_NOTES`] are kept.
+    /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.
     pub fn add_run_note(&mut self, note: &Diagnostic) {
         let has_room = self.run_notes.len() < MOST_RUN_NOTES;
         if has_room && note.severity != Severity::Error && !self.run_notes.contains(note) {
