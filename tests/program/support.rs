@@ -120,9 +120,18 @@ impl Place {
         let mut command = Command::new(program.into());
         command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.work()).stdin(Stdio::null());
         // A process group of its own, so that processes left behind can be found.
-        command.process_group(0).env_remove("NO_COLOR");
+        command.process_group(0);
+        set_colours_aside(&mut command);
         Invocation { place: self, command, may_hang: false }
     }
+}
+
+/// Colours then depend on the stream alone, not on the terminal or the CI that runs the tests.
+pub fn set_colours_aside(command: &mut Command) {
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+        command.env_remove(variable);
+    }
+    command.env("TERM", "xterm");
 }
 
 /// Polls until `condition` holds; fails after the deadline.

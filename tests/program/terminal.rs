@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use nix::pty::{OpenptyResult, Winsize, openpty};
 
-use crate::support::{FERRIO, Place};
+use crate::support::{FERRIO, Place, set_colours_aside};
 
 /// Runs ferrio with a terminal of that many columns as its standard output and standard error. Returns everything written to it.
 fn written(place: &Place, columns: u16, words: &[&str]) -> String {
@@ -16,7 +16,7 @@ fn written(place: &Place, columns: u16, words: &[&str]) -> String {
     let stream = || Stdio::from(slave.as_fd().try_clone_to_owned().unwrap());
     let mut command = Command::new(FERRIO);
     command.args(words).current_dir(place.work()).stdin(Stdio::null()).stdout(stream()).stderr(stream());
-    command.env("TERM", "dumb");
+    set_colours_aside(&mut command);
     let mut child = command.spawn().unwrap();
     drop((command, slave));
     // The read fails with EIO when the last writer has closed the terminal.
@@ -26,12 +26,15 @@ fn written(place: &Place, columns: u16, words: &[&str]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What a terminal of that many columns shows after that text, without blanks at the ends of rows.
+/// What a terminal of that many columns shows after that text, without colours and blanks at the ends of rows.
 fn screen(text: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![Vec::new()];
     let mut column = 0;
-    for character in text.chars() {
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
         match character {
+            // A colour: `ESC [ … m`.
+            '\u{1b}' => assert!(characters.any(|end| end == 'm'), "an escape sequence without an end: {text:?}"),
             '\r' => column = 0,
             '\n' => rows.push(Vec::new()),
             character => {
