@@ -1,6 +1,6 @@
 //! Runs a plan and reports on it, for every front end.
 
-use ferrio_job::{Direction, Plan};
+use ferrio_job::Plan;
 use ferrio_jobfile::Sources;
 use ferrio_report::{LogWriter, RunEnvironment};
 use ferrio_runner::{Event, RunOptions, RunResult};
@@ -8,7 +8,7 @@ use ferrio_runner::{Event, RunOptions, RunResult};
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::{self, Output};
-use crate::profiles::{ActVerdict, Profile};
+use crate::profiles::Verdict;
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
 /// The outcome of a run.
@@ -34,6 +34,7 @@ pub fn execute(
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let intervals = settings.interval_report.as_ref();
+    let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -41,13 +42,10 @@ pub fn execute(
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
         idleness: settings.idle_prof.is_some(),
-        interval: intervals
-            .map(|wanted| wanted.every)
-            .or(judges(plan, settings).then_some(ActVerdict::SLICE)),
+        interval: intervals.map(|wanted| wanted.every).or(verdict.as_ref().map(Verdict::interval)),
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
-    let mut verdict = judges(plan, settings).then(ActVerdict::default);
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
         if let (Some(verdict), Event::Interval(result)) = (&mut verdict, &event) {
             verdict.observe(result);
@@ -67,11 +65,6 @@ pub fn execute(
     let intervals_lost = output.lost_intervals();
     output.close()?;
     Ok(RunOutcome { result, intervals_lost })
-}
-
-/// True for a run of the profile `act` that measures: its preparation only writes.
-fn judges(plan: &Plan, settings: &ProgramSettings) -> bool {
-    settings.profile == Some(Profile::Act) && plan.jobs.iter().any(|job| job.spec.rw.does(Direction::Read))
 }
 
 /// Does only what [`execute`] does before the run.

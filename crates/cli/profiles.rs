@@ -8,14 +8,15 @@ mod act;
 mod act_verdict;
 mod tiobench;
 
-use ferrio_job::{ArgOrigin, Character, Diagnostic, Origin};
+use ferrio_job::{ArgOrigin, Character, Diagnostic, Direction, Origin, Plan};
 use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options, Problems, Sources};
 
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::settings::ProgramSettings;
 
-pub use act_verdict::ActVerdict;
+/// The verdict of `act`, the only profile that has one.
+pub use act_verdict::ActVerdict as Verdict;
 
 /// A built-in profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,13 @@ impl Profile {
     /// The profile of this name.
     pub fn named(name: &str) -> Option<Profile> {
         Profile::ALL.iter().find(|(known, _)| *known == name).map(|&(_, profile)| profile)
+    }
+
+    /// What judges a run of the profile's jobs, if the profile does; it looks at the figures of the run at intervals.
+    pub fn verdict(self, plan: &Plan) -> Option<Verdict> {
+        // The preparation of act only writes, and is not judged.
+        let measures = plan.jobs.iter().any(|job| job.spec.rw.does(Direction::Read));
+        (self == Profile::Act && measures).then(Verdict::default)
     }
 
     fn name(self) -> &'static str {

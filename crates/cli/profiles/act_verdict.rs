@@ -10,6 +10,9 @@ use ferrio_stats::{JobStats, Latency};
 /// A latency in ms, and the percentage of reads that may take longer.
 const LIMITS: [(u64, f64); 3] = [(1, 5.0), (8, 1.0), (64, 0.1)];
 
+/// Time that each slice covers.
+const SLICE: Duration = Duration::from_secs(3600);
+
 /// The percentages of reads beyond each limit: of the whole latency, then of the device's part.
 type Slice = [[f64; 3]; 2];
 
@@ -22,12 +25,14 @@ pub struct ActVerdict {
 }
 
 impl ActVerdict {
-    /// Time that each slice covers.
-    pub const SLICE: Duration = Duration::from_secs(3600);
+    /// How often the run calls [`ActVerdict::observe`]: at the end of each slice.
+    pub fn interval(&self) -> Duration {
+        SLICE
+    }
 
     /// Looks at a run in progress; a slice ends when its hour is over.
     pub fn observe(&mut self, result: &RunResult) {
-        if result.elapsed >= Self::SLICE * (self.slices.len() as u32 + 1) {
+        if result.elapsed >= SLICE * (self.slices.len() as u32 + 1) {
             self.end_slice(result);
         }
     }
