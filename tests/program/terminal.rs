@@ -34,7 +34,9 @@ fn screen(text: &str, columns: usize) -> Vec<String> {
     while let Some(character) = characters.next() {
         match character {
             // A colour: `ESC [ … m`.
-            '\u{1b}' => assert!(characters.any(|end| end == 'm'), "an escape sequence without an end: {text:?}"),
+            '\u{1b}' => {
+                assert!(characters.any(|end| end == 'm'), "an escape sequence without an end: {text:?}")
+            }
             '\r' => column = 0,
             '\n' => rows.push(Vec::new()),
             character => {

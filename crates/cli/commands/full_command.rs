@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_job::{EngineKind, Word};
+use ferrio_job::{EngineKind, Word, debug_class};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
-use ferrio_report::DEBUG_CLASSES;
 
 use super::subcommand::{Operand, Subcommand};
 use crate::settings;
@@ -58,7 +57,7 @@ fn with_completions(argument: Arg) -> Arg {
     match argument.get_id().as_str() {
         "output-format" => argument.value_parser(ferrio_report::Format::WORDS),
         "strict" => argument.value_parser(["ferrio", "fio"]),
-        "debug" => argument.value_parser(DEBUG_CLASSES.map(|class| class.name)),
+        "debug" => argument.value_parser(debug_class::CLASSES.map(|class| class.name)),
         "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),
         "aux-path" => argument.value_hint(ValueHint::DirPath),
         "section" | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {

@@ -12,6 +12,7 @@
 mod buffers;
 mod character;
 mod choice;
+pub mod debug_class;
 mod diagnostic;
 mod direction;
 mod durability;

@@ -19,9 +19,6 @@ pub struct LifeCycle {
     pub exec_prerun: Option<String>,
     /// `exec_postrun`: shell command that every clone runs after its I/O.
     pub exec_postrun: Option<String>,
-    /// Called `fio`, a job that cannot begin because its `exec_prerun` fails, its `lockmem` is too much or there are no cgroups does
-    /// nothing, and that is no failure.
-    pub excuses_start: bool,
     /// An include file of the job is missing, and values are read as fio reads them: the job fails after its first I/O.
     pub cut_short: bool,
 }

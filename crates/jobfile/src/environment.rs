@@ -11,7 +11,7 @@ pub type Variable = Box<dyn Fn(&str) -> Option<String>>;
 /// Reads a whole file.
 pub type ReadFile = Box<dyn Fn(&Path) -> io::Result<Vec<u8>>>;
 
-/// The facts about the machine that job files can use. The caller provides them: parsing itself asks nothing.
+/// How job files are read, and the facts about the machine that they can use. The caller provides them: parsing itself asks nothing.
 pub struct Environment {
     /// Returns the value of an environment variable.
     pub var: Variable,
@@ -23,7 +23,7 @@ pub struct Environment {
     pub mb_memory: u64,
     /// Configured CPUs, for `$ncpus`.
     pub ncpus: u64,
-    /// How section headers and includes are read.
+    /// How lines and values are read.
     pub reading: Reading,
 }
 

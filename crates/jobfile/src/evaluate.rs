@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin};
+use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin, debug_class};
 use log::debug;
 
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -22,13 +22,11 @@ pub(crate) struct ValueContext {
     pub(crate) engine: String,
     /// What `k` means.
     pub(crate) kb_base: u64,
-    /// How values are read.
-    pub(crate) reading: Reading,
 }
 
 impl Default for ValueContext {
     fn default() -> ValueContext {
-        ValueContext { engine: "psync".to_owned(), kb_base: 1024, reading: Reading::default() }
+        ValueContext { engine: "psync".to_owned(), kb_base: 1024 }
     }
 }
 
@@ -82,9 +80,9 @@ pub(crate) fn assignment(
     let row = opt.row();
     let mut refuse =
         |text: Option<&str>, fault| findings.push(refusal(line, text.unwrap_or_default(), fault));
-    let text = effective(row, line, setting.reading);
+    let text = effective(row, line, environment.reading);
     let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
-    let value = read(setting.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file);
+    let value = read(environment.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file);
     let value = value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?;
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => {
@@ -93,13 +91,14 @@ pub(crate) fn assignment(
         (Opt::Ioengine, Value::Engine(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
-    debug!(target: "parse", "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
+    debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
     trace::option(row, text.as_deref(), &value);
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));
     }
-    if setting.reading == Reading::Ferrio && matches!(opt, Opt::Filename | Opt::Directory | Opt::Opendir) {
+    if environment.reading == Reading::Ferrio && matches!(opt, Opt::Filename | Opt::Directory | Opt::Opendir)
+    {
         findings.extend(literal_variable(line, text.as_deref().unwrap_or_default(), environment));
     }
     let text = text.unwrap_or_default().into_owned();

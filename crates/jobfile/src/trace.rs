@@ -1,27 +1,26 @@
 //! How options were read, in the form of fio (`--debug=parse` of a program that is called `fio`): scripts read these lines.
 
+use ferrio_job::debug_class::FIO_PARSE;
 use log::{Level, debug, log_enabled};
 
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind};
 use crate::value::{Amount, Argument, SteadyLimit, Value};
 
-const TARGET: &str = "fio:parse";
-
 /// Reports an option, the text of its value and what was read.
 pub(crate) fn option(row: &OptionRow, text: Option<&str>, value: &Value) {
-    if !log_enabled!(target: TARGET, Level::Debug) {
+    if !log_enabled!(target: FIO_PARSE, Level::Debug) {
         return;
     }
-    debug!(target: TARGET, "handle_option={}, ptr={}", row.name, text.unwrap_or("(null)"));
+    debug!(target: FIO_PARSE, "handle_option={}, ptr={}", row.name, text.unwrap_or("(null)"));
     let kind = kind(row);
     let read = read(value);
     // A list is read piece by piece, each with all that follows it.
     let mut rest = text;
     for at in 0..read.len().max(1) {
-        debug!(target: TARGET, "__handle_option={}, type={kind}, ptr={}", row.name, rest.unwrap_or("(null)"));
+        debug!(target: FIO_PARSE, "__handle_option={}, type={kind}, ptr={}", row.name, rest.unwrap_or("(null)"));
         match read.get(at) {
-            Some(Number::Whole(number)) => debug!(target: TARGET, "  ret=0, out={number}"),
-            Some(Number::Float(number)) => debug!(target: TARGET, "  out={number:.6}"),
+            Some(Number::Whole(number)) => debug!(target: FIO_PARSE, "  ret=0, out={number}"),
+            Some(Number::Float(number)) => debug!(target: FIO_PARSE, "  out={number:.6}"),
             None => {}
         }
         rest = rest.and_then(|rest| Some(rest.split_once([',', ':', '-'])?.1)).or(rest);
@@ -89,10 +88,10 @@ fn kind(row: &OptionRow) -> &'static str {
 fn steady_state(criterion: &str, argument: &Argument) {
     let Argument::Limit(SteadyLimit { limit, percent }) = argument else { return };
     if *percent {
-        debug!(target: TARGET, "set steady state threshold to {limit:.6}%");
+        debug!(target: FIO_PARSE, "set steady state threshold to {limit:.6}%");
     } else if criterion.starts_with("bw") {
-        debug!(target: TARGET, "set steady state BW threshold to {limit}");
+        debug!(target: FIO_PARSE, "set steady state BW threshold to {limit}");
     } else if criterion.starts_with("iops") {
-        debug!(target: TARGET, "set steady state IOPS threshold to {limit:.6}");
+        debug!(target: FIO_PARSE, "set steady state IOPS threshold to {limit:.6}");
     }
 }

@@ -1,7 +1,7 @@
 //! The life of a job among the others: the jobs it waits for and the jobs it ends, the commands before and after it, and the
 //! errors that do not end it.
 
-use ferrio_job::{Character, ContinueOnError, JobSpec, LifeCycle, PlannedJob, Tolerance};
+use ferrio_job::{ContinueOnError, JobSpec, LifeCycle, PlannedJob, Tolerance};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 
 use crate::as_written::{chooses, inert, lacks};
@@ -13,7 +13,7 @@ inert! {
 }
 
 /// Everything that does not depend on other jobs.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, character: Character) {
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     // A command that is only blanks does not count.
     let command = |opt| options.text(opt).filter(|text| !text.trim().is_empty()).map(str::to_owned);
@@ -24,7 +24,6 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, character: Character) {
         exit_what: options.choice(Opt::ExitWhat),
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
-        excuses_start: character == Character::Fio,
         cut_short: job.cut_short,
     };
     spec.tolerance = tolerance(options);

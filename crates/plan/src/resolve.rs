@@ -75,29 +75,24 @@ pub(crate) fn resolve(
     let mut spec = JobSpec {
         name: name(job).to_owned(),
         engine,
+        character: plan.character,
         readonly: plan.readonly,
         options: echo(&job.own),
         ..JobSpec::default()
     };
-    resolve_subjects(job, &mut spec, plan, log, findings);
+    resolve_subjects(job, &mut spec, log, findings);
     let sizing = Sizing::of(job, &spec, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
     Some(SpecDraft { spec, sizing, unreadable_log: None })
 }
 
-fn resolve_subjects(
-    job: &Job,
-    spec: &mut JobSpec,
-    plan: &PlanOptions,
-    log: Option<&Arc<Replay>>,
-    findings: &mut Findings,
-) {
+fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, findings: &mut Findings) {
     let options = &job.options;
     spec.description = options.text(Opt::Description).map(|text| cut(text, 255));
     spec.group_reporting = options.value(Opt::GroupReporting);
     spec.thread = options.value(Opt::Thread);
     measure::resolve(job, spec, findings);
-    life_cycle::resolve(job, spec, plan.character);
+    life_cycle::resolve(job, spec);
     direction::resolve(job, spec);
     block_sizes::resolve(job, spec, findings);
     if let Some(log) = log {
@@ -111,7 +106,7 @@ fn resolve_subjects(
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);
-    verify::resolve(job, spec, plan.character);
+    verify::resolve(job, spec);
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
     process::resolve(job, spec);

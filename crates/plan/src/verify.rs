@@ -36,8 +36,8 @@ pub(crate) fn verifies(job: &Job) -> bool {
 /// Verification, if requested. The interval is settled when the block sizes are.
 ///
 /// The default of `verify_state_save` is that of the program's character: fio saves states unless told otherwise.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, character: Character) {
-    spec.verify = method(job).map(|method| settings(&job.options, method, character == Character::Fio));
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    spec.verify = method(job).map(|method| settings(&job.options, method, spec.character == Character::Fio));
 }
 
 /// Rules about the resolved job.

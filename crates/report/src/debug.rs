@@ -1,67 +1,13 @@
 //! `--debug`: messages about the program's own work by class, one line each, where the program prints them.
 //!
-//! Other crates write `log::debug!(target: "file", job = number; ...)`: the target is the class, `job` the number of the job
-//! whose worker sends the message. With debugging off such a call is one relaxed load. Messages of the classes in `LIKE_FIO` have a
-//! second form, with the target `fio:io`, which a program that is called `fio` prints instead.
+//! The classes are in [`ferrio_job::debug_class`]. With debugging off a call of `log::debug!` is one relaxed load.
 
 use std::sync::OnceLock;
 
+use ferrio_job::debug_class::{ALL, CLASSES, DebugClass, JOB};
 use ferrio_job::{Character, Diagnostic};
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
-
-/// A class of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DebugClass {
-    /// Its word in `--debug`, and the target of its messages.
-    pub name: &'static str,
-    /// One line of help.
-    pub help: &'static str,
-    /// False for classes of fio in which ferrio has no messages.
-    pub has_messages: bool,
-}
-
-const fn class(name: &'static str, help: &'static str) -> DebugClass {
-    DebugClass { name, help, has_messages: true }
-}
-
-const fn silent(name: &'static str) -> DebugClass {
-    DebugClass { name, help: "no messages", has_messages: false }
-}
-
-/// All classes, in the order in which they are listed. `job` chooses a job, `all` stands for every other class.
-pub const DEBUG_CLASSES: [DebugClass; 21] = [
-    class("process", "start and end of jobs"),
-    class("file", "which files are laid out, opened and removed"),
-    class("io", "every I/O: submitted, completed, handed to the kernel"),
-    class("mem", "the buffers of the jobs"),
-    silent("blktrace"),
-    silent("verify"),
-    class("random", "the offset of every I/O of random jobs"),
-    class("parse", "the options that were read"),
-    silent("diskutil"),
-    class("job", "job:N: of the jobs' own messages only those of job N, counted from 1"),
-    silent("mutex"),
-    silent("profile"),
-    class("time", "the clock"),
-    silent("net"),
-    silent("rate"),
-    silent("compress"),
-    silent("steadystate"),
-    silent("helperthread"),
-    silent("zbd"),
-    silent("sprandom"),
-    class("all", "every class"),
-];
-
-/// Classes whose lines a program that is called `fio` writes as fio does.
-const LIKE_FIO: [&str; 3] = ["io", "parse", "random"];
-
-/// Before the class, in targets of messages in the form of fio.
-const FIO: &str = "fio:";
-
-const ALL: &str = "all";
-const JOB: &str = "job";
 
 /// The choice of `--debug`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,8 +32,7 @@ impl DebugOptions {
     }
 
     fn choose(&mut self, word: &str) {
-        let Some((bit, class)) =
-            DEBUG_CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
+        let Some((bit, class)) = CLASSES.iter().enumerate().find(|(_, class)| word.starts_with(class.name))
         else {
             self.add("no-debug-class", format!("debug mask {word} not found"));
             return;
@@ -135,28 +80,17 @@ impl DebugOptions {
         &self.notes
     }
 
-    fn wants(&self, target: &str) -> bool {
-        let class = class_of(target);
-        let is_fios = class.len() < target.len();
-        if is_fios != (self.character == Character::Fio && LIKE_FIO.contains(&class)) {
-            return false;
-        }
-        DEBUG_CLASSES
-            .iter()
-            .position(|known| known.name == class)
-            .is_some_and(|bit| self.classes >> bit & 1 == 1)
+    /// The class of messages with this target, if they are wanted.
+    fn wanted(&self, target: &str) -> Option<&'static DebugClass> {
+        let at = CLASSES.iter().position(|class| class.target(self.character) == target)?;
+        (self.classes >> at & 1 == 1).then(|| &CLASSES[at])
     }
-}
-
-/// The class of a target.
-fn class_of(target: &str) -> &str {
-    target.strip_prefix(FIO).unwrap_or(target)
 }
 
 /// All words of `--debug`, joined by commas.
 #[must_use]
 pub fn debug_words() -> String {
-    DEBUG_CLASSES.map(|class| class.name).join(",")
+    CLASSES.map(|class| class.name).join(",")
 }
 
 /// Prints messages of the chosen classes from now on, each line with one call of `write`, so that lines of several workers do not mix.
@@ -176,7 +110,7 @@ struct Printer {
 
 impl Log for Printer {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        self.options.wants(metadata.target())
+        self.options.wanted(metadata.target()).is_some()
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -190,16 +124,14 @@ impl Log for Printer {
 
 /// The line of a message, `None` if it is not wanted.
 fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
-    if !options.wants(record.target()) {
-        return None;
-    }
+    let class = options.wanted(record.target())?;
     let job = record.key_values().get(Key::from_str("job")).and_then(|value| value.to_u64());
     if let (Some(wanted), Some(job)) = (options.job, job)
         && u64::from(wanted) != job
     {
         return None;
     }
-    Some(format!("{:<8} {:<5} {}\n", class_of(record.target()), nix::unistd::gettid(), record.args()))
+    Some(format!("{:<8} {:<5} {}\n", class.name, nix::unistd::gettid(), record.args()))
 }
 
 #[cfg(test)]
@@ -213,8 +145,9 @@ mod tests {
     #[test]
     fn a_word_chooses_the_class_it_begins_with() {
         let options = DebugOptions::parse(&["parsefoo,io", "file"], Character::Ferrio);
-        assert!(options.wants("parse") && options.wants("io") && options.wants("file"));
-        assert!(!options.wants("process") && !options.wants("ferrio_job"));
+        let wants = |target| options.wanted(target).is_some();
+        assert!(wants("parse") && wants("io") && wants("file"));
+        assert!(!wants("process") && !wants("ferrio_job"));
         let want = ["fio: set debug option parse", "fio: set debug option io", "fio: set debug option file"];
         assert_eq!(notes(&options), want);
     }
@@ -222,7 +155,7 @@ mod tests {
     #[test]
     fn all_is_every_class() {
         let options = DebugOptions::parse(&["all"], Character::Ferrio);
-        assert!(DEBUG_CLASSES.iter().all(|class| options.wants(class.name)));
+        assert!(CLASSES.iter().all(|class| options.wanted(class.name) == Some(class)));
         assert_eq!(notes(&options), ["fio: set all debug options"]);
     }
 
@@ -263,11 +196,11 @@ mod tests {
     fn called_fio_some_classes_have_the_form_of_fio() {
         let fio = DebugOptions::parse(&["io,file"], Character::Fio);
         assert_eq!(
-            ["io", "fio:io", "file", "fio:file", "fio:parse"].map(|target| fio.wants(target)),
+            ["io", "fio:io", "file", "fio:file", "fio:parse"].map(|target| fio.wanted(target).is_some()),
             [false, true, true, false, false]
         );
         let ferrio = DebugOptions::parse(&["io"], Character::Ferrio);
-        assert_eq!(["io", "fio:io"].map(|target| ferrio.wants(target)), [true, false]);
+        assert_eq!(["io", "fio:io"].map(|target| ferrio.wanted(target).is_some()), [true, false]);
         let record = Record::builder().target("fio:io").args(format_args!("text")).build();
         assert!(line(&fio, &record).unwrap().starts_with("io       "));
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
+use ferrio_job::debug_class;
 use ferrio_stats::LiveCounters;
 use log::debug;
 
@@ -122,7 +123,7 @@ impl JobControl {
     pub fn set_state(&self, state: JobState) {
         let index = STATES.iter().position(|&s| s == state).unwrap_or_default();
         let before = STATES[usize::from(self.state.swap(index as u8, Relaxed)).min(STATES.len() - 1)];
-        debug!(target: "process", job = self.number; "job {}: {} -> {}", self.number, before.word(), state.word());
+        debug!(target: debug_class::PROCESS, job = self.number; "job {}: {} -> {}", self.number, before.word(), state.word());
     }
 
     /// The state announced last.

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, layout_of, reason};
+use ferrio_job::{
+    Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
+};
 use ferrio_machine::mark_laid_out;
 use ferrio_workload::LayoutContent;
 use log::debug;
@@ -95,7 +97,7 @@ fn extend(
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
     let wanted = file.end();
-    debug!(target: "file", job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
+    debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
     let Layout { fills, replaces, .. } = layout_of(spec);
     // Data before the place where a job appends does not belong to the job.
     let kept = if spec.file_append { old.size.map_or(0, |size| size.min(wanted)) } else { 0 };
@@ -204,7 +206,7 @@ impl Old {
                 format!("{} is a directory: name a file or a device", path.display()),
             )),
             Some(found) if found.is_file() => {
-                debug!(target: "file", "remove {} before laying it out", path.display());
+                debug!(target: debug_class::FILE, "remove {} before laying it out", path.display());
                 fs::remove_file(path)
                     .map_err(|e| about(Failure::from_io(&e, "unlink"), "remove the old", path))?;
                 Ok(true)

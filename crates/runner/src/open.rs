@@ -7,7 +7,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use ferrio_engine::{FileSet, OpenFile, kernel};
-use ferrio_job::{Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, reason};
+use ferrio_job::{
+    Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, debug_class, reason,
+};
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
@@ -81,7 +83,7 @@ pub(crate) fn open_one(
         return Ok(None);
     }
     let fd = open_file(spec, index, already_open)?;
-    debug!(target: "file", job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
+    debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
     prepare_cache(spec, file, &fd, note);
     if let Some(hint) = spec.write_hint {
         kernel::set_write_hint(fd.as_fd(), hint, spec.direct).map_err(|e| {
@@ -196,7 +198,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
 /// Removes the regular files of a job.
 pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
     for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
-        debug!(target: "file", job = spec.number; "unlink {}", file.path.display());
+        debug!(target: debug_class::FILE, job = spec.number; "unlink {}", file.path.display());
         match std::fs::remove_file(&file.path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));

@@ -5,9 +5,9 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 
-use ferrio_engine::LockedMemory;
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
-use ferrio_job::{Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_engine::{EngineError, LockedMemory};
+use ferrio_job::{Character, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -72,13 +72,7 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     }
     let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
     let locked = (bytes > 0).then(|| LockedMemory::lock(bytes)).transpose();
-    let locked = locked.map_err(|e| {
-        // fio's whole message.
-        let brief = || Diagnostic::note(format!("mlock: {}", reason(&e.source))).code("engine-failed");
-        let failure = Failure::from_engine(&e).excusable();
-        let notes = if spec.life.excuses_start { vec![brief().prefix(Prefix::None)] } else { failure.notes };
-        Failure { notes, ..failure }
-    })?;
+    let locked = locked.map_err(|e| cannot_lock(&e, spec.character))?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");
@@ -92,6 +86,19 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     set_nice(spec, context.nice)?;
     io_scheduler::switch(spec)?;
     Ok(placement)
+}
+
+/// fio's message has neither a prefix nor advice.
+fn cannot_lock(error: &EngineError, character: Character) -> Failure {
+    let failure = Failure::from_engine(error).excusable();
+    match character {
+        Character::Ferrio => failure,
+        Character::Fio => {
+            let message = format!("mlock: {}", reason(&error.source));
+            let note = Diagnostic::note(message).code("engine-failed").prefix(Prefix::None);
+            Failure { notes: vec![note], ..failure }
+        }
+    }
 }
 
 /// The calling thread takes the user and the group of its job. The system calls change one thread; those of the C library would change

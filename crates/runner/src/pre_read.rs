@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, debug_class};
 use log::debug;
 
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
     buffer.resize(block, 0);
     let cached = |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block) && file.size > 0;
     for file in spec.files.iter().filter(cached) {
-        debug!(target: "file", job = spec.number; "pre-read {}", file.path.display());
+        debug!(target: debug_class::FILE, job = spec.number; "pre-read {}", file.path.display());
         let failed = |e: &std::io::Error, func: &str| {
             Failure::from_io(e, format!("{func}({})", file.path.display()))
                 .note("file-not-read-ahead", format!("pre_read cannot read {}", file.path.display()))

@@ -16,7 +16,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_job::{ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, Prefix};
+use ferrio_job::{
+    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, Prefix, debug_class,
+};
 use ferrio_stats::{Clock, TickSource};
 use ferrio_workload::{LayoutContent, startdelay};
 use log::debug;
@@ -96,7 +98,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         TickSource::Tsc => "time stamp counter",
         TickSource::Monotonic => "CLOCK_MONOTONIC",
     };
-    debug!(target: "time", "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
+    debug!(target: debug_class::TIME, "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
@@ -479,7 +481,7 @@ impl<'a> Run<'a, '_> {
             let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
             match address_space.for_worker(running + waiting_for).and_then(spawn) {
                 Ok(_) => {
-                    debug!(target: "process", job = spec.number; "job {}: thread created", spec.number);
+                    debug!(target: debug_class::PROCESS, job = spec.number; "job {}: thread created", spec.number);
                     waiting_for += 1;
                     if address_space.is_limited() {
                         self.await_set_up(&gate, waiting_for, messages);
@@ -504,7 +506,7 @@ impl<'a> Run<'a, '_> {
         wave.iter().filter(joins).filter_map(|&index| self.flows.member(index)).for_each(|flow| flow.join());
         // The first samples of these jobs may be due before those of the others.
         self.next_poll = Instant::now();
-        debug!(target: "process", "wave of {waiting_for} jobs released");
+        debug!(target: debug_class::PROCESS, "wave of {waiting_for} jobs released");
         gate.opens_at(self.clock.now());
     }
 
@@ -572,7 +574,7 @@ impl<'a> Run<'a, '_> {
 
     /// A signal ends all jobs.
     fn terminate(&mut self, signal: i32) {
-        debug!(target: "process", "signal {signal}: all jobs end");
+        debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.stop.store(true, Relaxed);
@@ -603,10 +605,10 @@ fn kind(kind: FileKind) -> &'static str {
 /// `--debug=file`: what the job will work on.
 fn debug_files(spec: &JobSpec) {
     let job = spec.number;
-    debug!(target: "file", job; "job {job}: {} files", spec.files.len());
+    debug!(target: debug_class::FILE, job; "job {job}: {} files", spec.files.len());
     for file in &spec.files {
         debug!(
-            target: "file", job;
+            target: debug_class::FILE, job;
             "add file {}: {}, off={:#x}, size={:#x}, {}",
             file.path.display(), kind(file.kind), file.offset, file.size,
             if file.extend { "to be laid out" } else { "used as it is" }

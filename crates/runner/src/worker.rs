@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::{Diagnostic, JobSpec, Prefix};
+use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, debug_class};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
@@ -53,10 +53,10 @@ pub(crate) fn run<E: Engine>(
     }
     if let Some(failure) = failure {
         context.tell(failure.notes);
-        let excused = failure.excusable && context.spec.life.excuses_start;
+        let excused = failure.excusable && context.spec.character == Character::Fio;
         result.error = (!excused).then_some(failure.error);
     }
-    debug!(target: "process", job = context.spec.number; "job {}: thread ends", context.spec.number);
+    debug!(target: debug_class::PROCESS, job = context.spec.number; "job {}: thread ends", context.spec.number);
     context.control.open_files.store(0, Relaxed);
     let (index, set_up) = (context.index, reached.set_up);
     let _ = context.messages.send(Message::Ended { index, result, set_up });
@@ -144,7 +144,7 @@ fn set_up<'a, E: Engine>(
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
     let kind = spec.memory.kind.word();
-    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
+    debug!(target: debug_class::MEM, job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     let regions: Vec<Region> = spec
         .files
@@ -187,7 +187,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
         let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
     }
     *result = figures.result;
-    debug!(target: "file", job = spec.number; "close {} files", files.files.len());
+    debug!(target: debug_class::FILE, job = spec.number; "close {} files", files.files.len());
     commands::postrun(context);
     drop(files);
     if spec.unlink {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
-use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_job::{Diagnostic, JobSpec, debug_class};
 use ferrio_stats::Usage;
 use ferrio_workload::{OffsetDraws, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
@@ -17,17 +17,19 @@ use crate::overlap::{JobRanges, SharedRanges};
 
 /// True when a debug class reports single I/Os.
 pub(crate) fn is_traced() -> bool {
-    ["io", "random", "fio:io", "fio:random"].iter().any(|target| log_enabled!(target: target, Level::Debug))
+    [debug_class::IO, debug_class::RANDOM, debug_class::FIO_IO, debug_class::FIO_RANDOM]
+        .iter()
+        .any(|target| log_enabled!(target: target, Level::Debug))
 }
 
 /// Reports the seeds of a job, as fio does: scripts compare them between jobs and runs.
 pub(crate) fn debug_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) {
-    if !log_enabled!(target: "fio:random", Level::Debug) {
+    if !log_enabled!(target: debug_class::FIO_RANDOM, Level::Debug) {
         return;
     }
-    debug!(target: "fio:random", job = spec.number; "FIO_RAND_NR_OFFS={SEEDS}");
+    debug!(target: debug_class::FIO_RANDOM, job = spec.number; "FIO_RAND_NR_OFFS={SEEDS}");
     for (at, seed) in thread_seeds(spec, entropy).into_iter().enumerate() {
-        debug!(target: "fio:random", job = spec.number; "rand_seeds[{at}]={seed}");
+        debug!(target: debug_class::FIO_RANDOM, job = spec.number; "rand_seeds[{at}]={seed}");
     }
 }
 
@@ -63,8 +65,8 @@ impl<E: Engine> Wrapped<E> {
         job: usize,
         entropy: [u64; SEEDS],
     ) -> Self {
-        debug!(target: "io", job = spec.number; "engine {} opened, iodepth {}", spec.engine.word(), spec.depth.iodepth);
-        debug!(target: "fio:io", job = spec.number; "load ioengine {}", spec.engine.word());
+        debug!(target: debug_class::IO, job = spec.number; "engine {} opened, iodepth {}", spec.engine.word(), spec.depth.iodepth);
+        debug!(target: debug_class::FIO_IO, job = spec.number; "load ioengine {}", spec.engine.word());
         Wrapped {
             engine,
             overlaps: JobRanges::of(spec, shared, job),
@@ -72,7 +74,7 @@ impl<E: Engine> Wrapped<E> {
             random: spec.rw.is_random(),
             blocks: spec.block.0.each_ref().map(|sizes| sizes.min.max(1)),
             name: spec.engine.word(),
-            draws: log_enabled!(target: "fio:random", Level::Debug)
+            draws: log_enabled!(target: debug_class::FIO_RANDOM, Level::Debug)
                 .then(|| OffsetDraws::of(spec, entropy))
                 .flatten(),
             files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
@@ -90,7 +92,7 @@ impl<E: Engine> Engine for Wrapped<E> {
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        debug!(target: "io", job = self.job; "attach: {} files", files.files.len());
+        debug!(target: debug_class::IO, job = self.job; "attach: {} files", files.files.len());
         if let Some(overlaps) = &mut self.overlaps {
             files.files.iter().enumerate().try_for_each(|(index, file)| overlaps.set_file(index, file))?;
         }
@@ -103,7 +105,7 @@ impl<E: Engine> Engine for Wrapped<E> {
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let what = if file.fd.is_some() { "opened" } else { "closed" };
         let name = self.files.get(index).map_or("", String::as_str);
-        debug!(target: "io", job = self.job; "attach: {what} {name}");
+        debug!(target: debug_class::IO, job = self.job; "attach: {what} {name}");
         if let Some(overlaps) = &mut self.overlaps {
             overlaps.set_file(index, file)?;
         }
@@ -111,12 +113,12 @@ impl<E: Engine> Engine for Wrapped<E> {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        debug!(target: "io", job = self.job; "queue: {}", self.shown(request));
+        debug!(target: debug_class::IO, job = self.job; "queue: {}", self.shown(request));
         if self.waiting != Some(request.unit)
             && direction(request.op).is_some()
             && let Some(draws) = &mut self.draws
         {
-            debug!(target: "fio:random", job = self.job; "off rand {}", draws.draw());
+            debug!(target: debug_class::FIO_RANDOM, job = self.job; "off rand {}", draws.draw());
         }
         for step in ["fill", "prep", "queue"] {
             self.debug_step(step, request);
@@ -136,7 +138,9 @@ impl<E: Engine> Engine for Wrapped<E> {
                     *unit = Some(*request);
                 }
             }
-            Submit::Full => debug!(target: "io", job = self.job; "full: unit={} waits", request.unit),
+            Submit::Full => {
+                debug!(target: debug_class::IO, job = self.job; "full: unit={} waits", request.unit)
+            }
         }
         self.waiting = matches!(outcome, Submit::Full).then_some(request.unit);
         outcome
@@ -146,8 +150,8 @@ impl<E: Engine> Engine for Wrapped<E> {
         let taken = self.engine.flush();
         match &taken {
             Ok(0) => {}
-            Ok(count) => debug!(target: "io", job = self.job; "flush: the kernel took {count}"),
-            Err(error) => debug!(target: "io", job = self.job; "flush: {error}"),
+            Ok(count) => debug!(target: debug_class::IO, job = self.job; "flush: the kernel took {count}"),
+            Err(error) => debug!(target: debug_class::IO, job = self.job; "flush: {error}"),
         }
         taken
     }
@@ -155,7 +159,7 @@ impl<E: Engine> Engine for Wrapped<E> {
     fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         let before = done.len();
         let reaped = self.engine.reap(min, max, done);
-        debug!(target: "io", job = self.job; "reap: got {}, wanted {min} to {max}", done.len() - before);
+        debug!(target: debug_class::IO, job = self.job; "reap: got {}, wanted {min} to {max}", done.len() - before);
         self.completed(&done[before..]);
         reaped
     }
@@ -164,7 +168,7 @@ impl<E: Engine> Engine for Wrapped<E> {
         let before = done.len();
         let reaped = self.engine.reap_within(timeout, max, done);
         if done.len() > before {
-            debug!(target: "io", job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
+            debug!(target: debug_class::IO, job = self.job; "reap: got {}, wanted up to {max}", done.len() - before);
         }
         self.completed(&done[before..]);
         reaped
@@ -213,20 +217,20 @@ impl<E> Wrapped<E> {
             Op::Fdatasync => 4,
             Op::SyncFileRange(_) => 5,
         };
-        debug!(target: "fio:io", job = self.job; "{step}: io_u {unit:#x}: off={offset:#x},len={len:#x},ddir={direction},file={name}");
+        debug!(target: debug_class::FIO_IO, job = self.job; "{step}: io_u {unit:#x}: off={offset:#x},len={len:#x},ddir={direction},file={name}");
     }
 
     fn debug_end(&self, request: &Request, result: i64) {
         self.debug_step("complete", request);
         match u32::try_from(result) {
             Ok(moved) if moved == request.len || !request.op.moves_data() => {
-                debug!(target: "io", job = self.job; "complete: {}", self.shown(request));
+                debug!(target: debug_class::IO, job = self.job; "complete: {}", self.shown(request));
             }
             Ok(moved) => {
-                debug!(target: "io", job = self.job; "complete: {}, only {moved:#x} moved", self.shown(request));
+                debug!(target: debug_class::IO, job = self.job; "complete: {}, only {moved:#x} moved", self.shown(request));
             }
             Err(_) => {
-                debug!(target: "io", job = self.job; "complete: {}, error={}", self.shown(request), -result);
+                debug!(target: debug_class::IO, job = self.job; "complete: {}, error={}", self.shown(request), -result);
             }
         }
     }
@@ -234,15 +238,15 @@ impl<E> Wrapped<E> {
     fn debug_offset(&self, request: &Request) {
         let Some(direction) = direction(request.op).filter(|_| self.random) else { return };
         let block = request.offset / self.blocks[direction];
-        debug!(target: "random", job = self.job; "offset {:#x} is block {block} of {}", request.offset, request.op.name());
+        debug!(target: debug_class::RANDOM, job = self.job; "offset {:#x} is block {block} of {}", request.offset, request.op.name());
     }
 }
 
 impl<E> Drop for Wrapped<E> {
     fn drop(&mut self) {
-        debug!(target: "io", job = self.job; "engine closed");
-        debug!(target: "fio:io", job = self.job; "close ioengine {}", self.name);
-        debug!(target: "fio:io", job = self.job; "free ioengine {}", self.name);
+        debug!(target: debug_class::IO, job = self.job; "engine closed");
+        debug!(target: debug_class::FIO_IO, job = self.job; "close ioengine {}", self.name);
+        debug!(target: debug_class::FIO_IO, job = self.job; "free ioengine {}", self.name);
     }
 }
 

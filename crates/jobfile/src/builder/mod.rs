@@ -78,9 +78,8 @@ impl Builder {
         }
     }
 
-    /// Sets how values are read; must be called before the first option or file.
+    /// Sets how lines and values are read; must be called before the first option or file.
     pub fn reading(&mut self, reading: Reading) {
-        self.scopes[0].setting.reading = reading;
         self.environment.reading = reading;
     }
 
@@ -163,8 +162,7 @@ impl Builder {
     pub fn file(&mut self, name: &str, text: &[u8]) {
         let scope = self.files.len();
         if scope > 0 {
-            let setting = ValueContext { reading: self.scopes[0].setting.reading, ..ValueContext::default() };
-            self.scopes.push(Globals { setting, ..Globals::default() });
+            self.scopes.push(Globals::default());
         }
         let source = self.library.sources.add(name, text);
         let wanted = |name: &str| wants(&self.wanted, name);

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet};
-use ferrio_job::{Diagnostic, Direction, FileSpec};
+use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
 use log::debug;
 
 use super::IoLoop;
@@ -239,7 +239,7 @@ impl<E: Engine> IoLoop<'_, E> {
     fn let_go(&mut self, index: usize) -> Result<(), Failure> {
         let fd = self.files.set.files[index].fd.take();
         if fd.is_some() {
-            debug!(target: "file", job = self.spec.number; "close {}", self.spec.files[index].path.display());
+            debug!(target: debug_class::FILE, job = self.spec.number; "close {}", self.spec.files[index].path.display());
         }
         self.record_close(index)?;
         let result = self.attach_one(index);
