@@ -10,8 +10,8 @@ use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::{announce, execute};
 use crate::messages::Messages;
-use crate::options::OPTIONS;
-use crate::output::Output;
+use crate::options::{DEBUG, OPTIONS, OUTPUT};
+use crate::output::{Output, begin_file};
 use crate::settings::{Action, ProgramSettings};
 use crate::{character, diagnose, exit, job_files, queries};
 
@@ -32,8 +32,11 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         return queries::answer(query, character, messages);
     }
     let has_text = settings.formats.has(Format::Normal);
-    messages.debug_notes(settings.debug.notes(), has_text);
-    start_debug(&settings.debug, messages.debug_writer(has_text));
+    let file = begin_file(&settings)?;
+    // As in fio, what is said while the command line is read is in the file from `--output` on.
+    let noted_in = file.as_ref().filter(|_| is_before(&items, OUTPUT, DEBUG));
+    messages.debug_notes(settings.debug.notes(), has_text, noted_in);
+    start_debug(&settings.debug, messages.debug_writer(has_text, file));
     let set = job_files::read(&items, &settings, job_files::environment())?;
     // Those about the options come first, then those about the jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);
@@ -59,6 +62,12 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         return announce(&plan, &set.sources, &settings, messages).map(|()| 0);
     }
     execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
+}
+
+/// True if the first program option named `first` comes before that named `second`.
+fn is_before(items: &[Item], first: &str, second: &str) -> bool {
+    let place = |name| items.iter().position(|item| item.is_program_option(name));
+    place(first).is_some_and(|first| place(second).is_none_or(|second| first < second))
 }
 
 /// The format of messages that the arguments ask for, whatever else is wrong.

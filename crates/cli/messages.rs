@@ -1,6 +1,7 @@
 //! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line. And the
 //! information on standard output that is not a report.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
 use anstream::stream::RawStream;
@@ -8,6 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
+use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
 
 use crate::arguments::Item;
@@ -111,32 +113,39 @@ impl Messages {
     }
 
     /// The function that prints lines of `--debug`. Called `fio`, the program writes them between the lines of its text report, if it
-    /// has one.
+    /// has one: to standard output or to the `file` of the report.
     #[must_use]
-    pub fn debug_writer(self, has_text: bool) -> fn(String) {
+    pub fn debug_writer(self, has_text: bool, file: Option<File>) -> WriteLine {
         // A closed stream is ignored: nobody reads it.
-        match self.character {
-            _ if self.json => |line| {
+        match (self.character, file) {
+            _ if self.json => Box::new(|line| {
                 let _ = io::stderr().write_all(debug_object(&line).as_bytes());
-            },
-            Character::Fio if has_text => |line| {
+            }),
+            (Character::Fio, Some(file)) if has_text => Box::new(move |line| {
+                let _ = (&file).write_all(line.as_bytes());
+            }),
+            (Character::Fio, None) if has_text => Box::new(|line| {
                 let _ = io::stdout().write_all(line.as_bytes());
-            },
-            _ => |line| {
+            }),
+            _ => Box::new(|line| {
                 let _ = io::stderr().write_all(line.as_bytes());
-            },
+            }),
         }
     }
 
     /// Prints the notes about the choice of `--debug` where its lines go, or on standard error.
-    pub fn debug_notes(self, notes: &[Diagnostic], has_text: bool) {
+    pub fn debug_notes(self, notes: &[Diagnostic], has_text: bool, file: Option<&File>) {
         for note in notes {
-            match self.place(note) {
-                AsFio::Hidden => {}
-                AsFio::Report if has_text && self.are_text() => {
-                    let _ = writeln!(io::stdout(), "{}", note.line(self.character));
+            let line = || format!("{}\n", note.line(self.character));
+            match (self.place(note), file) {
+                (AsFio::Hidden, _) => {}
+                (AsFio::Report, Some(mut file)) if has_text && self.are_text() => {
+                    let _ = file.write_all(line().as_bytes());
                 }
-                AsFio::Report | AsFio::Stderr => self.note(note),
+                (AsFio::Report, None) if has_text && self.are_text() => {
+                    let _ = io::stdout().write_all(line().as_bytes());
+                }
+                (AsFio::Report | AsFio::Stderr, _) => self.note(note),
             }
         }
     }

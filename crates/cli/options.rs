@@ -16,6 +16,12 @@ pub const COLOR: &str = "color";
 /// The option that leaves out warnings and notes. `messages.rs` reads it together with the format.
 pub const QUIET: &str = "quiet";
 
+/// The option that sends the report to a file.
+pub const OUTPUT: &str = "output";
+
+/// The option that chooses classes of debug messages.
+pub const DEBUG: &str = "debug";
+
 /// One option of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramOption {
@@ -133,7 +139,7 @@ impl ProgramOption {
 
 /// The table, in the order of `--help`.
 pub const OPTIONS: &[ProgramOption] = &[
-    value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output"),
+    value(OUTPUT, 'o', "FILE", REPORT, "Write the report to FILE instead of standard output"),
     value("output-format", 'F', "FORMATS", REPORT, Format::HELP),
     flag("minimal", 'm', REPORT, "Report in the terse format only"),
     value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format").optional(),
@@ -191,7 +197,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files in DIRECTORY"),
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
-    value("debug", 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),
+    value(DEBUG, 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),
     flag("help", 'h', HELP, "Print this text"),
     flag("version", 'v', HELP, "Print the version"),
     value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all").optional(),

@@ -46,7 +46,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the stream of the report; a file is truncated.
+    /// Opens the stream of the report. A file is truncated, unless it was [begun](begin_file).
     ///
     /// # Errors
     /// The file cannot be created.
@@ -54,11 +54,7 @@ impl Output {
         let to_stdout = settings.output.is_none();
         let stream: Box<dyn Write> = match &settings.output {
             None => Box::new(io::stdout()),
-            Some(name) => {
-                let file =
-                    File::create(name).map_err(|error| Error::OpenOutput { name: name.clone(), error })?;
-                Box::new(file)
-            }
+            Some(name) => Box::new(open_file(name, settings.character == Character::Ferrio)?),
         };
         let wanted = match settings.eta {
             Eta::Always => true,
@@ -311,6 +307,31 @@ impl Output {
             self.error.get_or_insert(error);
         }
     }
+}
+
+/// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
+/// come before the report there. Called `ferrio`, it keeps the last report until there is another one, and the file is only opened with
+/// the report.
+///
+/// # Errors
+/// The file cannot be created.
+pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
+    match &settings.output {
+        Some(name) if settings.character == Character::Fio => {
+            open_file(name, true)?;
+            open_file(name, false).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Opens a file of reports to write, from its start or where it ends.
+fn open_file(name: &str, truncate: bool) -> Result<File, Error> {
+    let opened = match truncate {
+        true => File::create(name),
+        false => File::options().create(true).append(true).open(name),
+    };
+    opened.map_err(|error| Error::OpenOutput { name: name.to_owned(), error })
 }
 
 /// The file whose creation requests a report of the run so far.

@@ -249,3 +249,39 @@ fn called_fio_lines_are_never_beside_a_document() {
     assert!(run.stderr.starts_with("fio: set debug option io\n") && run.stderr.contains("complete: io_u"));
     assert!(!run.stderr.contains("no messages"), "{}", run.stderr);
 }
+
+#[test]
+fn called_fio_lines_follow_the_report_into_its_file() {
+    let place = Place::new();
+    // What is said before the option for the file is read goes to standard output.
+    for (words, said_in_file) in
+        [(["--output=report", "--debug=io"], true), (["--debug=io", "--output=report"], false)]
+    {
+        // The lines of a process that fio starts for a job are lost with its buffer.
+        let words = [self::words(&words), vec!["--thread"]].concat();
+        let streams = |run: &crate::support::Run| (run.stdout.clone(), run.stderr.clone());
+        let fio = streams(&place.fio(&words).run().succeeded());
+        let by_fio = place.read("report");
+        let ours = streams(&place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded());
+        let by_ferrio = place.read("report");
+        let of_options = |stdout: &str| -> Vec<String> {
+            // fio also tries engines before it knows that of the job.
+            stdout.lines().filter(|line| !line.starts_with("io ")).map(str::to_owned).collect()
+        };
+        same!("fio": of_options(&fio.0), "ferrio": of_options(&ours.0), "standard output");
+        assert_eq!(ours.0.contains("set debug option io"), !said_in_file);
+        same!("fio": fio.1, "ferrio": ours.1, "standard error");
+        let ios = |report: &str| -> Vec<String> {
+            let lines = as_fio(report, "io").into_iter();
+            lines.filter(|line| line.starts_with("complete: ")).map(|line| line[..8].to_owned()).collect()
+        };
+        assert_eq!(ios(&by_ferrio).len(), 4);
+        same!("fio": ios(&by_fio), "ferrio": ios(&by_ferrio), "lines in the file");
+        let order = |report: &str| {
+            let place = |text: &str| report.find(text).unwrap_or_else(|| panic!("{text}: {report}"));
+            [place("\nStarting 1 thread"), place(" complete: "), place("(groupid=0, jobs=1)")].is_sorted()
+        };
+        assert!(order(&by_fio) && order(&by_ferrio), "{by_ferrio}");
+        assert_eq!(by_ferrio.contains("fio: set debug option io\n"), said_in_file);
+    }
+}

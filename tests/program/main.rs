@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod articles;
+mod as_fio;
 mod bad_input;
 mod bandwidth_log;
 mod broken_runs;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin, debug_class};
+use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin, Prefix, debug_class};
 use log::debug;
 
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -96,6 +96,16 @@ pub(crate) fn assignment(
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));
+    }
+    if environment.reading == Reading::Fio && opt == Opt::PercentileList {
+        // fio has a line for each of them. The planner never sees them.
+        let text = text.as_deref().unwrap_or_default();
+        findings.extend(fio::floats_dropped(text).map(|piece| {
+            let start = text[..piece.at].chars().count();
+            let place = line.value_origin.part(start, piece.text.chars().count());
+            let warning = Diagnostic::warning("the list exceeding max length 20", place);
+            warning.code("percentiles-cut").prefix(Prefix::None)
+        }));
     }
     if environment.reading == Reading::Ferrio && matches!(opt, Opt::Filename | Opt::Directory | Opt::Opendir)
     {

@@ -93,9 +93,12 @@ pub fn debug_words() -> String {
     CLASSES.map(|class| class.name).join(",")
 }
 
+/// Writes one line.
+pub type WriteLine = Box<dyn Fn(String) + Send + Sync>;
+
 /// Prints messages of the chosen classes from now on, each line with one call of `write`, so that lines of several workers do not mix.
 /// Only the first call of a process counts.
-pub fn start_debug(options: &DebugOptions, write: fn(String)) {
+pub fn start_debug(options: &DebugOptions, write: WriteLine) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
     let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), write });
     if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
@@ -105,7 +108,7 @@ pub fn start_debug(options: &DebugOptions, write: fn(String)) {
 
 struct Printer {
     options: DebugOptions,
-    write: fn(String),
+    write: WriteLine,
 }
 
 impl Log for Printer {

@@ -23,6 +23,11 @@ pub(super) fn floats(row: &OptionRow, text: &str) -> Result<Value, Fault> {
     Ok(Value::Floats(numbers, decimals))
 }
 
+/// The elements of a list of decimal numbers that are dropped because it is too long.
+pub(crate) fn floats_dropped(text: &str) -> impl Iterator<Item = TextPiece<'_>> {
+    TextPiece::whole(text).split(':').skip(FLOATS)
+}
+
 fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
     let number = if piece.text.starts_with('(') { expression::decimal(piece)? } else { decimal(piece)? };
     let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));

@@ -17,6 +17,7 @@ use crate::catalogue::{Opt, OptionRow, ValueKind};
 use number::FioNumberReader;
 
 pub(crate) use expression::bc;
+pub(crate) use lists::floats_dropped;
 
 /// Reads the value of one assignment; `text` includes leading blanks and is `None` for an option name without a value.
 pub(crate) fn parse(
