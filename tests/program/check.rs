@@ -164,6 +164,20 @@ fn a_check_makes_no_system_call_that_changes_anything() {
 }
 
 #[test]
+fn files_of_the_kernel_that_a_run_would_lay_out_are_errors() {
+    for (file, rw) in [("/proc/cpuinfo", "read"), ("/proc/missing", "write"), ("/sys/missing", "write")] {
+        let place = Place::new();
+        let job = place.job(&format!("[j]\nfilename={file}\nsize=4k\nrw={rw}\n"));
+        let check = place.ferrio(&["check", "--output-format=json", &job]).run().ended_with(1).json();
+        assert_eq!(text(&check, "/status"), "errors", "{file}");
+        assert_eq!(codes(&check)[0], "kernel-file", "{file}");
+        assert!(!codes(&check).contains(&"space-short"), "{file}: {check:#}");
+        let run = place.ferrio(&["--output-format=json", &job]).run().ended_with(1);
+        assert_ne!(number(&run.json(), "/jobs/0/error"), 0, "{file}: the check is right");
+    }
+}
+
+#[test]
 fn json_matches_its_documentation() {
     let place = Place::new();
     let report = check(&place, JOB, &[]);

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{JobSpec, Plan, log_files};
-use ferrio_machine::{DeviceUse, DirectIo, FileAccess, Place, Places, Resources, Room};
+use ferrio_machine::{DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room};
 
 use crate::model::{CheckedDevice, CheckedPlace};
 
@@ -15,6 +15,8 @@ use crate::model::{CheckedDevice, CheckedPlace};
 pub struct Facts {
     /// CPUs, memory and limits of this process.
     pub machine: Resources,
+    /// Whether io_uring is allowed.
+    pub io_uring: IoUringSysctl,
     /// File systems and devices that are used.
     pub places: Vec<CheckedPlace>,
     /// Files, by path as jobs name them.
@@ -73,7 +75,8 @@ impl Facts {
     /// Collects the facts about all files of a plan.
     #[must_use]
     pub fn ask(plan: &Plan) -> Facts {
-        let mut facts = Facts { machine: Resources::ask(), ..Facts::default() };
+        let mut facts =
+            Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
         let mut places = Places::begin();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
         for file in plan.jobs.iter().map(|job| &job.spec).filter(used).flat_map(|spec| &spec.files) {
@@ -134,7 +137,7 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
         device,
         in_memory: place.is_in_memory() || is_pmem,
         read_only,
-        free_bytes: room.map(|room| room.free_bytes),
+        free_bytes: room.and_then(|room| room.free_bytes),
         needed_bytes: 0,
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ferrio_job::Plan;
 use ferrio_jobfile::JobSet;
-use ferrio_machine::{BlockDevice, DeviceUse, Resources};
+use ferrio_machine::{BlockDevice, DeviceUse, IoUringSysctl, Resources};
 use ferrio_plan::testing::{good_plan_as_fio, jobs_of_files};
 
 use crate::facts::LogFacts;
@@ -68,7 +68,13 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         let facts = LogFacts { place: Some(0), size: None, obstacle: None };
         (path, facts)
     });
-    Facts { machine, places: vec![place], files: files.collect(), logs: logs.collect() }
+    Facts {
+        machine,
+        io_uring: IoUringSysctl::Allows,
+        places: vec![place],
+        files: files.collect(),
+        logs: logs.collect(),
+    }
 }
 
 /// The report on one job file on that machine, changed by `change`.

@@ -23,6 +23,8 @@ enum Property {
     MapsFiles,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
+    /// Sets up an io_uring.
+    Ring,
 }
 
 /// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
@@ -46,7 +48,7 @@ macro_rules! engines {
 }
 
 engines! {
-    IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic;
+    IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
@@ -54,7 +56,7 @@ engines! {
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
-    TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread;
+    TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread Ring;
     Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCall;
 }
 
@@ -91,6 +93,12 @@ impl EngineKind {
     #[must_use]
     pub fn can_ask_for_atomic_writes(self) -> bool {
         self.has(Property::Atomic)
+    }
+
+    /// True when the engine is built on io_uring and fails where that is forbidden.
+    #[must_use]
+    pub fn is_on_io_uring(self) -> bool {
+        self.has(Property::Ring)
     }
 
     /// True when one thread submits and reaps, which excludes `io_submit_mode=offload`.

@@ -7,6 +7,7 @@
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
 //! - Control groups: [`IoCgroups`].
+//! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The terminal: [`terminal_columns`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
 //! - What layout leaves on files: [`mark_laid_out`].
@@ -19,6 +20,7 @@ mod devices;
 mod disks;
 mod files;
 mod host;
+mod io_uring;
 mod layout_mark;
 mod mounts;
 mod places;
@@ -33,6 +35,7 @@ pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_d
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
 };
+pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};

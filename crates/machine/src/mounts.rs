@@ -71,8 +71,8 @@ impl Mount {
 /// Free space on a mounted file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes free for this user.
-    pub free_bytes: u64,
+    /// Bytes free for this user, `None` on a file system without a size, such as proc.
+    pub free_bytes: Option<u64>,
     /// It is mounted read-only.
     pub read_only: bool,
 }
@@ -83,7 +83,11 @@ impl Room {
     pub fn at(mount_point: &Path) -> Option<Self> {
         let found = statvfs(mount_point).ok()?;
         let free_bytes = found.blocks_available().saturating_mul(found.fragment_size());
-        Some(Room { free_bytes, read_only: found.flags().contains(FsFlags::ST_RDONLY) })
+        let has_size = found.blocks() > 0;
+        Some(Room {
+            free_bytes: has_size.then_some(free_bytes),
+            read_only: found.flags().contains(FsFlags::ST_RDONLY),
+        })
     }
 }
 
@@ -145,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_mounted_file_system_has_free_space() {
-        assert!(Room::at(Path::new("/")).is_some_and(|room| room.free_bytes > 0));
+        assert!(Room::at(Path::new("/")).and_then(|room| room.free_bytes).is_some_and(|bytes| bytes > 0));
+        assert_eq!(Room::at(Path::new("/proc")).map(|room| room.free_bytes), Some(None));
         assert_eq!(Room::at(Path::new("/no/such/place")), None);
     }
 }

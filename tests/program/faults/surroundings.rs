@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-use crate::support::{FERRIO, Place, Run, number, until};
+use crate::support::{FERRIO, Place, Run, installed, number, skipped, until};
 
 /// What a program started in a thread may not do: set up an io_uring. `kernel.io_uring_disabled` fails the call in the same way, but
 /// holds for the whole machine.
@@ -21,19 +21,40 @@ fn without_io_uring() -> BpfProgram {
     SeccompFilter::new(calls, SeccompAction::Allow, refused, arch).unwrap().try_into().unwrap()
 }
 
-/// Runs a job where io_uring is forbidden.
-fn run_without_io_uring(words: &[&str]) -> Run {
+const JOB: [&str; 5] = ["--output-format=json", "--name=j", "--filename=f", "--size=64k", "--rw=write"];
+
+/// What `run` returns in a place where io_uring is forbidden.
+fn where_io_uring_is_forbidden(run: impl FnOnce(&Place) -> Run + Send) -> Run {
     let filter = without_io_uring();
     // A filter belongs to a thread, and what that thread starts inherits it.
     thread::scope(|scope| {
         let run = scope.spawn(|| {
             apply_filter(&filter).unwrap();
-            let place = Place::new();
-            let job = ["--output-format=json", "--name=j", "--filename=f", "--size=64k", "--rw=write"];
-            place.ferrio(&[&job[..], words].concat()).run()
+            run(&Place::new())
         });
         run.join().unwrap()
     })
+}
+
+/// Runs a job where io_uring is forbidden.
+fn run_without_io_uring(words: &[&str]) -> Run {
+    where_io_uring_is_forbidden(|place| place.ferrio(&[&JOB[..], words].concat()).run())
+}
+
+/// Runs a job or a check of it where the sysctl says that io_uring is forbidden, and a filter does what the kernel would do then. `None`
+/// without the privilege to hide the machine's own sysctl from the program.
+fn run_with_sysctl(sysctl: &'static str, words: &[&str]) -> Option<Run> {
+    const FILE: &str = "/proc/sys/kernel/io_uring_disabled";
+    let place = Place::new();
+    let mounts = place.program(installed("unshare"), &["-rm", "test", "-e", FILE]).run().status == Some(0);
+    if !mounts {
+        skipped("the sysctl of io_uring", "this machine does not let the test mount a file over it");
+        return None;
+    }
+    let script =
+        format!("echo {sysctl} >../sysctl && mount --bind ../sysctl {FILE} || exit 99; exec \"$0\" \"$@\"");
+    let words = [&["-rm", "bash", "-c", &script, FERRIO][..], words].concat();
+    Some(where_io_uring_is_forbidden(|place| place.program(installed("unshare"), &words).run()))
 }
 
 #[test]
@@ -45,7 +66,8 @@ fn where_io_uring_is_forbidden_its_jobs_fail_with_advice_and_others_run() {
         assert_eq!(number(&report, "/jobs/0/error"), Errno::EPERM as u64, "{name}");
         assert_eq!(number(&report, "/jobs/0/write/total_ios"), 0, "{name}");
         assert!(run.stderr.contains("Operation not permitted"), "{name}: {}", run.stderr);
-        assert!(run.stderr.contains("/proc/sys/kernel/io_uring_disabled"), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("not by the sysctl kernel.io_uring_disabled"), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("seccomp") && run.stderr.contains("libaio"), "{name}: {}", run.stderr);
     }
     for engine in ["psync", "libaio", "mmap"] {
         let report = run_without_io_uring(&[&format!("--ioengine={engine}")]).succeeded().json();
@@ -58,6 +80,37 @@ fn a_runtime_on_io_uring_fails_in_the_same_way_where_that_is_forbidden() {
     let run = run_without_io_uring(&["--ioengine=tokio_uring"]).ended_with(1);
     assert_eq!(number(&run.json(), "/jobs/0/error"), Errno::EPERM as u64);
     assert!(run.stderr.contains("Operation not permitted"), "{}", run.stderr);
+}
+
+#[test]
+fn a_sysctl_that_forbids_io_uring_is_named_by_the_run_and_by_the_check() {
+    for (sysctl, words) in [("2", "io_uring_disabled is 2"), ("1", "io_uring_disabled is 1")] {
+        for engine in ["io_uring", "tokio_uring", "libaio"] {
+            let engine_word = format!("--ioengine={engine}");
+            let own: &[&str] = if engine == "libaio" { &["--libaio_backend=io_uring"] } else { &[] };
+            let job = [&JOB[..], &[&engine_word], own].concat();
+            let Some(run) = run_with_sysctl(sysctl, &job) else { return };
+            let run = run.ended_with(1);
+            assert_eq!(number(&run.json(), "/jobs/0/error"), Errno::EPERM as u64, "{engine}");
+            for part in [words, "sysctl kernel.io_uring_disabled=0"] {
+                assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
+            }
+            let Some(check) = run_with_sysctl(sysctl, &[&["check"], &job[..]].concat()) else { return };
+            let report = check.ended_with(1).json();
+            let risks = report["risks"].as_array().unwrap();
+            let risk = risks.iter().find(|risk| risk["code"] == "io-uring-forbidden").unwrap();
+            assert_eq!(
+                (&report["status"], &risk["severity"]),
+                (&"errors".into(), &"error".into()),
+                "{engine}"
+            );
+            assert!(risk["message"].as_str().unwrap().contains(words), "{engine}: {risk}");
+        }
+    }
+    let Some(check) = run_with_sysctl("0", &[&["check"], &JOB[..], &["--ioengine=io_uring"]].concat()) else {
+        return;
+    };
+    check.succeeded();
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Engines, threads and CPUs that do not fit the rest of the job.
 
-use ferrio_job::{Direction, EngineKind, JobSpec};
+use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
 use ferrio_jobfile::Opt;
+use ferrio_machine::IoUringSysctl;
 
 use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
 use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::count;
 
 pub(super) const RULES: &[RiskRule] = &[
+    ("io-uring-forbidden", Warning, Section(io_uring_forbidden)),
     ("iodepth-sync-engine", Warning, Section(iodepth_sync_engine)),
     ("libaio-buffered", Warning, Section(libaio_buffered)),
     ("sync-without-file", Info, Section(sync_without_file)),
@@ -19,6 +21,21 @@ pub(super) const RULES: &[RiskRule] = &[
 
 /// Clones from which one report is easier to read than one for each.
 const MANY: u32 = 8;
+
+/// The sysctl forbids io_uring. A filter of system calls may forbid it too, which only setting up a ring would show.
+fn io_uring_forbidden(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let obstacle = run.facts.io_uring.obstacle()?;
+    let needs_it = |spec: &JobSpec| {
+        let libaio = spec.engine == EngineKind::Libaio;
+        let replaced = libaio && spec.engine_options.libaio_backend == LibaioBackend::IoUring;
+        spec.works() && (spec.engine.is_on_io_uring() || replaced)
+    };
+    section.running().find(|spec| needs_it(spec)).map(|spec| {
+        let message = format!("ioengine={} needs io_uring, but {obstacle}", spec.engine.word());
+        let blame = &[Opt::LibaioBackend, Opt::Ioengine];
+        Observation::new(message, IoUringSysctl::ADVICE, blame).fails_if(true)
+    })
+}
 
 /// A deep queue with an engine that keeps one I/O in flight.
 fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
@@ -134,7 +151,27 @@ fn is_hungry(spec: &JobSpec) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{has, report, risks};
+    use ferrio_machine::IoUringSysctl;
+
+    use crate::testing::{has, has_with, report, report_with, risks};
+    use crate::{CheckStatus, RiskSeverity};
+
+    #[test]
+    fn a_forbidden_io_uring_is_an_error_for_the_engines_on_it() {
+        let job = "[a]\nsize=1g\nioengine=io_uring\n";
+        let report = report_with(job, |facts| facts.io_uring = IoUringSysctl::AllowsNobody);
+        let found = risks(&report, "io-uring-forbidden");
+        assert_eq!((found[0].severity, report.status), (RiskSeverity::Error, CheckStatus::Errors));
+        let want = "ioengine=io_uring needs io_uring, but the sysctl kernel.io_uring_disabled is 2: \
+                    no process may use io_uring";
+        assert_eq!((&*found[0].message, &*found[0].origins[0].text), (want, "ioengine=io_uring"));
+        let forbidden =
+            |text| has_with("io-uring-forbidden", text, |facts| facts.io_uring = IoUringSysctl::AllowsOthers);
+        assert!(forbidden(job) && forbidden("[a]\nsize=1g\nioengine=tokio_uring\n"));
+        assert!(forbidden("[a]\nsize=1g\nioengine=libaio\nlibaio_backend=io_uring\n"));
+        assert!(!forbidden("[a]\nsize=1g\nioengine=libaio\n") && !forbidden("[a]\nsize=1g\n"));
+        assert!(!forbidden(&format!("{job}create_only=1\n")) && !has("io-uring-forbidden", job));
+    }
 
     #[test]
     fn a_queue_needs_an_engine_with_one() {

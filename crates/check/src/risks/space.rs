@@ -10,6 +10,7 @@ use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("space-short", Warning, Run(space_short)),
+    ("kernel-file", Warning, Section(kernel_file)),
     ("read-only-place", Warning, Section(read_only_place)),
     ("no-permission", Warning, Section(no_permission)),
     ("file-size-limit", Warning, Section(file_size_limit)),
@@ -42,6 +43,37 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
         .sections(users.map(|section| section.index).collect())
     });
     observations.collect()
+}
+
+/// File systems whose files the kernel makes up: nobody else can create or remove one there, and their sizes say nothing.
+const OF_THE_KERNEL: [&str; 8] =
+    ["proc", "sysfs", "cgroup", "cgroup2", "configfs", "debugfs", "securityfs", "tracefs"];
+
+/// A file is one of the kernel, or would have to be created among those.
+fn kernel_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let file_system_of = |path| {
+        let name = run.facts.place_of(path)?.file_system.as_deref()?;
+        OF_THE_KERNEL.contains(&name).then_some(name)
+    };
+    let (file, name) = section.files().find_map(|(_, file)| Some((file, file_system_of(&file.path)?)))?;
+    let path = file.path.display();
+    let fails = file.extend || file.found.is_none();
+    let message = match file.found {
+        None => {
+            format!("{path} cannot be created: only the kernel creates files in a file system of type {name}")
+        }
+        Some(size) if fails => {
+            format!(
+                "{path} is a file of the kernel ({name}) of {}, and layout cannot replace it",
+                bytes(size)
+            )
+        }
+        Some(_) => {
+            format!("{path} is a file of the kernel ({name}), whose size may not be that of its contents")
+        }
+    };
+    let advice = "use a file on a disk or tmpfs";
+    Some(Observation::new(message, advice, &[Opt::Filename, Opt::Directory]).fails_if(fails))
 }
 
 /// A job would write to a read-only place.
@@ -117,6 +149,7 @@ fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 #[cfg(test)]
 mod tests {
     use crate::testing::{has, has_with, report_with, risks};
+    use crate::{CheckStatus, RiskSeverity};
 
     #[test]
     fn a_file_that_this_user_may_not_use_is_an_error() {
@@ -125,10 +158,7 @@ mod tests {
                 facts.files.values_mut().for_each(|file| change(&mut file.access));
             });
             risks(&report, "no-permission").first().map(|risk| {
-                assert_eq!(
-                    (risk.severity, report.status),
-                    (crate::RiskSeverity::Error, crate::CheckStatus::Errors)
-                );
+                assert_eq!((risk.severity, report.status), (RiskSeverity::Error, CheckStatus::Errors));
                 risk.message.clone()
             })
         };
@@ -151,6 +181,22 @@ mod tests {
         assert_eq!(found[0].jobs, ["a", "b"]);
         assert_eq!(found[0].origins[0].text, "size=60g");
         assert!(!has("space-short", "[a]\nsize=60g\nrw=write\n"));
+    }
+
+    #[test]
+    fn a_job_that_lays_out_a_file_of_the_kernel_fails_and_one_that_reads_it_may() {
+        let severity = |text: &str, file_system: &str| {
+            let report =
+                report_with(text, |facts| facts.places[0].file_system = Some(file_system.to_owned()));
+            risks(&report, "kernel-file").first().map(|risk| risk.severity)
+        };
+        let longer = "[a]\nfilename=/proc/cpuinfo\nsize=4k\n";
+        assert_eq!(severity(longer, "proc"), Some(RiskSeverity::Error));
+        assert_eq!(severity(longer, "ext4"), None);
+        let missing = "[a]\nfilename=/sys/missing\nsize=4k\nrw=write\n";
+        assert_eq!(severity(missing, "sysfs"), Some(RiskSeverity::Error));
+        let there = "[a]\nfilename=/sys/kernel/mm/transparent_hugepage/enabled\nsize=4k\n";
+        assert_eq!(severity(there, "sysfs"), Some(RiskSeverity::Warning));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::RawFd;
 
+use ferrio_machine::IoUringSysctl;
 use io_uring::{Builder, IoUring, squeue};
 
 use crate::EngineError;
@@ -90,18 +91,29 @@ impl Setup {
 /// An error of io_uring_setup(2) as `io_queue_init`, with a hint for the usual reasons.
 #[must_use]
 pub fn refused(error: io::Error) -> EngineError {
-    EngineError::new("io_queue_init", error).hint_for(|errno| match errno {
-        libc::ENOSYS => {
-            Some("this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio")
-        }
-        libc::EPERM => Some(
-            "io_uring is switched off for this process: see /proc/sys/kernel/io_uring_disabled, or the seccomp profile of the \
-             container",
+    let error = EngineError::new("io_queue_init", error);
+    if error.errno() == libc::EPERM {
+        return error.hint(forbidden_by(IoUringSysctl::ask()));
+    }
+    error.hint_for(|errno| match errno {
+        libc::ENOSYS => Some(
+            "this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio",
         ),
         libc::ENOMEM => Some("raise the limit of locked memory (ulimit -l) or lower iodepth"),
         libc::EINVAL => Some("io_uring allows an iodepth of at most 32768"),
         _ => None,
     })
+}
+
+/// Who forbids io_uring, and what to do about it.
+fn forbidden_by(sysctl: IoUringSysctl) -> String {
+    match sysctl.obstacle() {
+        Some(obstacle) => format!("{obstacle}; {}", IoUringSysctl::ADVICE),
+        None => "io_uring is forbidden to this process, not by the sysctl kernel.io_uring_disabled but most likely by the seccomp \
+                 profile of a container; allow io_uring_setup(2) there (Docker: `--security-opt seccomp=unconfined`), or use \
+                 another engine, such as libaio"
+            .to_owned(),
+    }
 }
 
 /// `struct io_uring_rsrc_update`
@@ -141,10 +153,21 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_forbidden_io_uring_say_what_to_do() {
+    fn a_missing_io_uring_says_what_to_do() {
         let text = |errno| refused(io::Error::from_raw_os_error(errno)).to_string();
         assert!(text(libc::ENOSYS).contains("ioengine=libaio"));
-        assert!(text(libc::EPERM).contains("/proc/sys/kernel/io_uring_disabled"));
+    }
+
+    #[test]
+    fn a_forbidden_io_uring_says_who_forbids_it() {
+        let all = [IoUringSysctl::Allows, IoUringSysctl::AllowsOthers, IoUringSysctl::AllowsNobody]
+            .map(forbidden_by);
+        assert!(all.iter().all(|text| text.contains("libaio")), "{all:?}");
+        assert_eq!(all.each_ref().map(|text| text.contains("seccomp")), [true, false, false], "{all:?}");
+        let cure = "sysctl kernel.io_uring_disabled=0";
+        assert_eq!(all.each_ref().map(|text| text.contains(cure)), [false, true, true], "{all:?}");
+        let of_kernel = refused(io::Error::from_raw_os_error(libc::EPERM));
+        assert_eq!(of_kernel.hint, Some(forbidden_by(IoUringSysctl::ask())));
     }
 
     #[test]
