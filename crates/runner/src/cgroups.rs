@@ -2,10 +2,12 @@
 //!
 //! In version 1 each worker joins its group alone. Version 2 accounts the I/O of a process in one group, so the first worker moves the
 //! whole process and the last one moves it back; the planner has made sure that jobs that run together want the same group.
+//!
+//! Workers return with a file that was opened before the run: the kernel checks the user who opened it, not the `uid` of a job.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,8 +24,17 @@ const WEIGHTS: [&str; 4] = ["blkio.weight", "blkio.bfq.weight", "io.weight", "io
 #[derive(Debug, Default)]
 pub(crate) struct Cgroups {
     /// `None` if no job names a group or the system has none.
-    hierarchy: Option<IoCgroups>,
+    found: Option<Found>,
     joined: Mutex<HashMap<PathBuf, Joined>>,
+}
+
+/// The groups of the system, and where the program was among them before the run.
+#[derive(Debug)]
+struct Found {
+    hierarchy: IoCgroups,
+    home: PathBuf,
+    /// Moves a thread or process there that is written to it. `None` if the user may not.
+    to_home: Option<File>,
 }
 
 /// A group with workers in it.
@@ -32,18 +43,18 @@ struct Joined {
     workers: usize,
     /// This run made it, and removes it with its last worker.
     created: bool,
-    /// Version 2: where the process was before a worker moved it here, `None` until one has.
-    home: Option<PathBuf>,
+    /// Version 2: a worker has moved the process here.
+    has_process: bool,
 }
 
 /// A worker in a group, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Membership<'a> {
     groups: &'a Cgroups,
-    hierarchy: &'a IoCgroups,
+    found: &'a Found,
     group: PathBuf,
-    /// Version 1: where the worker was before it moved, `None` until it has.
-    home: Option<PathBuf>,
+    /// Version 1: the worker is in the group.
+    has_thread: bool,
     keep: bool,
     left: bool,
 }
@@ -71,10 +82,15 @@ impl CannotReturn {
 }
 
 impl Cgroups {
-    /// The groups that the jobs of a plan ask for.
+    /// The groups that the jobs of a plan ask for. To be called before workers start.
     pub(crate) fn of(plan: &Plan) -> Self {
         let wanted = plan.jobs.iter().any(|job| job.spec.worker.cgroup.is_some());
-        Cgroups { hierarchy: wanted.then(IoCgroups::mounted).flatten(), joined: Mutex::default() }
+        let hierarchy = wanted.then(IoCgroups::mounted).flatten();
+        let found = hierarchy.map(|hierarchy| {
+            let home = hierarchy.current();
+            Found::new(hierarchy, home)
+        });
+        Cgroups { found, joined: Mutex::default() }
     }
 
     /// Moves the calling worker of a job into the group that the job asks for, if it does; the group is made if it does not exist.
@@ -83,8 +99,7 @@ impl Cgroups {
     /// The system has no groups, or the user may not change them.
     pub(crate) fn join_as(&self, spec: &JobSpec) -> Result<Option<Membership<'_>>, Failure> {
         let Some(wanted) = &spec.worker.cgroup else { return Ok(None) };
-        let joined = self.join(wanted, IoCgroups::current);
-        joined.map(Some).map_err(|failure| match (spec.worker.uid, failure.error.errno) {
+        self.join(wanted).map(Some).map_err(|failure| match (spec.worker.uid, failure.error.errno) {
             (Some(uid), libc::EACCES | libc::EPERM) => failure.note(
                 "cgroup-failed",
                 format!("the user {uid}, whom `uid` names, may not change cgroups: remove `uid` or `cgroup`"),
@@ -93,18 +108,13 @@ impl Cgroups {
         })
     }
 
-    /// The same from the group that `current` finds.
-    fn join(
-        &self,
-        wanted: &Cgroup,
-        current: impl FnOnce(&IoCgroups) -> PathBuf,
-    ) -> Result<Membership<'_>, Failure> {
-        let Some(hierarchy) = &self.hierarchy else {
+    fn join(&self, wanted: &Cgroup) -> Result<Membership<'_>, Failure> {
+        let Some(found) = &self.found else {
             let message = "cgroup blkio does not appear to be mounted, nor is cgroup version 2: mount one of them, or \
                            remove `cgroup`";
             return Err(Failure::new(libc::ENODEV, "cgroup").note("cgroup-failed", message).excusable());
         };
-        let group = hierarchy.group(&wanted.name);
+        let group = found.hierarchy.group(&wanted.name);
         let failed = |what: &'static str, at: &Path, error: &io::Error| {
             Failure::from_io(error, what).note("cgroup-failed", format!("path {}", at.display()))
         };
@@ -119,7 +129,7 @@ impl Cgroups {
         entry.workers += 1;
         // From here on, leaving the group undoes what was done; it waits for `joined`.
         let mut membership =
-            Membership { groups: self, hierarchy, group, home: None, keep: wanted.keep, left: false };
+            Membership { groups: self, found, group, has_thread: false, keep: wanted.keep, left: false };
         let weight = wanted.weight.map_or(Ok(()), |weight| set_weight(&membership.group, weight));
         let done = weight
             .map_err(|e| {
@@ -130,12 +140,11 @@ impl Cgroups {
                 )
             })
             .and_then(|()| {
-                let home = if hierarchy.per_thread { &mut membership.home } else { &mut entry.home };
-                if home.is_none() {
-                    let before = current(hierarchy);
-                    enter(hierarchy, &membership.group)
-                        .map_err(|e| failed("cgroup write", &membership.group, &e))?;
-                    *home = Some(before);
+                let per_thread = found.hierarchy.per_thread;
+                let is_in = if per_thread { &mut membership.has_thread } else { &mut entry.has_process };
+                if !*is_in {
+                    found.enter(&membership.group).map_err(|e| failed("cgroup write", &membership.group, &e))?;
+                    *is_in = true;
                 }
                 Ok(())
             });
@@ -162,15 +171,14 @@ impl Membership<'_> {
         entry.workers -= 1;
         let last = entry.workers == 0;
         let created = entry.created;
-        let home = self.home.take().or_else(|| entry.home.take_if(|_| last));
+        let moves = self.has_thread || (last && entry.has_process);
         if last {
             joined.remove(&self.group);
         }
-        let back = home.map_or(Ok(()), |home| {
-            enter(self.hierarchy, &home).map_err(|error| {
-                let group = self.group.clone();
-                CannotReturn { home, group, error }
-            })
+        let back = if moves { self.found.go_home() } else { Ok(()) };
+        let back = back.map_err(|error| {
+            let (home, group) = (self.found.home.clone(), self.group.clone());
+            CannotReturn { home, group, error }
         });
         // A group with a process that a command of the job left behind cannot be removed, and one that is gone need not be.
         if last && created && !self.keep {
@@ -187,14 +195,34 @@ impl Drop for Membership<'_> {
     }
 }
 
-/// Moves the calling thread, or the process where threads cannot be moved alone.
-fn enter(hierarchy: &IoCgroups, group: &Path) -> io::Result<()> {
-    let (file, id) = if hierarchy.per_thread {
-        ("tasks", placement::thread_id())
-    } else {
-        ("cgroup.procs", std::process::id())
-    };
-    write(&group.join(file), &id.to_string())
+impl Found {
+    fn new(hierarchy: IoCgroups, home: PathBuf) -> Self {
+        let mut found = Found { hierarchy, home, to_home: None };
+        found.to_home = open(&found.members(&found.home)).ok();
+        found
+    }
+
+    /// The file that moves to a group what is written to it.
+    fn members(&self, group: &Path) -> PathBuf {
+        group.join(if self.hierarchy.per_thread { "tasks" } else { "cgroup.procs" })
+    }
+
+    /// The calling thread, or the process where threads cannot be moved alone.
+    fn id(&self) -> String {
+        let id = if self.hierarchy.per_thread { placement::thread_id() } else { std::process::id() };
+        id.to_string()
+    }
+
+    fn enter(&self, group: &Path) -> io::Result<()> {
+        write(&self.members(group), &self.id())
+    }
+
+    fn go_home(&self) -> io::Result<()> {
+        match &self.to_home {
+            Some(file) => (&*file).write_all(self.id().as_bytes()),
+            None => self.enter(&self.home),
+        }
+    }
 }
 
 fn set_weight(group: &Path, weight: u32) -> io::Result<()> {
@@ -204,7 +232,11 @@ fn set_weight(group: &Path, weight: u32) -> io::Result<()> {
 
 /// Files of the kernel are written at once, and never created.
 fn write(file: &Path, text: &str) -> io::Result<()> {
-    io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(file)?, text.as_bytes())
+    open(file)?.write_all(text.as_bytes())
+}
+
+fn open(file: &Path) -> io::Result<File> {
+    File::options().write(true).open(file)
 }
 
 #[cfg(test)]
@@ -223,13 +255,8 @@ mod tests {
                 fs::write(root.join(name).join(file), "").unwrap();
             }
         }
-        let hierarchy = IoCgroups { root: root.to_owned(), per_thread };
-        Cgroups { hierarchy: Some(hierarchy), joined: Mutex::default() }
-    }
-
-    /// Joins from a group that is not the root.
-    fn join<'a>(groups: &'a Cgroups, wanted: &Cgroup) -> Result<Membership<'a>, Failure> {
-        groups.join(wanted, |hierarchy| hierarchy.root.join("home"))
+        let found = Found::new(IoCgroups { root: root.to_owned(), per_thread }, root.join("home"));
+        Cgroups { found: Some(found), joined: Mutex::default() }
     }
 
     fn text(root: &Path, file: &str) -> String {
@@ -238,7 +265,7 @@ mod tests {
 
     #[test]
     fn without_hierarchy_a_job_fails_and_says_why() {
-        let failure = join(&Cgroups::default(), &wanted("x")).unwrap_err();
+        let failure = Cgroups::default().join(&wanted("x")).unwrap_err();
         assert_eq!(failure.error.func, "cgroup");
         assert!(failure.notes[0].message.starts_with("cgroup blkio does not appear to be mounted"));
     }
@@ -248,7 +275,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let groups = groups(root.path(), true, &["home", "x"]);
         let id = placement::thread_id().to_string();
-        let member = join(&groups, &Cgroup { weight: Some(300), ..wanted("x") }).unwrap();
+        let member = groups.join(&Cgroup { weight: Some(300), ..wanted("x") }).unwrap();
         assert_eq!(
             (text(root.path(), "x/tasks"), text(root.path(), "x/blkio.bfq.weight")),
             (id.clone(), "300".into())
@@ -264,10 +291,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let groups = groups(root.path(), false, &["home", "x"]);
         let id = std::process::id().to_string();
-        let first = join(&groups, &wanted("x")).unwrap();
+        let first = groups.join(&wanted("x")).unwrap();
         assert_eq!(text(root.path(), "x/cgroup.procs"), id);
         fs::write(root.path().join("x/cgroup.procs"), "").unwrap();
-        let mut second = groups.join(&wanted("x"), |_| unreachable!("it does not move")).unwrap();
+        let mut second = groups.join(&wanted("x")).unwrap();
         drop(first);
         assert_eq!(
             (text(root.path(), "x/cgroup.procs"), text(root.path(), "home/cgroup.procs")),
@@ -287,9 +314,9 @@ mod tests {
         // What happens between the failure and the end of the first worker.
         let entry = Joined { workers: 1, ..Joined::default() };
         groups.joined().insert(root.path().join("x"), entry);
-        assert_eq!(join(&groups, &wanted("x")).unwrap_err().error.func, "cgroup write");
+        assert_eq!(groups.join(&wanted("x")).unwrap_err().error.func, "cgroup write");
         fs::write(&procs, "").unwrap();
-        let member = join(&groups, &wanted("x")).unwrap();
+        let member = groups.join(&wanted("x")).unwrap();
         assert_eq!(text(root.path(), "x/cgroup.procs"), std::process::id().to_string());
         assert_eq!(groups.joined()[&root.path().join("x")].workers, 2);
         drop(member);
@@ -300,7 +327,7 @@ mod tests {
         for per_thread in [true, false] {
             let root = tempfile::tempdir().unwrap();
             let groups = groups(root.path(), per_thread, &["x"]);
-            let told = join(&groups, &wanted("x")).unwrap().leave().unwrap_err().diagnostic().message;
+            let told = groups.join(&wanted("x")).unwrap().leave().unwrap_err().diagnostic().message;
             let here = root.path().display();
             let want = format!("cannot return to the cgroup {here}/home, what follows is in {here}/x: ");
             assert!(told.starts_with(&want), "{told}");
@@ -313,8 +340,8 @@ mod tests {
             let mut spec = JobSpec::default();
             (spec.worker.cgroup, spec.worker.uid) = (Some(wanted("x")), uid);
             // Nobody, root included, may make directories there: EPERM.
-            let hierarchy = Some(IoCgroups { root: "/sys".into(), per_thread: true });
-            let groups = Cgroups { hierarchy, joined: Mutex::default() };
+            let found = Found::new(IoCgroups { root: "/sys".into(), per_thread: true }, "/sys".into());
+            let groups = Cgroups { found: Some(found), joined: Mutex::default() };
             let failure = groups.join_as(&spec).unwrap_err();
             failure.notes.into_iter().map(|note| note.message).collect::<Vec<_>>()
         };
@@ -328,12 +355,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let groups = groups(root.path(), true, &[""]);
         // A new directory here has no files, unlike one of the kernel's.
-        let failure = join(&groups, &wanted("new")).unwrap_err();
+        let failure = groups.join(&wanted("new")).unwrap_err();
         assert_eq!((failure.error.errno, failure.error.func.as_str()), (libc::ENOENT, "cgroup write"));
         assert_eq!(failure.notes[0].message, format!("path {}", root.path().join("new").display()));
         assert!(!root.path().join("new").exists());
-        let failure = join(&groups, &Cgroup { weight: Some(100), ..wanted("new") }).unwrap_err();
+        let failure = groups.join(&Cgroup { weight: Some(100), ..wanted("new") }).unwrap_err();
         assert_eq!(failure.error.func, "cgroup open weight");
-        assert_eq!(join(&groups, &wanted("no/parent")).unwrap_err().error.func, "cgroup mkdir");
+        assert_eq!(groups.join(&wanted("no/parent")).unwrap_err().error.func, "cgroup mkdir");
     }
 }
