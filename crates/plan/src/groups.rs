@@ -19,7 +19,7 @@ use crate::findings::Findings;
 use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{files, process, protection, random, replay};
+use crate::{files, priorities, protection, random, replay};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -158,7 +158,7 @@ impl Groups {
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
-        process::check_priorities(job, spec)?;
+        priorities::check(job, spec)?;
         let mut files = Vec::with_capacity(paths.size_hint().0);
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();
@@ -202,7 +202,7 @@ impl Groups {
         spec: &mut JobSpec,
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
-        process::check_priorities(job, spec)?;
+        priorities::check(job, spec)?;
         let filetype = job.options.choice(Opt::Filetype);
         let (bytes, ends) = replay::extents(log);
         for (path, end) in log.files.iter().zip(ends) {

@@ -21,6 +21,7 @@
 mod as_written;
 mod block_sizes;
 mod buffers;
+mod cpus;
 mod direction;
 mod durability;
 mod engine;
@@ -34,6 +35,7 @@ mod limits;
 mod logs;
 mod measure;
 mod memory;
+mod priorities;
 mod probe;
 mod process;
 mod protection;

@@ -12,8 +12,9 @@ use crate::as_written::name;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
-    Machine, PlanOptions, block_sizes, buffers, direction, durability, engine, files, life_cycle, limits,
-    logs, measure, memory, process, queue_depth, random, rates, replay, steadystate, verify, zones,
+    Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, life_cycle,
+    limits, logs, measure, memory, priorities, process, queue_depth, random, rates, replay, steadystate,
+    verify, zones,
 };
 
 /// A job before its clones are made.
@@ -110,12 +111,15 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
     process::resolve(job, spec);
+    cpus::resolve(job, spec);
+    priorities::resolve(job, spec);
     steadystate::resolve(job, spec, findings);
     logs::resolve(job, spec, findings);
 }
 
 fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine, findings: &mut Findings) {
     direction::apply_rules(job, spec, findings);
+    cpus::apply_rules(job, spec, machine, findings);
     process::apply_rules(job, spec, machine, findings);
     engine::apply_rules(spec);
     queue_depth::apply_rules(job, spec, findings);
@@ -128,7 +132,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     verify::apply_rules(job, spec, findings);
     measure::apply_rules(job, spec, findings);
     logs::apply_rules(job, spec, findings);
-    process::place_on_nodes(job, spec, machine, findings);
+    cpus::place_on_nodes(job, spec, machine, findings);
 }
 
 /// Options as reports echo them.

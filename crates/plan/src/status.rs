@@ -8,13 +8,14 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, direction, engine, files, life_cycle, limits, logs, memory, process, queue_depth, random, rates,
-    replay, sizes, steadystate, verify, zones,
+    buffers, cpus, direction, engine, files, life_cycle, limits, logs, memory, priorities, process,
+    queue_depth, random, rates, replay, sizes, steadystate, verify, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 17] = [
+const TABLES: [&[Inert]; 19] = [
     buffers::INERT,
+    cpus::INERT,
     direction::INERT,
     engine::INERT,
     files::INERT,
@@ -22,6 +23,7 @@ const TABLES: [&[Inert]; 17] = [
     limits::INERT,
     logs::INERT,
     memory::INERT,
+    priorities::INERT,
     process::INERT,
     queue_depth::INERT,
     replay::INERT,
