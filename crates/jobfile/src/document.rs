@@ -3,6 +3,9 @@
 //! An adapter turns each line into plain ini for the parser of `serde_ini`: it removes comments and trailing control
 //! characters, replaces variables and adds the `=` to option names without one. A table records the original places.
 
+mod listing;
+mod unreadable;
+
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -11,10 +14,10 @@ use serde_ini::parse::{Error, Item, SyntaxError};
 
 use ferrio_job::{Diagnostic, Origin};
 
-use crate::catalogue::Opt;
 use crate::environment::Environment;
 use crate::sources::Sources;
 use crate::value::Reading;
+use unreadable::Unreadable;
 
 /// The meaning of a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,16 +67,6 @@ struct LineDetails {
     assigned: bool,
 }
 
-/// Why a line cannot be read as text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unreadable {
-    NotUtf8,
-    Nul,
-    ByteOrderMark,
-    Long(usize),
-    LongName(usize),
-}
-
 /// Maximum length of a line in bytes, as in fio.
 const LINE: usize = 8191;
 
@@ -85,7 +78,7 @@ const ESCAPE: char = '\\';
 
 /// Reads text number `source`.
 pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment) -> Vec<LineEntry> {
-    if let Some(broken) = listing(sources, source) {
+    if let Some(broken) = listing::find(sources, source) {
         return vec![broken];
     }
     let mut lines = Vec::new();
@@ -95,7 +88,8 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
         pieces.map(move |piece| (line, piece))
     });
     for (line, piece) in pieces {
-        if let Some((line, place)) = adapt(sources, source, line, piece, environment) {
+        let piece = Piece::new(sources, source, line, piece, environment.reading);
+        if let Some((line, place)) = adapt(&piece, environment) {
             // One error is enough for a file that is not text.
             let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
             lines.push(line);
@@ -108,47 +102,6 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     let parser = Parser::new(lines.iter().map(Ok::<_, Infallible>));
     let entries = parser.zip(places).zip(&lines);
     entries.filter_map(|((item, place), line)| entry(item, place, line)).collect()
-}
-
-/// The one error of a file whose lines begin with their numbers, as editors and `cat -n` show them.
-fn listing(sources: &Sources, source: u32) -> Option<LineEntry> {
-    let mut numbered = Vec::new();
-    for line in 1..=sources.lines(source) {
-        let text = sources.line(source, line);
-        let (number, rest) = match line_number(text) {
-            Some(found) => found,
-            None if text.trim().is_empty() => continue,
-            None => return None,
-        };
-        if numbered.last().is_some_and(|&(_, _, before)| number <= before) {
-            return None;
-        }
-        numbered.push((line, rest, number));
-    }
-    let first = numbered.iter().find(|(_, rest, _)| rest.starts_with('['))?;
-    let (line, rest, _) = *first;
-    if numbered.len() < 2 {
-        return None;
-    }
-    let text = sources.line(source, line);
-    let indent = text.len() - text.trim_start().len();
-    let length = characters(&text[indent..text.len() - rest.len()]);
-    let origin = Origin::File { source, line, column: characters(&text[..indent]) + 1, length };
-    let diagnostic = Diagnostic::error("the lines begin with line numbers", origin)
-        .code("numbered-lines")
-        .label("not part of the job file")
-        .help("remove the number at the start of each line");
-    Some(LineEntry::Broken(Box::new(diagnostic), None))
-}
-
-/// The number that a line of a listing begins with, and the text of the line.
-fn line_number(line: &str) -> Option<(u32, &str)> {
-    let text = line.trim_start();
-    let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
-    let (number, rest) = text.split_at(end);
-    let is_separated = rest.is_empty() || rest.starts_with([' ', '\t', ':', '|', '.', ')', '\r']);
-    let rest = rest.trim_start_matches([' ', '\t', ':', '|', '.', ')']);
-    number.parse().ok().filter(|_| is_separated).map(|number| (number, rest))
 }
 
 /// The parts of a line that are read as lines of their own: fio divides a long one.
@@ -169,70 +122,91 @@ fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// A piece of a line as ini, with its details; `None` for empty lines and comments.
-fn adapt(
-    sources: &Sources,
+/// A piece of a line, from its first byte to the end of its text: without comment and trailing blanks.
+struct Piece<'a> {
+    sources: &'a Sources,
     source: u32,
     line: u32,
-    piece: Range<usize>,
-    environment: &Environment,
-) -> Option<(String, LineDetails)> {
-    let whole = sources.line(source, line);
-    let like_fio = environment.reading == Reading::Fio;
-    let raw = &whole[piece.clone()];
-    let ends_line = |sign: char| matches!(sign, ';' | '#') || (like_fio && sign == '\0');
-    let end = raw.find(ends_line).unwrap_or(raw.len());
-    let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
-    let text = kept.trim_start();
+    /// Byte of the line that it begins with.
+    start: usize,
+    kept: &'a str,
+}
+
+impl<'a> Piece<'a> {
+    fn new(sources: &'a Sources, source: u32, line: u32, piece: Range<usize>, reading: Reading) -> Self {
+        let start = piece.start;
+        let raw = &sources.line(source, line)[piece];
+        let ends_line = |sign: char| matches!(sign, ';' | '#') || (reading == Reading::Fio && sign == '\0');
+        let end = raw.find(ends_line).unwrap_or(raw.len());
+        let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
+        Piece { sources, source, line, start, kept }
+    }
+
+    /// Without leading blanks.
+    fn text(&self) -> &'a str {
+        self.kept.trim_start()
+    }
+
+    /// The place of `text`, which begins at byte `from` of the piece.
+    fn origin(&self, from: usize, text: &str) -> Origin {
+        let before = &self.sources.line(self.source, self.line)[..self.start + from];
+        Origin::File {
+            source: self.source,
+            line: self.line,
+            column: characters(before) + 1,
+            length: characters(text),
+        }
+    }
+
+    /// The place of a text that the piece ends with.
+    fn origin_of_end(&self, text: &str) -> Origin {
+        self.origin(self.kept.len() - text.len(), text)
+    }
+}
+
+/// A piece as ini, with its details; `None` for empty lines and comments.
+fn adapt(piece: &Piece<'_>, environment: &Environment) -> Option<(String, LineDetails)> {
+    let text = piece.text();
     if text.is_empty() {
         return None;
     }
-    let at = |start: usize, text: &str| Origin::File {
-        source,
-        line,
-        column: characters(&whole[..piece.start + start]) + 1,
-        length: characters(text),
-    };
-    let start = kept.len() - text.len();
-    let place = at(start, text);
-    let written = Assignment { origin: place.clone(), value_origin: place, ..Assignment::default() };
+    let origin = piece.origin_of_end(text);
+    let written = Assignment { origin: origin.clone(), value_origin: origin, ..Assignment::default() };
     let mut details = LineDetails { written, ..LineDetails::default() };
-    let name = text.strip_prefix('[').map_or(0, |name| name.trim_end_matches(']').len());
-    let not_utf8 = sources.not_utf8(source, line, piece.start..piece.start + kept.len());
-    // Nothing but reports has the description, and they replace what is not UTF-8.
-    let not_utf8 = not_utf8.filter(|_| !like_fio || !is_description(text)).map(|from| from - piece.start);
-    let unreadable = not_utf8.map(|from| (Unreadable::NotUtf8, from, "?"));
-    let unreadable = unreadable.or_else(|| kept.find('\0').map(|from| (Unreadable::Nul, from, "?")));
-    let unreadable = unreadable.or_else(|| match text {
-        _ if line == 1 && raw.starts_with('\u{feff}') => Some((Unreadable::ByteOrderMark, 0, "\u{feff}")),
-        _ if kept.len() > LINE => Some((Unreadable::Long(kept.len()), start, text)),
-        _ if name > NAME && !like_fio => Some((Unreadable::LongName(name), start, text)),
-        _ => None,
-    });
-    if let Some((why, from, piece)) = unreadable {
+    if let Some((why, origin)) = unreadable::find(piece, environment.reading) {
         details.unreadable = Some(why);
-        details.written.origin = at(from, piece);
+        details.written.origin = origin;
         return Some((text.to_owned(), details));
     }
     if text.starts_with('[') {
-        details.section = like_fio.then(|| fio_section(text));
+        details.section = (environment.reading == Reading::Fio).then(|| fio_section(text));
         return Some((text.to_owned(), details));
     }
-    let written = &mut details.written;
     let included = match environment.reading {
         Reading::Ferrio => include(text),
         // One character of any kind follows the word.
         Reading::Fio => text.strip_prefix("include").map(|rest| rest.get(1..).unwrap_or_default()),
     };
     if let Some(name) = included {
-        written.value_origin = at(kept.len() - name.len(), name);
+        details.written.value_origin = piece.origin_of_end(name);
         (details.is_include, details.assigned) = (true, true);
         return Some((format!("include={name}"), details));
     }
+    adapt_assignment(piece, environment, details)
+}
+
+/// The same for an option; `None` if its variables leave nothing.
+fn adapt_assignment(
+    piece: &Piece<'_>,
+    environment: &Environment,
+    mut details: LineDetails,
+) -> Option<(String, LineDetails)> {
+    let text = piece.text();
+    let written = &mut details.written;
     if let Some((name, value)) = text.split_once('=') {
         let value = value.trim_start();
-        written.origin = at(start, name.trim_end());
-        written.value_origin = at(kept.len() - value.len(), value);
+        written.origin = piece.origin(piece.kept.len() - text.len(), name.trim_end());
+        written.value_origin = piece.origin_of_end(value);
         written.value = Some(value.to_owned());
     }
     let expanded = environment.expand(text);
@@ -262,11 +236,6 @@ fn fio_section(text: &str) -> String {
     name[..boundary(name, NAME)].to_owned()
 }
 
-/// True for a line that sets the description of a job.
-fn is_description(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| name.trim_end() == Opt::Description.row().name)
-}
-
 /// The file name of an include line.
 fn include(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("include")?;
@@ -287,7 +256,7 @@ fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str
             (Unreadable::ByteOrderMark, _) => bracketed(line.trim_start_matches('\u{feff}')),
             _ => None,
         };
-        return Some(LineEntry::Broken(Box::new(text_error(why, written.origin)), section));
+        return Some(LineEntry::Broken(Box::new(why.diagnostic(written.origin)), section));
     }
     if let Some(name) = section {
         return Some(LineEntry::Section(name, written.origin));
@@ -329,34 +298,6 @@ fn entry(item: Result<Item, Error<Infallible>>, details: LineDetails, line: &str
 /// The name of the section that a line was meant to begin.
 fn bracketed(line: &str) -> Option<String> {
     line.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest).to_owned())
-}
-
-fn text_error(why: Unreadable, origin: Origin) -> Diagnostic {
-    match why {
-        Unreadable::NotUtf8 => Diagnostic::error("text that is not UTF-8", origin)
-            .code("not-utf-8")
-            .label("unreadable from here")
-            .help("save the file as UTF-8; other bytes are allowed in comments only"),
-        Unreadable::Nul => Diagnostic::error("a NUL byte in the text", origin)
-            .code("nul-byte")
-            .label("unreadable from here")
-            .help("job files are plain text; convert UTF-16 to UTF-8"),
-        Unreadable::ByteOrderMark => Diagnostic::error("the file begins with a byte order mark", origin)
-            .code("byte-order-mark")
-            .label("an invisible U+FEFF precedes this line")
-            .help("save the file as UTF-8 without a byte order mark"),
-        Unreadable::Long(bytes) => {
-            Diagnostic::error(format!("the line has {bytes} bytes"), origin.part(0, 1))
-                .code("long-line")
-                .label(format!("the limit is {LINE}"))
-                .help("give the option several times, or use a shorter value")
-        }
-        Unreadable::LongName(bytes) => {
-            Diagnostic::error(format!("the section name has {bytes} bytes"), origin.part(0, 1))
-                .code("long-name")
-                .label(format!("the limit is {NAME}"))
-        }
-    }
 }
 
 fn characters(text: &str) -> u32 {
@@ -418,35 +359,6 @@ mod tests {
             other => panic!("{other:?}"),
         });
         assert_eq!(names.collect::<Vec<_>>(), [("[;x", Some("[;x")), ("\\y", None)]);
-    }
-
-    #[test]
-    fn a_listing_with_line_numbers_is_one_error() {
-        let listings = [
-            "1 [global]\n2 rw=read\n3\n4 [a]\n",
-            "1: [global]\n2: rw=read\n",
-            "  9  # head\n 10  [a]\r\n 11\r\n",
-            "     1\t[a]\n\n     2\tsize=4k\n",
-            "1|[a]\n2|rw=read",
-        ];
-        for text in listings {
-            let entries = read(text);
-            let [LineEntry::Broken(diagnostic, None)] = &entries[..] else { panic!("{text}: {entries:?}") };
-            assert_eq!(diagnostic.code, "numbered-lines");
-        }
-        let others = [
-            "1 [a]\n",
-            "[a]\nsize=4k\n",
-            "1 [a]\nsize=4k\n",
-            "2 [a]\n1 rw=read\n",
-            "1\n2\n",
-            "1[a]\n2b=3\n",
-            "",
-        ];
-        for text in others {
-            let listing = |entry: &LineEntry| matches!(entry, LineEntry::Broken(found, _) if found.code == "numbered-lines");
-            assert!(!read(text).iter().any(listing), "{text}");
-        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) fn lay_out(
             note(Diagnostic::note(message).code("file-not-extended"));
             continue;
         }
-        let old = Old::at(&file.path)?;
+        let old = Existing::at(&file.path)?;
         // Another job of the run may have made the file long enough meanwhile.
         if old.size.is_some_and(|size| size >= file.end()) {
             continue;
@@ -91,72 +91,113 @@ fn create_missing(directory: &Path) -> Result<(), Failure> {
 fn extend(
     spec: &JobSpec,
     file: &FileSpec,
-    old: &Old,
+    old: &Existing,
     content: &mut LayoutContent,
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
     let wanted = file.end();
     debug!(target: debug_class::FILE, job = spec.number; "lay out {}: {wanted} bytes", file.path.display());
-    let Layout { fills, replaces, .. } = layout_of(spec);
-    // Data before the place where a job appends does not belong to the job.
-    let kept = if spec.file_append { old.size.map_or(0, |size| size.min(wanted)) } else { 0 };
-    // A file that was there and stays is the user's, also when the layout does not come to its end.
-    let mut created = old.size.is_none();
-    if !spec.allow_file_create {
-        // A file that is there is filled where it is: it may not be removed if it may not be created again.
-        old.must_exist(&file.path)?;
-    } else if replaces && kept == 0 {
-        created |= old.remove(&file.path)?;
-    }
-    // Nothing of an older file is left in it, so that a later run with a larger size may replace it.
-    let is_new = kept == 0 && (fills || created);
-    let out = OpenOptions::new()
-        .write(true)
-        .create(spec.allow_file_create)
-        .truncate(fills && kept == 0)
-        .mode(0o644)
-        .open(&file.path)
-        .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
-    let mark = || {
-        if spec.marks_layout && is_new {
-            // Not every file system has extended attributes; where there are none, that run asks for permission.
-            let _ = mark_laid_out(&out);
-        }
-    };
+    let target = Target::open(spec, file, old)?;
     if !spec.fill_device {
-        reserve(spec, &out, wanted, note)?;
+        reserve(spec, &target.out, wanted, note)?;
     }
-    if fills {
-        out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
-        match fill(spec, content, &out, kept..wanted, stop) {
-            Ok(LaidOut::Complete) => {}
-            Ok(LaidOut::Stopped) => {
-                take_back(&file.path, &out, kept, created)?;
-                return Ok(LaidOut::Stopped);
-            }
-            Err(error) => {
-                // The file has its full size already: without this, the next run would take it for laid out.
-                let _ = cut(&out);
-                mark();
-                return Err(write_failure(&error));
-            }
-        }
-        if spec.create_fsync {
-            out.sync_all().map_err(|e| {
-                // The same here, where nobody knows how much of it is stored.
-                let _ = out.set_len(kept);
-                Failure::from_io(&e, "fsync")
-            })?;
-        }
+    if layout_of(spec).fills && target.fill(spec, file, content, stop)? == LaidOut::Stopped {
+        return Ok(LaidOut::Stopped);
     }
-    mark();
+    target.mark();
     // The job must not find its data cached because it was just written; an error here only leaves the cache warm.
-    if let Err(e) = posix_fadvise(&out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
+    if let Err(e) = posix_fadvise(&target.out, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED) {
         let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
     Ok(LaidOut::Complete)
+}
+
+/// A file that is being laid out.
+struct Target {
+    out: File,
+    /// Bytes at its beginning that stay.
+    kept: u64,
+    /// The layout has created it. One that was there and stays is the user's, also when the layout is not completed.
+    created: bool,
+    /// It is to be marked as made by a layout.
+    is_marked: bool,
+}
+
+impl Target {
+    fn open(spec: &JobSpec, file: &FileSpec, old: &Existing) -> Result<Self, Failure> {
+        let Layout { fills, replaces, .. } = layout_of(spec);
+        // Data before the place where a job appends does not belong to the job.
+        let kept = if spec.file_append { old.size.map_or(0, |size| size.min(file.end())) } else { 0 };
+        let mut created = old.size.is_none();
+        if !spec.allow_file_create {
+            // A file that is there is filled where it is: it may not be removed if it may not be created again.
+            old.must_exist(&file.path)?;
+        } else if replaces && kept == 0 {
+            created |= old.remove(&file.path)?;
+        }
+        let out = OpenOptions::new()
+            .write(true)
+            .create(spec.allow_file_create)
+            .truncate(fills && kept == 0)
+            .mode(0o644)
+            .open(&file.path)
+            .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
+        // Only where no byte of an older file is left may a later run with a larger size replace the file.
+        let is_marked = spec.marks_layout && kept == 0 && (fills || created);
+        Ok(Target { out, kept, created, is_marked })
+    }
+
+    /// Fills what does not stay.
+    fn fill(
+        &self,
+        spec: &JobSpec,
+        file: &FileSpec,
+        content: &mut LayoutContent,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<LaidOut, Failure> {
+        self.out.set_len(file.end()).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
+        match fill(spec, content, &self.out, self.kept..file.end(), stop) {
+            Ok(LaidOut::Complete) => {}
+            Ok(LaidOut::Stopped) => {
+                self.take_back(&file.path)?;
+                return Ok(LaidOut::Stopped);
+            }
+            Err(error) => {
+                // The file has its full size already: without this, the next run would take it for laid out.
+                let _ = cut(&self.out);
+                self.mark();
+                return Err(write_failure(&error));
+            }
+        }
+        if spec.create_fsync {
+            self.out.sync_all().map_err(|e| {
+                // The same here, where nobody knows how much of it is stored.
+                let _ = self.out.set_len(self.kept);
+                Failure::from_io(&e, "fsync")
+            })?;
+        }
+        Ok(LaidOut::Complete)
+    }
+
+    fn mark(&self) {
+        if self.is_marked {
+            // Not every file system has extended attributes; where there are none, that later run asks for permission.
+            let _ = mark_laid_out(&self.out);
+        }
+    }
+
+    /// Undoes a layout that was stopped.
+    fn take_back(&self, path: &Path) -> Result<(), Failure> {
+        if !self.created {
+            let done = if self.kept > 0 { self.out.set_len(self.kept) } else { cut(&self.out) };
+            return done.map_err(|e| Failure::from_io(&e, "ftruncate"));
+        }
+        // The target of a link is half written. If it cannot be removed, half a file is left.
+        let _ = fs::canonicalize(path).and_then(fs::remove_file);
+        Ok(())
+    }
 }
 
 /// Ends a file where the writing ended.
@@ -164,36 +205,25 @@ fn cut(mut out: &File) -> io::Result<()> {
     out.set_len(out.stream_position()?)
 }
 
-/// Undoes a layout that was stopped.
-fn take_back(path: &Path, out: &File, kept: u64, created: bool) -> Result<(), Failure> {
-    if !created {
-        let done = if kept > 0 { out.set_len(kept) } else { cut(out) };
-        return done.map_err(|e| Failure::from_io(&e, "ftruncate"));
-    }
-    // The target of a link is half written. If it cannot be removed, half a file is left.
-    let _ = fs::canonicalize(path).and_then(fs::remove_file);
-    Ok(())
-}
-
 /// What is at the path of a file that is to be laid out.
-struct Old {
+struct Existing {
     /// Size of the file, or of the target of a link to one.
     size: Option<u64>,
     /// What the path itself leads to.
     file_type: Option<fs::FileType>,
 }
 
-impl Old {
+impl Existing {
     /// Looks at a path. There may be a hundred thousand, so only links cost a second call.
     fn at(path: &Path) -> Result<Self, Failure> {
         match fs::symlink_metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Old { size: None, file_type: None }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Existing { size: None, file_type: None }),
             Err(e) => Err(Failure::from_io(&e, "stat")),
             Ok(found) => {
                 let target = if found.is_symlink() { fs::metadata(path).ok() } else { None };
                 let file = target.as_ref().unwrap_or(&found);
                 let size = file.is_file().then_some(file.len());
-                Ok(Old { size, file_type: Some(found.file_type()) })
+                Ok(Existing { size, file_type: Some(found.file_type()) })
             }
         }
     }

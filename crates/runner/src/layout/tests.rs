@@ -170,7 +170,7 @@ fn a_stop_removes_the_half_written_file_also_behind_a_link() {
         let stopped = extend(
             &case.spec,
             &file,
-            &Old::at(&file.path).unwrap(),
+            &Existing::at(&file.path).unwrap(),
             &mut content,
             &|| case.stop.load(Relaxed),
             &mut |_| {},
@@ -187,7 +187,7 @@ fn stopped_after(case: &Case, blocks: u32) -> LaidOut {
     let asked = std::cell::Cell::new(0);
     let stop = || asked.replace(asked.get() + 1) >= blocks;
     let file = &case.spec.files[0];
-    extend(&case.spec, file, &Old::at(&file.path).unwrap(), &mut content, &stop, &mut |_| {}).unwrap()
+    extend(&case.spec, file, &Existing::at(&file.path).unwrap(), &mut content, &stop, &mut |_| {}).unwrap()
 }
 
 #[test]
