@@ -22,7 +22,7 @@ pub enum Fault {
     Error(nix::errno::Errno),
     /// The call moves only this many bytes.
     Short(usize),
-    /// The call succeeds after this time.
+    /// The call succeeds after this time, to within microseconds.
     Late(Duration),
     /// A read gets the right data with this bit of its first byte flipped.
     FlippedBit(u8),
@@ -54,11 +54,25 @@ pub struct Rule {
     pub fault: Fault,
 }
 
+/// A read that was served, by the clock of the file system. The program's own call began before and ended after.
+#[derive(Clone, Copy, Debug)]
+pub struct ServedRead {
+    pub began: Instant,
+    pub ended: Instant,
+}
+
+impl ServedRead {
+    /// How long the file system kept it.
+    pub fn took(&self) -> Duration {
+        self.ended - self.began
+    }
+}
+
 /// The mounted file system. It is unmounted when this is dropped.
 pub struct FaultyFile {
     _session: BackgroundSession,
     path: PathBuf,
-    waits: Arc<Mutex<Vec<Duration>>>,
+    reads: Arc<Mutex<Vec<ServedRead>>>,
 }
 
 impl FaultyFile {
@@ -67,19 +81,19 @@ impl FaultyFile {
         let mountpoint = directory.join("faulty");
         std::fs::create_dir(&mountpoint)?;
         let state = State { content, rules: rules.to_vec() };
-        let waits = Arc::default();
-        let file = OneFile { state: Mutex::new(state), waits: Arc::clone(&waits) };
+        let reads = Arc::default();
+        let file = OneFile { state: Mutex::new(state), reads: Arc::clone(&reads) };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::NoAtime];
         // So that late calls do not wait for each other.
         config.n_threads = Some(4);
         let session = fuser::spawn_mount(file, &mountpoint, &config)?;
-        Ok(FaultyFile { _session: session, path: mountpoint.join("file"), waits })
+        Ok(FaultyFile { _session: session, path: mountpoint.join("file"), reads })
     }
 
-    /// How long late calls waited, by a clock in this process.
-    pub fn waits(&self) -> Vec<Duration> {
-        self.waits.lock().unwrap().clone()
+    /// All reads so far, in the order in which they ended.
+    pub fn reads(&self) -> Vec<ServedRead> {
+        self.reads.lock().unwrap().clone()
     }
 
     /// The path of the file.
@@ -95,11 +109,13 @@ struct State {
 
 struct OneFile {
     state: Mutex<State>,
-    waits: Arc<Mutex<Vec<Duration>>>,
+    reads: Arc<Mutex<Vec<ServedRead>>>,
 }
 
 const FILE: INodeNo = INodeNo(2);
 const UNCACHED: Duration = Duration::ZERO;
+/// A late call that is nearly due is waited for without sleep.
+const TIMER_SLACK: Duration = Duration::from_millis(1);
 
 impl OneFile {
     fn attributes(&self, ino: INodeNo) -> FileAttr {
@@ -126,13 +142,6 @@ impl OneFile {
         }
     }
 
-    /// Makes a call late.
-    fn wait(&self, time: Duration) {
-        let began = Instant::now();
-        thread::sleep(time);
-        self.waits.lock().unwrap().push(began.elapsed());
-    }
-
     /// The fault that hits a call, if any.
     fn fault(&self, call: Call, offset: u64) -> Option<Fault> {
         let mut state = self.state.lock().unwrap();
@@ -145,6 +154,16 @@ impl OneFile {
             When::OnceAt(_) => Some(state.rules.remove(at).fault),
             _ => Some(state.rules[at].fault),
         }
+    }
+}
+
+/// Makes a call late.
+fn wait(time: Duration) {
+    let began = Instant::now();
+    // A timer may fire later by more than what a test measures.
+    thread::sleep(time.saturating_sub(TIMER_SLACK));
+    while began.elapsed() < time {
+        std::hint::spin_loop();
     }
 }
 
@@ -203,6 +222,7 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
+        let began = Instant::now();
         let fault = self.fault(Call::Read, offset);
         let mut data = {
             let state = self.state.lock().unwrap();
@@ -213,10 +233,11 @@ impl Filesystem for OneFile {
         match fault {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => data.truncate(bytes),
-            Some(Fault::Late(time)) => self.wait(time),
+            Some(Fault::Late(time)) => wait(time),
             Some(Fault::FlippedBit(bit)) => data[0] ^= 1 << bit,
             None => {}
         }
+        self.reads.lock().unwrap().push(ServedRead { began, ended: Instant::now() });
         reply.data(&data);
     }
 
@@ -236,7 +257,7 @@ impl Filesystem for OneFile {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => &data[..bytes],
             Some(Fault::Late(time)) => {
-                self.wait(time);
+                wait(time);
                 data
             }
             Some(Fault::FlippedBit(_)) | None => data,
@@ -254,7 +275,7 @@ impl Filesystem for OneFile {
         match self.fault(Call::Fsync, 0) {
             Some(Fault::Error(error)) => reply.error(number(error)),
             Some(Fault::Late(time)) => {
-                self.wait(time);
+                wait(time);
                 reply.ok();
             }
             _ => reply.ok(),

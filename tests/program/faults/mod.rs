@@ -1,5 +1,6 @@
 //! Faults of a real file system: every engine reports the right error with its place, counts what was done, and ends.
 
+mod delays;
 mod filesystem;
 mod full;
 mod surroundings;
@@ -7,7 +8,6 @@ mod vanished;
 
 use std::fs::File;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use nix::errno::Errno;
 use serde_json::Value;
@@ -19,9 +19,10 @@ const BLOCK: u64 = 4096;
 const SIZE: u64 = 64 * BLOCK;
 
 /// Engines whose every I/O is a call of its own to the file system, with the queue depth to use.
-const ENGINES: [(&str, u32); 8] = [
+const ENGINES: [(&str, u32); 9] = [
     ("psync", 1),
     ("sync", 1),
+    ("vsync", 1),
     ("pvsync", 1),
     ("pvsync2", 1),
     ("libaio", 4),
@@ -45,24 +46,25 @@ fn fuse_is_available() -> bool {
 
 /// Runs one sequential job on a file with these faults.
 fn run_with(rules: &[Rule], words: &[&str]) -> Run {
-    run_and_waits(rules, words).0
+    let place = Place::new();
+    let file = faulty_file(&place, SIZE, rules);
+    place.ferrio(&[&arguments_for(&file, SIZE).each_ref().map(String::as_str), words].concat()).run()
 }
 
-/// The same with how long late calls waited in the file system.
-fn run_and_waits(rules: &[Rule], words: &[&str]) -> (Run, Vec<Duration>) {
-    let place = Place::new();
-    let file =
-        FaultyFile::mount(&place.beside(""), vec![0x5a; SIZE as usize], rules).expect("FUSE is available");
-    let mut arguments = vec![
+fn faulty_file(place: &Place, size: u64, rules: &[Rule]) -> FaultyFile {
+    FaultyFile::mount(&place.beside(""), vec![0x5a; size as usize], rules).expect("FUSE is available")
+}
+
+/// What all jobs on a file of this size have in common.
+fn arguments_for(file: &FaultyFile, size: u64) -> [String; 6] {
+    [
         "--output-format=json".to_owned(),
         "--name=j".to_owned(),
         format!("--filename={}", file.path()),
         "--bs=4k".to_owned(),
-        format!("--size={SIZE}"),
+        format!("--size={size}"),
         "--direct=1".to_owned(),
-    ];
-    arguments.extend(words.iter().map(|&word| word.to_owned()));
-    (place.ferrio(&arguments).run(), file.waits())
+    ]
 }
 
 fn job(run: &Run) -> Value {
@@ -159,73 +161,6 @@ fn a_failed_fsync_ends_the_job_with_its_error() {
         assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
         assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
     });
-}
-
-/// A figure of the reads. Only `lat` has all of a delay: io_uring may wait for this file system in the submission.
-fn read_ns(job: &Value, path: &str) -> f64 {
-    let path = format!("/read/{path}");
-    job.pointer(&path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {job:#}"))
-}
-
-#[test]
-fn latencies_are_the_delays_of_the_file_system_and_no_more_than_the_run_took() {
-    const DELAY: Duration = Duration::from_millis(5);
-    const IOS: usize = 40;
-    let rule = Rule { call: Call::Read, when: When::Always, fault: Fault::Late(DELAY) };
-    for (engine, depth) in ENGINES.into_iter().filter(|_| fuse_is_available()) {
-        let (engine_word, depth_word) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
-        let words = ["--rw=read", "--number_ios=40", "--lat_percentiles=1", &engine_word, &depth_word];
-        let (run, mut waits) = run_and_waits(&[rule], &words);
-        assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
-        assert_eq!(waits.len(), IOS, "{engine}");
-        let job = job(&run);
-        waits.sort();
-        let ns = |wait: Duration| wait.as_nanos() as f64;
-        assert!(read_ns(&job, "lat_ns/min") >= ns(waits[0]), "{engine}: {job:#}");
-        assert!(read_ns(&job, "lat_ns/max") >= ns(waits[IOS - 1]), "{engine}: {job:#}");
-        let (mean, all) = (read_ns(&job, "lat_ns/mean"), ns(waits.iter().sum()));
-        assert!(mean * IOS as f64 >= all, "{engine}: {job:#}");
-        // A percentile is the middle of a bucket that is 1/64 wide.
-        let median = read_ns(&job, "lat_ns/percentile/50.000000");
-        assert!(median >= ns(waits[IOS / 2 - 1]) * (1.0 - 1.0 / 64.0), "{engine}: {job:#}");
-        // One after the other, they cannot take longer than the job, whose run time is rounded up.
-        if depth == 1 {
-            let run_time = number(&job, "/read/runtime") as f64 * 1e6;
-            assert!(mean * IOS as f64 <= run_time, "{engine}: {job:#}");
-        }
-    }
-}
-
-#[test]
-fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
-    const STALL_MS: f64 = 500.0;
-    const MS: f64 = 1e6;
-    let rule =
-        Rule { call: Call::Read, when: When::OnceAt(AT), fault: Fault::Late(Duration::from_millis(500)) };
-    for engine in ["psync", "io_uring", "libaio", "tokio_uring"].into_iter().filter(|_| fuse_is_available()) {
-        // One I/O is due every 10 ms, and the tenth stalls.
-        let engine_word = format!("--ioengine={engine}");
-        let run = run_with(&[rule], &["--rw=read", "--rate_iops=100", "--lat_percentiles=1", &engine_word]);
-        assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
-        let job = job(&run);
-        assert!(read_ns(&job, "lat_ns/max") >= STALL_MS * MS, "{engine}: {job:#}");
-        // One of 64 I/Os is above the 98th percentile and not above the 99th.
-        for (percent, stalled) in [("95.000000", false), ("99.000000", true), ("99.900000", true)] {
-            let value = read_ns(&job, &format!("lat_ns/percentile/{percent}"));
-            assert_eq!(
-                value >= STALL_MS * MS * (1.0 - 1.0 / 64.0),
-                stalled,
-                "{engine}: {percent} of {job:#}"
-            );
-        }
-        // The one that stalls waits 500 ms, the next 490, the one after it 480, and so on.
-        let waits: f64 = (0..50).map(|after| STALL_MS - 10.0 * f64::from(after)).sum();
-        let count = read_ns(&job, "response_ns/N");
-        assert_eq!(count, (SIZE / BLOCK) as f64, "{engine}");
-        let responses = read_ns(&job, "response_ns/mean") * count;
-        assert!(responses >= waits * MS, "{engine}: {responses} ns in all, in {job:#}");
-        assert!(read_ns(&job, "lat_ns/mean") * count < responses, "{engine}: {job:#}");
-    }
 }
 
 #[test]
