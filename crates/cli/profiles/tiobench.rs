@@ -11,9 +11,9 @@ const BYTES_PER_MIB: u64 = 4096;
 
 /// The jobs. fio accepts the options of the profile and does nothing with them.
 pub(super) fn jobs(own: &Options, surroundings: &Surroundings) -> Generated {
-    let heeded = |opt| surroundings.character == Character::Ferrio && own.is_given(opt);
-    let number = |opt, default: u32| if heeded(opt) { own.value(opt) } else { default };
-    let directory = own.text(Opt::Dir).filter(|_| heeded(Opt::Dir)).unwrap_or("./");
+    let is_used = |opt| surroundings.character == Character::Ferrio && own.is_given(opt);
+    let number = |opt, default: u32| if is_used(opt) { own.value(opt) } else { default };
+    let directory = own.text(Opt::Dir).filter(|_| is_used(Opt::Dir)).unwrap_or("./");
     let all_jobs = vec![
         value("buffered", 0),
         value("size", surroundings.mb_memory * BYTES_PER_MIB),

@@ -1,7 +1,7 @@
 //! The classes of debug messages (`--debug`), and the targets that mark messages as theirs.
 //!
-//! All crates write `log::debug!(target: debug_class::FILE, job = number; ...)`: the target names the class, `job` the number of the job whose
-//! worker sends the message.
+//! All crates write `log::debug!(target: debug_class::FILE, job = number; ...)`: the target names the class, `job` the number of the
+//! job whose worker sends the message.
 
 use crate::Character;
 

@@ -16,7 +16,7 @@ pub enum Origin {
     },
     /// On the command line.
     Argument {
-        /// Position of the argument, as counted by whoever read the command line.
+        /// Position of the argument, as counted by the code that read the command line.
         index: u32,
         /// The argument as typed.
         text: String,

@@ -90,7 +90,7 @@ pub struct JobSpec {
     pub invalidate: bool,
     /// Advice to the kernel after opening.
     pub fadvise: Fadvise,
-    /// Lifetime of the data, told to the kernel after opening.
+    /// `write_hint`: the expected lifetime of the data, which the kernel passes on to the device.
     pub write_hint: Option<WriteHint>,
     /// `file_append`: I/O on regular files begins at their end.
     pub file_append: bool,

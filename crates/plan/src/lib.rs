@@ -10,12 +10,12 @@
 //!   other.
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
-//!   - With what: `engine`, `memory`, `process`, `durability`.
+//!   - With what: `engine`, `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
 //!   - `replay` puts a recorded log in place of much of this.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
-//! - `probe`, `process` (NUMA nodes, control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
+//! - `probe`, `cpus` (NUMA nodes), `process` (control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
 
 mod as_written;
@@ -84,15 +84,14 @@ pub fn plan(set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     plan_for(&Machine::ask(), set, options)
 }
 
-/// Refuses engines that ferrio does not have, and nothing else.
-///
-/// `only_typed` is for fio, which loads the engine of a job on the command line at once and that of a job file when it runs.
+/// Refuses engines that ferrio does not have, and nothing else. With `only_command_line`, jobs of job files are not checked: fio loads
+/// their engines when they run.
 ///
 /// # Errors
-/// All jobs, or all on the command line, with an unknown engine.
-pub fn check_engines(set: &JobSet, only_typed: bool) -> Result<(), Problems> {
+/// One error for each job that is checked and has an unknown engine.
+pub fn check_engines(set: &JobSet, only_command_line: bool) -> Result<(), Problems> {
     let mut findings = Findings::default();
-    for job in set.jobs.iter().filter(|job| job.from_command_line || !only_typed) {
+    for job in set.jobs.iter().filter(|job| job.from_command_line || !only_command_line) {
         engine::kind(job, &mut findings);
     }
     if findings.is_fine() {
@@ -157,11 +156,14 @@ mod tests {
 
     #[test]
     fn engines_are_checked_without_planning() {
-        for only_typed in [false, true] {
-            let check = |options| crate::check_engines(&command_line_of(options), only_typed);
+        for only_command_line in [false, true] {
+            let check = |options| crate::check_engines(&command_line_of(options), only_command_line);
             assert!(check(&[("name", "a"), ("ioengine", "foo")]).is_err());
             assert!(check(&[("name", "a"), ("ioengine", "null")]).is_ok());
-            assert_eq!(crate::check_engines(&jobs_of("[a]\nioengine=foo\n"), only_typed).is_ok(), only_typed);
+            assert_eq!(
+                crate::check_engines(&jobs_of("[a]\nioengine=foo\n"), only_command_line).is_ok(),
+                only_command_line
+            );
         }
     }
 }

@@ -180,7 +180,7 @@ impl Membership<'_> {
             let (home, group) = (self.found.home.clone(), self.group.clone());
             CannotReturn { home, group, error }
         });
-        // A group with a process that a command of the job left behind cannot be removed, and one that is gone need not be.
+        // Removal fails if a command of the job left a process in the group, or if somebody else has removed the group.
         if last && created && !self.keep {
             let _ = fs::remove_dir(&self.group);
         }
@@ -327,10 +327,10 @@ mod tests {
         for per_thread in [true, false] {
             let root = tempfile::tempdir().unwrap();
             let groups = groups(root.path(), per_thread, &["x"]);
-            let told = groups.join(&wanted("x")).unwrap().leave().unwrap_err().diagnostic().message;
+            let message = groups.join(&wanted("x")).unwrap().leave().unwrap_err().diagnostic().message;
             let here = root.path().display();
             let want = format!("cannot return to the cgroup {here}/home, what follows is in {here}/x: ");
-            assert!(told.starts_with(&want), "{told}");
+            assert!(message.starts_with(&want), "{message}");
         }
     }
 

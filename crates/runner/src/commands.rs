@@ -155,9 +155,9 @@ pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
 /// the next signal ends it too.
 pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
-    let heeded = context.control.signals().min(1);
+    let signals_before = context.control.signals().min(1);
     let (path, outcome) = save(context, "postrun", |file| {
-        run_unless(command, file.as_fd(), || context.control.signals() > heeded)
+        run_unless(command, file.as_fd(), || context.control.signals() > signals_before)
     });
     let message = match outcome {
         Ok(ShellStatus::Exited(0)) => return,

@@ -85,11 +85,11 @@ impl Context<'_> {
 
     /// Sends something that the user should know about this job.
     pub(crate) fn note(&self, diagnostic: Diagnostic) {
-        self.tell(vec![diagnostic]);
+        self.note_all(vec![diagnostic]);
     }
 
-    /// Sends lines about this job that belong together. Main outlives the workers; if it does not, nobody reads them.
-    pub(crate) fn tell(&self, diagnostics: Vec<Diagnostic>) {
+    /// Sends notes about this job that belong together. Should main have ended, they are lost.
+    pub(crate) fn note_all(&self, diagnostics: Vec<Diagnostic>) {
         let about_job = diagnostics.into_iter().map(|diagnostic| diagnostic.job(&self.spec.name));
         let diagnostics: Vec<Diagnostic> = about_job.collect();
         if !diagnostics.is_empty() {

@@ -37,7 +37,8 @@ const SECOND_SIGNAL: u8 = 8;
 pub struct JobControl {
     /// Number of the job, from 1.
     number: u32,
-    /// Requests of main to the worker: [`STOP`], [`FIGURES`], and the signals behind them. One word, so that one load per I/O shows that there are none.
+    /// Requests of main to the worker: [`STOP`] and [`FIGURES`], and how many signals asked for a stop. One word, so that one load per
+    /// I/O shows that there are none.
     wanted: AtomicU8,
     state: AtomicU8,
     /// The job's verify state is in its file.
@@ -76,7 +77,7 @@ impl JobControl {
         }
     }
 
-    /// How many signals asked for the end: none, one, or 2 for more. Who has seen the stop request that one led to sees that signal too.
+    /// How many signals asked for the end: 0, 1, or 2 for more. A worker that has seen a stop request also sees the signal that led to it.
     pub fn signals(&self) -> u32 {
         (self.wanted.load(Relaxed) & (SIGNAL | SECOND_SIGNAL)).count_ones()
     }

@@ -26,25 +26,25 @@ fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failur
     if !below.is_empty() {
         return below.iter().try_for_each(|disk| switch_disk(disk, wanted, uid));
     }
-    let file = disk.scheduler_file();
-    let mut open = OpenOptions::new().write(true).open(&file).map_err(|e| {
-        // The worker has its user already: it does not help to be root.
+    let path = disk.scheduler_file();
+    let mut file = OpenOptions::new().write(true).open(&path).map_err(|e| {
+        // The worker has taken its `uid` already, so running as root does not help.
         let help = match uid {
             Some(_) => "remove `uid` or `ioscheduler`",
             None => "run as root, or remove `ioscheduler`",
         };
-        let advice = format!("{} cannot be written: {help}", file.display());
+        let advice = format!("{} cannot be written: {help}", path.display());
         Failure::from_io(&e, "fopen iosched").note("io-scheduler-failed", advice)
     })?;
     // An unknown name is an error of the write, or none: what counts is the scheduler in use afterwards.
-    let _ = open.write_all(wanted.as_bytes());
+    let _ = file.write_all(wanted.as_bytes());
     if disk.scheduler().as_deref() == Some(wanted) {
         return Ok(());
     }
-    let there = std::fs::read_to_string(&file).unwrap_or_default();
+    let available = std::fs::read_to_string(&path).unwrap_or_default();
     Err(Failure::new(libc::EINVAL, "iosched_switch")
         .note("io-scheduler-failed", format!("unable to set io scheduler to {wanted}"))
-        .note("io-scheduler-failed", format!("{} has {}", disk.name, there.trim())))
+        .note("io-scheduler-failed", format!("{} has {}", disk.name, available.trim())))
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ impl Target {
         }
         if spec.create_fsync {
             self.out.sync_all().map_err(|e| {
-                // The same here, where nobody knows how much of it is stored.
+                // For the same reason; how much of it is stored is unknown.
                 let _ = self.out.set_len(self.kept);
                 Failure::from_io(&e, "fsync")
             })?;

@@ -45,7 +45,7 @@ pub(crate) struct Verification {
     unchecked: Vec<bool>,
     /// Where checking stopped, by the state.
     stopped: Option<Uncovered>,
-    /// Failed writes are told apart from those in flight.
+    /// The verify state lists failed writes apart from those in flight.
     lists_failures: bool,
 }
 

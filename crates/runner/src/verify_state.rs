@@ -15,7 +15,7 @@ use ferrio_job::{Diagnostic, Direction, JobSpec, reason};
 use ferrio_verify::{Coverage, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 
-use crate::failure::{Failure, JobError};
+use crate::failure::Failure;
 
 /// No write is in flight in this place of the queue.
 const NONE: u64 = u64::MAX;
@@ -129,7 +129,7 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     };
     let state = state.map_err(|message| {
         // fio gives no error number for it.
-        Failure { error: JobError::new(0, "verify_state_load"), notes: Vec::new(), excusable: false }
+        Failure::new(0, "verify_state_load")
             .note("verify-state-not-loaded", message)
             .note("verify-state-not-loaded", format!("state file: {} (for_write=0)", path.display()))
             .note(

@@ -52,7 +52,7 @@ pub(crate) fn run<E: Engine>(
         context.arrive(false);
     }
     if let Some(failure) = failure {
-        context.tell(failure.notes);
+        context.note_all(failure.notes);
         let excused = failure.excusable && context.spec.character == Character::Fio;
         result.error = (!excused).then_some(failure.error);
     }
@@ -86,7 +86,7 @@ fn work<E: Engine>(
         io_loop.open(&mut note)?;
     }
     context.address_space.after_set_up()?;
-    context.tell(io_loop.engine_notes());
+    context.note_all(io_loop.engine_notes());
 
     control.set_state(JobState::Initialized);
     reached.announced = true;
@@ -235,13 +235,13 @@ fn passes<E: Engine>(
     }
 }
 
-/// Leaves a verify state behind, unless a trigger has saved one already.
+/// Saves the verify state of the job, unless a trigger has done so already.
 fn save_state(context: &Context<'_>) {
     let Some(progress) = &context.progress else { return };
     if verify_state::is_saved(context.spec) && context.control.save_state_once() {
         let state = verify_state::state_of(context.spec, Some(progress), 0, context.entropy);
         let lost = verify_state::save(context.state_dir, context.spec, &state, false);
-        context.tell(lost);
+        context.note_all(lost);
     }
 }
 

@@ -33,12 +33,12 @@ pub(crate) struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// For a run of so many jobs.
+    /// For a run of this many jobs.
     pub(crate) fn new(jobs: usize) -> Self {
         AddressSpace { limited: address_space_left().is_some(), reserve: MAIN + JOB * jobs as u64 }
     }
 
-    /// True if workers must be set up one after the other: otherwise nobody knows how much each of them needs.
+    /// True if workers must be set up one after the other, so that each finds out how much the ones before it have left.
     pub(crate) fn is_limited(self) -> bool {
         self.limited
     }

@@ -34,7 +34,7 @@ pub struct VerifyState {
     pub generator: GeneratorState,
     /// Name of the job; what exceeds 63 bytes is not saved.
     pub job: Vec<u8>,
-    /// Numbers of the writes in flight, one slot for each place of the queue, and behind them those of failed writes.
+    /// Numbers of the writes in flight, one slot for each place of the queue, followed by those of failed writes.
     pub slots: Vec<Option<u64>>,
 }
 

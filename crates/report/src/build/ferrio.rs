@@ -51,8 +51,8 @@ pub(super) fn ferrio_report(
 pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for diagnostic in plan.diagnostics.iter().chain(&options.run_notes) {
-        let is_told = warnings.iter().any(|warning| warning.confirms(diagnostic));
-        if is_told || diagnostic.severity == Severity::Error {
+        let is_reported = warnings.iter().any(|warning| warning.confirms(diagnostic));
+        if is_reported || diagnostic.severity == Severity::Error {
             continue;
         }
         let note = Note {

@@ -13,7 +13,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn fail_io(&mut self, request: &Request, errno: i32) {
         if self.spec.fill_device && request.op == Op::Write && matches!(errno, libc::ENOSPC | libc::EDQUOT) {
             // Full: what the job was to do is done.
-            self.tell(request, errno);
+            self.note_error(request, errno);
             self.forget(request);
             return self.context.control.request_stop();
         }
@@ -22,7 +22,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let tolerated = self.tolerates(request.op == Op::Read, errno);
         if !tolerated || self.spec.tolerance.dump {
-            self.tell(request, errno);
+            self.note_error(request, errno);
         }
         self.forget(request);
         if tolerated {
@@ -104,7 +104,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    fn tell(&self, request: &Request, errno: i32) {
+    fn note_error(&self, request: &Request, errno: i32) {
         let action = request.op.name();
         let words = ferrio_job::strerror(errno);
         let message = format!(

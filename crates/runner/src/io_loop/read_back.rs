@@ -26,7 +26,7 @@ impl<E: Engine> IoLoop<'_, E> {
                         && let Some(verification) = &mut self.hooks.verification
                     {
                         if let Err(why) = verification.leave_out(&io) {
-                            return self.tell_stopped(why);
+                            return self.note_stop(why);
                         }
                         self.meter.directions[Direction::Write as usize].ios += 1;
                         self.meter.count(Direction::Write as usize, io.len);
@@ -66,7 +66,7 @@ impl<E: Engine> IoLoop<'_, E> {
             verification.take_stopped()
         });
         if let Some(why) = stopped {
-            self.tell_stopped(why);
+            self.note_stop(why);
         }
         // The files were opened again for the phase: none of them is finished.
         self.files_finished = false;
@@ -119,12 +119,12 @@ impl<E: Engine> IoLoop<'_, E> {
             _ => None,
         };
         if let Some(why) = stop {
-            self.tell_stopped(why);
+            self.note_stop(why);
         }
         stop.is_some()
     }
 
-    fn tell_stopped(&self, why: Uncovered) {
+    fn note_stop(&self, why: Uncovered) {
         self.context.note(Diagnostic::note(why.to_string()).code("verify-stopped").prefix(Prefix::None));
     }
 
@@ -134,7 +134,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
             return;
         };
-        self.context.tell(mismatch.diagnostics(&self.file_name(file), verification.flags()));
+        self.context.note_all(mismatch.diagnostics(&self.file_name(file), verification.flags()));
         self.fail_check();
     }
 }
