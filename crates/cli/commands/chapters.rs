@@ -66,7 +66,8 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
         ),
         Item(
             "Sizes",
-            "Bytes. The suffixes k, m, g, t and p multiply by powers of 1024; kib, mib and so on multiply by powers of 1000. \
+            "Bytes. The suffixes k, m, g, t and p multiply by powers of 1024; kib, mib and so on multiply by powers of 1000, as \
+             in fio, although these names usually mean powers of 1024. \
              kb_base=1000 swaps the two.",
         ),
         Item(
@@ -79,8 +80,8 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
         ),
         Item("Expressions", "Arithmetic is written in parentheses: size=(4*16m)."),
         Text(
-            "Jobs run concurrently. stonewall makes a job wait for the end of all jobs before it, and so does the start of every job \
-             file but the first. numjobs=N runs N copies of a job.",
+            "Jobs run concurrently, except that the jobs of each further job file wait until those of the files before it have ended. \
+             stonewall makes a job wait for the end of all jobs before it. numjobs=N runs N copies of a job.",
         ),
     ],
 }];

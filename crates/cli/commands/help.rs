@@ -105,7 +105,9 @@ fn on(word: &str, commands: &[Subcommand]) -> String {
     }
     parts.extend(engine(name));
     parts.extend(job_options(name));
-    parts.extend(OPTIONS.iter().filter(|option| option.name == name).map(|option| {
+    let is_letter = |letter: Option<char>| letter.is_some_and(|letter| word == format!("-{letter}"));
+    let options = OPTIONS.iter().filter(|option| option.name == name || is_letter(option.letter));
+    parts.extend(options.map(|option| {
         let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
         format!(
             "--{}{value}: an option of the command line\n{}",
@@ -193,12 +195,9 @@ fn job_option(opt: Opt) -> String {
 }
 
 fn formats() -> String {
-    let words: Vec<String> = Format::WORDS.iter().map(|word| format!("`{word}`")).collect();
     format!(
-        "{}.\n\nThe formats are {}. --output=FILE writes the report to a file. docs/json.md and docs/openmetrics.md \
-         describe the documents.\n",
-        Format::HELP,
-        words.join(", ")
+        "{}.\n\n--output=FILE writes the report to a file. docs/json.md and docs/openmetrics.md describe the documents.\n",
+        Format::HELP
     )
 }
 
@@ -300,6 +299,7 @@ mod tests {
         assert!(
             on("--output-format", COMMANDS).starts_with("--output-format=FORMATS: an option of the command")
         );
+        assert_eq!(on("-o", COMMANDS), on("--output", COMMANDS));
         assert!(on("few-ios", COMMANDS).starts_with("few-ios: the code of a message\n"));
     }
 

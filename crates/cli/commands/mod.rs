@@ -55,7 +55,7 @@ pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "sysbench",
         operand: Operand::Foreign,
-        help: "Print the job that does the same as a fileio test of sysbench",
+        help: "Print the job equivalent to a fileio test of sysbench",
         details: sysbench::ABOUT,
         options: &[],
         run: sysbench::run,

@@ -102,7 +102,7 @@ macro_rules! absent {
 
 absent! {
     "cpuio": "Burns CPU time, does no I/O", None, "run a CPU-bound program at the same time";
-    "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
     "dircreate": "Creates directories", None, "`psync` with small files is the closest";
     "dirdelete": "Deletes directories", None, "`psync` with unlink=1 is the closest";
@@ -118,16 +118,16 @@ absent! {
     "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";
     "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine of ferrio is similar";
-    "ime_aio": "DDN IME, asynchronous", Some(IME), "mount it and use `libaio` on its files";
-    "ime_psync": "DDN IME, synchronous", Some(IME), "mount it and use `psync` on its files";
-    "ime_psyncv": "DDN IME, synchronous vectors", Some(IME), "mount it and use `pvsync` on its files";
+    "ime_aio": "DDN IME, asynchronous", Some(IME), "mount the IME file system and use `libaio` on its files";
+    "ime_psync": "DDN IME, synchronous", Some(IME), "mount the IME file system and use `psync` on its files";
+    "ime_psyncv": "DDN IME, synchronous vectors", Some(IME), "mount the IME file system and use `pvsync` on its files";
     "io_uring_cmd": "NVMe pass-through by io_uring(7)", Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace is the closest";
     "libblkio": "libblkio", Some(LIBBLKIO), "`io_uring` on the block device is the closest";
     "libcufile": "GPU memory by NVIDIA GDS", Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
-    "libhdfs": "Hadoop file system", Some(LIBHDFS), "mount it through NFS or FUSE and use `psync` on its files";
+    "libhdfs": "Hadoop file system", Some(LIBHDFS), "mount HDFS through NFS or FUSE and use `psync` on its files";
     "libhipfile": "GPU memory by AMD hipFile", Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
     "libiscsi": "iSCSI from user space", Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
-    "libpmem": "Persistent memory by libpmem", Some(PMEM), "on a file system mounted with DAX `mmap` does the same";
+    "libpmem": "Persistent memory by libpmem", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
     "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device is the closest";
     "mtd": "Raw flash", Some(MTD), "no engine of ferrio is similar";
     "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
