@@ -114,12 +114,9 @@ fn fio_leaves_nothing_beside_the_data() {
 }
 
 /// Whether files there can have extended attributes of users.
-fn keeps_attributes(directory: &Path) -> bool {
-    let path = directory.join("probe");
-    let file = fs::File::create(&path).unwrap();
-    let kept = rustix::fs::fsetxattr(&file, "user.probe", b"1", rustix::fs::XattrFlags::empty()).is_ok();
-    fs::remove_file(path).unwrap();
-    kept
+pub fn keeps_attributes(directory: &Path) -> bool {
+    let file = tempfile::NamedTempFile::new_in(directory).unwrap();
+    rustix::fs::fsetxattr(&file, "user.probe", b"1", rustix::fs::XattrFlags::empty()).is_ok()
 }
 
 #[test]

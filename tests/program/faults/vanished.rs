@@ -1,18 +1,20 @@
 //! Files and devices that go away while a job uses them.
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::errno::Errno;
+use nix::sys::signal::Signal;
 
 use super::job;
-use crate::support::{Place, Run, installed, number, skipped};
+use crate::support::{Place, Run, Running, installed, number, skipped, until};
 
-const ENGINES: [&str; 8] =
-    ["psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "tokio_uring", "mmap"];
+const ENGINES: [&str; 9] =
+    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "tokio_uring", "mmap"];
 
 /// Runs an endless job on `file` and calls `change` once it does I/O; the run ends by itself, or it lasts `runtime`.
-fn changed(place: &Place, file: &str, words: &[&str], change: impl FnOnce()) -> Run {
+fn changed(place: &Place, file: &str, words: &[&str], change: impl FnOnce(&Running)) -> Run {
     let intervals = format!("--interval-report=50ms:{}", place.beside("intervals").display());
     let file = format!("--filename={file}");
     let own = ["--output-format=json", &intervals, "--name=j", &file, "--size=1m", "--bs=4k"];
@@ -20,14 +22,14 @@ fn changed(place: &Place, file: &str, words: &[&str], change: impl FnOnce()) -> 
     run.until("the first interval", || {
         fs::metadata(place.beside("intervals")).is_ok_and(|metadata| metadata.len() > 0)
     });
-    change();
+    change(&run);
     run.wait()
 }
 
 #[test]
 fn a_file_that_is_removed_is_used_as_long_as_it_is_open() {
     let place = Place::new();
-    let remove = || fs::remove_file(place.work().join("f")).unwrap();
+    let remove = |_: &Running| fs::remove_file(place.work().join("f")).unwrap();
     let run = changed(&place, "f", &["--rw=randread", "--time_based", "--runtime=500ms"], remove).succeeded();
     assert_eq!(number(&job(&run), "/error"), 0);
     assert!(place.files().is_empty());
@@ -37,7 +39,7 @@ fn a_file_that_is_removed_is_used_as_long_as_it_is_open() {
 fn a_further_pass_does_not_find_a_file_that_was_removed() {
     for engine in ENGINES {
         let place = Place::new();
-        let remove = || fs::remove_file(place.work().join("f")).unwrap();
+        let remove = |_: &Running| fs::remove_file(place.work().join("f")).unwrap();
         let engine_word = format!("--ioengine={engine}");
         let run =
             changed(&place, "f", &[&engine_word, "--rw=read", "--loops=1000000", "--runtime=60"], remove)
@@ -52,7 +54,7 @@ fn a_further_pass_does_not_find_a_file_that_was_removed() {
 #[test]
 fn a_further_pass_makes_a_file_again_that_was_removed_if_it_writes() {
     let place = Place::new();
-    let remove = || fs::remove_file(place.work().join("f")).unwrap();
+    let remove = |_: &Running| fs::remove_file(place.work().join("f")).unwrap();
     let run = changed(&place, "f", &["--rw=write", "--loops=1000000", "--runtime=500ms"], remove).succeeded();
     assert_eq!(number(&job(&run), "/error"), 0);
     assert!(place.work().join("f").exists());
@@ -62,8 +64,9 @@ fn a_further_pass_makes_a_file_again_that_was_removed_if_it_writes() {
 fn a_file_that_is_truncated_grows_again_under_a_job_that_writes() {
     for engine in ["psync", "libaio", "io_uring", "tokio_uring"] {
         let place = Place::new();
-        let truncate =
-            || File::options().write(true).open(place.work().join("f")).unwrap().set_len(0).unwrap();
+        let truncate = |_: &Running| {
+            File::options().write(true).open(place.work().join("f")).unwrap().set_len(0).unwrap()
+        };
         let engine_word = format!("--ioengine={engine}");
         let words = [&*engine_word, "--rw=write", "--time_based", "--runtime=500ms"];
         let run = changed(&place, "f", &words, truncate).succeeded();
@@ -71,36 +74,110 @@ fn a_file_that_is_truncated_grows_again_under_a_job_that_writes() {
     }
 }
 
-/// A loop device on a file, detached in the end.
+/// A loop device, detached in the end unless it has lost its backing file before.
 struct LoopDevice {
     node: String,
+    medium: PathBuf,
 }
 
 impl LoopDevice {
-    /// `None` where there are no loop devices for the test.
-    fn on(path: &std::path::Path) -> Option<Self> {
-        let made = Command::new(installed("losetup")).args(["-f", "--show"]).arg(path).output().ok()?;
-        let node = String::from_utf8(made.stdout).ok()?.trim().to_owned();
-        (made.status.success() && !node.is_empty()).then_some(LoopDevice { node })
+    /// A device with a backing file of 1 MiB beside the work directory. `None` after a message where there are none for the test.
+    fn of(place: &Place) -> Option<Self> {
+        let medium = place.beside("medium");
+        File::create(&medium).unwrap().set_len(1 << 20).unwrap();
+        let made = Command::new(installed("losetup")).args(["-f", "--show"]).arg(&medium).output().unwrap();
+        let node = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        if !made.status.success() || node.is_empty() {
+            skipped("a removed device", "this machine does not let the test make one");
+            return None;
+        }
+        Some(LoopDevice { node, medium: fs::canonicalize(medium).unwrap() })
+    }
+
+    /// Whether the device still has its backing file; it may be the device of another test by now.
+    fn is_attached(&self) -> bool {
+        let number = self.node.trim_start_matches("/dev/");
+        let file = fs::read_to_string(format!("/sys/block/{number}/loop/backing_file"));
+        file.is_ok_and(|file| Path::new(file.trim_end()) == self.medium)
+    }
+
+    fn detach(&self) {
+        let detached = Command::new(installed("losetup")).args(["-d", &self.node]).status().unwrap();
+        assert!(detached.success());
     }
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        let _ = Command::new(installed("losetup")).args(["-d", &self.node]).status();
+        if self.is_attached() {
+            self.detach();
+        }
     }
+}
+
+/// Takes the backing file away from a device that the program has open. False where this machine does not let the test do that.
+fn detached(run: &Running, device: &LoopDevice) -> bool {
+    let pid = run.pid().to_string();
+    let arguments = ["-c", include_str!("detach.py"), &pid, &device.node];
+    let detached = Command::new(installed("python3")).args(arguments).output().unwrap();
+    match detached.status.code() {
+        Some(0) => true,
+        Some(3) => false,
+        _ => panic!("{}", String::from_utf8_lossy(&detached.stderr)),
+    }
+}
+
+#[test]
+fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
+    let writers = ["psync", "libaio", "io_uring", "mmap"].map(|engine| (engine, "write"));
+    for (engine, direction) in ENGINES.map(|engine| (engine, "read")).into_iter().chain(writers) {
+        let place = Place::new();
+        let Some(device) = LoopDevice::of(&place) else { return };
+        let words = [
+            &format!("--ioengine={engine}"),
+            &format!("--rw=rand{direction}"),
+            "--loops=1000000",
+            "--direct=1",
+            "--runtime=60",
+        ];
+        let mut is_detached = false;
+        let run = changed(&place, &device.node, &words, |run| {
+            is_detached = detached(run, &device);
+            if !is_detached {
+                run.signal(Signal::SIGINT);
+            }
+        });
+        if !is_detached {
+            return skipped("a detached device", "this machine does not let the test detach it");
+        }
+        assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+        let job = job(&run);
+        assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine} {direction}");
+        assert!(number(&job, &format!("/{direction}/total_ios")) > 0, "{engine}");
+        for part in [&*device.node, &format!("{direction} offset="), "Input/output error"] {
+            assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
+        }
+    }
+}
+
+/// The kernel keeps a loop device alive until nobody has it open any more.
+#[test]
+fn a_device_that_is_detached_by_losetup_is_used_to_the_end_of_the_run() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::of(&place) else { return };
+    let words = ["--rw=randread", "--time_based", "--direct=1", "--runtime=500ms"];
+    let run = changed(&place, &device.node, &words, |_| device.detach()).succeeded();
+    assert_eq!(number(&job(&run), "/error"), 0);
+    until("device without medium", || !device.is_attached());
 }
 
 #[test]
 fn a_device_that_loses_its_medium_fails_its_job() {
     for engine in ENGINES {
         let place = Place::new();
-        let medium = place.beside("medium");
-        File::create(&medium).unwrap().set_len(1 << 20).unwrap();
-        let Some(device) = LoopDevice::on(&medium) else {
-            return skipped("a removed device", "this machine does not let the test make one");
-        };
-        let shorten = || File::options().write(true).open(&medium).unwrap().set_len(0).unwrap();
+        let Some(device) = LoopDevice::of(&place) else { return };
+        let shorten =
+            |_: &Running| File::options().write(true).open(&device.medium).unwrap().set_len(0).unwrap();
         let engine_word = format!("--ioengine={engine}");
         let words = [&*engine_word, "--rw=randread", "--loops=1000000", "--direct=1", "--runtime=60"];
         let run = changed(&place, &device.node, &words, shorten).ended_with(1);
