@@ -27,18 +27,18 @@ pub fn flush_buffers(device: BorrowedFd<'_>) -> io::Result<()> {
     check(i64::from(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }))
 }
 
-/// Tells the kernel how long data written to a file will last. With `own` the hint holds for this descriptor alone, where the kernel
-/// has that, else for the file.
+/// Tells the kernel how long data written to a file is expected to last. With `for_descriptor`, the hint holds for this descriptor alone
+/// if the kernel supports that; otherwise it holds for the file.
 ///
 /// # Errors
 /// EINVAL where the kernel has no hints.
-pub fn set_write_hint(file: BorrowedFd<'_>, hint: WriteHint, own: bool) -> io::Result<()> {
+pub fn set_write_hint(file: BorrowedFd<'_>, hint: WriteHint, for_descriptor: bool) -> io::Result<()> {
     let lifetime = hint.lifetime();
     let set = |command| {
         // SAFETY: the kernel reads one u64 at the address, and only during the call.
         check(i64::from(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const lifetime) }))
     };
-    if own && set(F_SET_FILE_RW_HINT).is_ok() { Ok(()) } else { set(F_SET_RW_HINT) }
+    if for_descriptor && set(F_SET_FILE_RW_HINT).is_ok() { Ok(()) } else { set(F_SET_RW_HINT) }
 }
 
 /// Puts the calling thread into the class SCHED_IDLE: it runs when no thread of another class wants its CPU, but for a fraction of a

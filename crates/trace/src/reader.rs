@@ -8,14 +8,14 @@ use ferrio_job::IologVersion;
 
 use crate::FileAction;
 
-/// Longest line, with its end.
+/// Longest line in bytes, with its end.
 const LINE: u64 = 4096;
-/// Longest word.
+/// Longest word in bytes.
 const WORD: usize = 256;
 /// How a binary trace of blktrace begins, but for its version in the low byte.
 const BLOCK_TRACE: u32 = 0x6561_7400;
 
-/// What a line says that is understood.
+/// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// Microseconds since the log was opened; 0 in version 2.

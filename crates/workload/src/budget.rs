@@ -116,7 +116,8 @@ impl Budget {
     /// pass ended because all files were. A pass that issued nothing is always the last.
     ///
     /// Every loop but the first is one more pass. Then passes follow as long as bytes are missing: not when less than the
-    /// largest block of any direction, used or not, is missing, and not when the files are finished and no `io_size` asks to go over them again.
+    /// largest block of any direction, used or not, is missing, and not when the files are finished and no `io_size`
+    /// asks to go over them again.
     pub fn another_pass(&mut self, completed: u64, files_finished: bool) -> bool {
         let moved = std::mem::take(&mut self.pass) > 0;
         if !moved || self.one_pass {

@@ -1,7 +1,9 @@
 //! `rate_min` and `rate_iops_min`: whether a job is as fast as it must be.
 //!
 //! Checked after I/Os, as in fio: not in the first two seconds, then once a cycle, each time against the average since the check
-//! before. Unlike in fio, the end of the run time is a check too, so that a pause or a slow I/O does not hide the last cycle. All times are ns since the job's epoch, as in [`crate::pacing`].
+//! before. Unlike in fio, the end of the run time is a check too, so that a pause or a slow I/O does not hide the last cycle.
+//!
+//! All times are ns since the job's epoch, as in [`crate::pacing`].
 
 use ferrio_job::{Direction, JobSpec};
 

@@ -111,7 +111,8 @@ impl AioContext {
     }
 
     /// Hands all pending requests to the kernel; returns how many left the queue since the last call. A request the kernel
-    /// refuses completes with the error. When the kernel is out of resources and others are in flight the rest stays queued: reaping makes room.
+    /// refuses completes with the error. When the kernel is out of resources and others are in flight, the rest stays queued: reaping makes
+    /// room.
     ///
     /// # Errors
     /// EAGAIN or ENOMEM with nothing in flight.

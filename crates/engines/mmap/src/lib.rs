@@ -1,8 +1,8 @@
 //! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
 //! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
-//! run, or whose device fails, is an error of the I/O, not the end of the process (`guarded_copy`). Write-capable mappings of block devices are left as they are (fio punches them out first,
-//! which destroys the data).
+//! run, or whose device fails, is an error of the I/O, not the end of the process (`guarded_copy`). Write-capable mappings of block
+//! devices are left as they are (fio punches them out first, which destroys the data).
 
 mod guarded_copy;
 mod mapping;

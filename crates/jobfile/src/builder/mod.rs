@@ -188,7 +188,10 @@ impl Builder {
         self.diagnostics.push(diagnostic);
     }
 
-    /// The jobs, or everything that is wrong in all files.
+    /// The jobs of all files, with warnings about them.
+    ///
+    /// # Errors
+    /// Everything that is wrong in the files and on the command line, warnings included.
     pub fn finish(self) -> Result<JobSet, Problems> {
         let mut seen = HashSet::new();
         let mut diagnostics = self.diagnostics;

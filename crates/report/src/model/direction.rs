@@ -113,8 +113,8 @@ pub struct LatencyReport {
     /// Number of samples.
     #[serde(rename = "N")]
     pub samples: u64,
-    /// Percentiles in ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are switched on
-    /// and there are samples.
+    /// Percentiles in ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are
+    /// switched on and there are samples.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::percentiles", extend("minProperties" = 1))]
     pub percentile: Percentiles,
