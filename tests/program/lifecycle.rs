@@ -2,6 +2,7 @@
 //! the exit status that comes of it, side by side with real fio.
 
 use std::fs;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -209,15 +210,24 @@ fn a_run_may_have_more_jobs_than_fio_can_start_unless_it_is_called_fio() {
 #[test]
 fn a_report_says_how_far_apart_jobs_began_that_start_together() {
     let place = Place::new();
-    let spread = |text: &str| {
+    let spread_and_run_time = |text: &str| {
         let job = place.job(&format!("[global]\nioengine=null\nsize=4k\n{text}"));
+        let began = Instant::now();
         let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
-        report["ferrio"]["run"]["start_spread_us"].as_u64()
+        (report["ferrio"]["run"]["start_spread_us"].as_u64(), began.elapsed().as_micros())
     };
-    assert!(spread("[a]\nnumjobs=50\n").is_some());
+    let spread = |text: &str| spread_and_run_time(text).0;
+    // Some of so many jobs must wait for a processor, for no longer than the program runs.
+    let (together, run_time) = spread_and_run_time("[a]\nnumjobs=500\n");
+    let together = u128::from(together.unwrap());
+    assert!(together > 0 && together < run_time, "{together} us of {run_time}");
     assert_eq!(spread("[a]\n"), None);
     assert_eq!(spread("[a]\n[b]\nstonewall\n"), None);
+    // What a command takes before the I/O of its job is no spread.
+    assert_eq!(spread("[a]\n[b]\nexec_prerun=true\n"), None);
     // The wall lasts as long as the pause of the first job; it is no spread.
     let walled = spread("[a]\nnumjobs=2\nstartdelay=300ms\n[b]\nstonewall\nnumjobs=2\n").unwrap();
     assert!(walled < 300_000, "{walled} us");
+    let delayed = spread("[a]\nnumjobs=2\n[b]\nstartdelay=300ms\nnumjobs=2\n").unwrap();
+    assert!(delayed < 300_000, "{delayed} us");
 }

@@ -97,6 +97,22 @@ impl Gate {
     }
 }
 
+/// How far apart the jobs of one wave began, in the wave where that is most. `began` are the wave of each job and the ticks at its
+/// beginning, 0 if it never began. A wave of one job does not count.
+pub fn widest_start(
+    waves: usize,
+    began: impl Iterator<Item = (usize, u64)>,
+    clock: &Clock,
+) -> Option<Duration> {
+    let mut bounds: Vec<(u32, u64, u64)> = vec![(0, u64::MAX, 0); waves];
+    for (wave, since) in began.filter(|&(_, since)| since > 0) {
+        let (jobs, first, last) = &mut bounds[wave];
+        (*jobs, *first, *last) = (*jobs + 1, since.min(*first), since.max(*last));
+    }
+    let together = bounds.into_iter().filter(|&(jobs, ..)| jobs > 1);
+    together.map(|(_, first, last)| Duration::from_nanos(clock.between(first, last))).max()
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -183,5 +199,17 @@ mod tests {
         crowded.opens_at(began);
         crowded.let_others_begin(&clock);
         assert!(clock.between(began, clock.now()) >= PATIENCE.as_nanos() as u64);
+    }
+
+    #[test]
+    fn the_widest_start_is_that_of_the_wave_whose_jobs_began_furthest_apart() {
+        let widest = |began: &[(usize, u64)]| {
+            // One tick is 1 ns.
+            widest_start(3, began.iter().copied(), &Clock::monotonic()).map(|time| time.as_nanos())
+        };
+        assert_eq!(widest(&[(0, 700), (0, 100), (0, 400), (1, 5000), (1, 5900)]), Some(900));
+        assert_eq!(widest(&[(0, 700), (0, 100), (1, 5000), (2, 9000)]), Some(600), "waves of one job");
+        assert_eq!(widest(&[(0, 700), (0, 0), (2, 0)]), None, "jobs that never began");
+        assert_eq!(widest(&[(2, 400), (2, 400)]), Some(0));
     }
 }

@@ -30,7 +30,7 @@ use crate::disk::Disks;
 use crate::failure::{Failure, JobError};
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
-use crate::gate::Gate;
+use crate::gate::{Gate, widest_start};
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
@@ -263,16 +263,10 @@ impl<'a> Run<'a, '_> {
 
     /// How far apart jobs of one wave began their I/O. Those that run a command before it are not meant to begin together.
     fn start_spread(&self) -> Option<Duration> {
-        let mut began: Vec<(u32, u64, u64)> = vec![(0, u64::MAX, 0); self.waves];
-        for ((&wave, control), planned) in self.wave_of.iter().zip(self.controls).zip(&self.plan.jobs) {
-            let since = control.running_since.load(Relaxed);
-            if since > 0 && !planned.spec.life.runs_commands() {
-                let (jobs, first, last) = &mut began[wave];
-                (*jobs, *first, *last) = (*jobs + 1, since.min(*first), since.max(*last));
-            }
-        }
-        let together = began.into_iter().filter(|&(jobs, ..)| jobs > 1);
-        together.map(|(_, first, last)| Duration::from_nanos(self.clock.between(first, last))).max()
+        let jobs = self.wave_of.iter().zip(self.controls).zip(&self.plan.jobs);
+        let together = jobs.filter(|(_, planned)| !planned.spec.life.runs_commands());
+        let began = together.map(|((&wave, control), _)| (wave, control.running_since.load(Relaxed)));
+        widest_start(self.waves, began, &self.clock)
     }
 
     fn fail_before_start(&mut self, index: usize, error: JobError) {
