@@ -76,11 +76,11 @@ pub fn messages(words: &[OsString]) -> Messages {
     Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::default())
 }
 
-/// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. The command line of a job file for an engine that
-/// is missing is of use to fio.
+/// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. The command line of a job file whose engine is
+/// missing here is still of use to fio.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
-    let only_typed = settings.character == Character::Fio || settings.action == Action::ShowCommands;
-    ferrio_plan::check_engines(set, only_typed).map_err(Error::Problems)?;
+    let only_command_line = settings.character == Character::Fio || settings.action == Action::ShowCommands;
+    ferrio_plan::check_engines(set, only_command_line).map_err(Error::Problems)?;
     let mut output = Output::open(settings, messages)?;
     output.write(text);
     output.close().map(|()| 0)
