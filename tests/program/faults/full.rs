@@ -20,8 +20,17 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
      \"$0\" \"$@\"; status=$?; stat -c 'size %s' f >&2; exit $status";
 
 /// Engines, with the most writes in flight.
-const ENGINES: [(&str, u64); 5] =
-    [("psync", 1), ("libaio", 4), ("io_uring", 4), ("tokio_uring", 4), ("mmap", 1)];
+const ENGINES: [(&str, u64); 9] = [
+    ("psync", 1),
+    ("sync", 1),
+    ("vsync", 4),
+    ("pvsync", 1),
+    ("pvsync2", 1),
+    ("libaio", 4),
+    ("io_uring", 4),
+    ("tokio_uring", 4),
+    ("mmap", 1),
+];
 
 /// Runs a job on a file of 4 MiB where there is room for 2; a file that is there before has no blocks. `None` where that needs a
 /// privilege that the test does not have.

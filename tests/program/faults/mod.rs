@@ -9,6 +9,7 @@ mod vanished;
 use std::fs::File;
 use std::sync::LazyLock;
 
+use ferrio_job::EngineKind;
 use nix::errno::Errno;
 use serde_json::Value;
 
@@ -17,6 +18,10 @@ use filesystem::{Call, Fault, FaultyFile, Rule, When};
 
 const BLOCK: u64 = 4096;
 const SIZE: u64 = 64 * BLOCK;
+
+/// All engines that move data.
+pub const MOVING: [&str; 9] =
+    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "tokio_uring", "mmap"];
 
 /// Engines whose every I/O is a call of its own to the file system, with the queue depth to use.
 const ENGINES: [(&str, u32); 9] = [
@@ -30,6 +35,18 @@ const ENGINES: [(&str, u32); 9] = [
     ("io_uring", 8),
     ("tokio_uring", 4),
 ];
+
+#[test]
+fn no_engine_is_left_out() {
+    let of_program = EngineKind::ALL.iter().copied().filter(|engine| engine.moves_data());
+    let mut of_program: Vec<&str> = of_program.map(EngineKind::word).collect();
+    let mut tested = MOVING.to_vec();
+    let mut with_calls: Vec<&str> = ENGINES.map(|(engine, _)| engine).to_vec();
+    with_calls.push("mmap");
+    [&mut of_program, &mut tested, &mut with_calls].into_iter().for_each(|engines| engines.sort_unstable());
+    with_calls.dedup();
+    assert_eq!((&tested, &with_calls), (&of_program, &of_program));
+}
 
 /// False, with a line that the test harness does not hide, where FUSE file systems cannot be mounted, as in most containers.
 fn fuse_is_available() -> bool {
@@ -165,7 +182,7 @@ fn a_failed_fsync_ends_the_job_with_its_error() {
 
 #[test]
 fn a_file_that_is_truncated_during_the_run_fails_its_job_and_no_other() {
-    for engine in ["psync", "mmap", "io_uring", "libaio", "tokio_uring"] {
+    for engine in MOVING {
         let place = Place::new();
         let file = File::create(place.work().join("f")).unwrap();
         file.set_len(1 << 20).unwrap();
