@@ -140,6 +140,8 @@ fn verify_only_checks_an_earlier_run_in_any_order_and_engine_without_a_write() {
         &["--rw=randwrite", "--verify_write_sequence=1", "--verify_header_seed=1"],
         &["--rw=write", "--ioengine=io_uring", "--iodepth=4", "--fsync=3", "--end_fsync=1"],
         &["--rw=write", "--ioengine=libaio", "--iodepth=4", "--loops=2"],
+        &["--rw=write", "--ioengine=mmap"],
+        &["--rw=write", "--ioengine=tokio_uring", "--iodepth=4"],
     ] {
         let report = run(&[words, &["--verify_only"]].concat()).succeeded().json();
         let passes = if words.contains(&"--loops=2") { 2 } else { 1 };

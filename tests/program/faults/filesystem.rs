@@ -1,9 +1,10 @@
 //! A file system of one file that misbehaves on request. It lives in the test's process and is mounted with FUSE.
 //!
-//! Every read and write of the file reaches it, one call for one I/O: the kernel caches nothing.
+//! Every read and write of the file reaches it, one call for one I/O: the kernel caches nothing, unless the file is mounted for mappings.
 
 use std::ffi::OsStr;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -24,8 +25,8 @@ pub enum Fault {
     Short(usize),
     /// The call succeeds after this time, to within microseconds.
     Late(Duration),
-    /// A read gets the right data with this bit of its first byte flipped.
-    FlippedBit(u8),
+    /// A read gets the right data with this bit of the byte at this offset flipped.
+    FlippedBit { at: u64, bit: u8 },
 }
 
 /// Which calls a fault hits.
@@ -40,9 +41,9 @@ pub enum Call {
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     Always,
-    /// The first call that begins here, and no other.
+    /// The first call for the byte here, and no other.
     OnceAt(u64),
-    /// Every call that begins here.
+    /// Every call for the byte here.
     At(u64),
 }
 
@@ -78,11 +79,26 @@ pub struct FaultyFile {
 impl FaultyFile {
     /// Mounts a file system below `directory` whose only file has this content.
     pub fn mount(directory: &Path, content: Vec<u8>, rules: &[Rule]) -> io::Result<FaultyFile> {
+        let uncached = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+        Self::mount_as(uncached, directory, content, rules)
+    }
+
+    /// The same with a file that can be mapped, so that its pages are cached.
+    pub fn mount_cached(directory: &Path, content: Vec<u8>, rules: &[Rule]) -> io::Result<FaultyFile> {
+        Self::mount_as(FopenFlags::empty(), directory, content, rules)
+    }
+
+    fn mount_as(
+        open_flags: FopenFlags,
+        directory: &Path,
+        content: Vec<u8>,
+        rules: &[Rule],
+    ) -> io::Result<FaultyFile> {
         let mountpoint = directory.join("faulty");
         std::fs::create_dir(&mountpoint)?;
         let state = State { content, rules: rules.to_vec() };
         let reads = Arc::default();
-        let file = OneFile { state: Mutex::new(state), reads: Arc::clone(&reads) };
+        let file = OneFile { open_flags, state: Mutex::new(state), reads: Arc::clone(&reads) };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::NoAtime];
         // So that late calls do not wait for each other.
@@ -108,6 +124,7 @@ struct State {
 }
 
 struct OneFile {
+    open_flags: FopenFlags,
     state: Mutex<State>,
     reads: Arc<Mutex<Vec<ServedRead>>>,
 }
@@ -142,12 +159,12 @@ impl OneFile {
         }
     }
 
-    /// The fault that hits a call, if any.
-    fn fault(&self, call: Call, offset: u64) -> Option<Fault> {
+    /// The fault that hits a call for these bytes, if any.
+    fn fault(&self, call: Call, bytes: Range<u64>) -> Option<Fault> {
         let mut state = self.state.lock().unwrap();
         let hit = |rule: &Rule| match rule.when {
             When::Always => rule.call == call,
-            When::OnceAt(at) | When::At(at) => rule.call == call && at == offset,
+            When::OnceAt(at) | When::At(at) => rule.call == call && bytes.contains(&at),
         };
         let at = state.rules.iter().position(hit)?;
         match state.rules[at].when {
@@ -208,7 +225,7 @@ impl Filesystem for OneFile {
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+        reply.opened(FileHandle(0), self.open_flags);
     }
 
     fn read(
@@ -223,7 +240,7 @@ impl Filesystem for OneFile {
         reply: ReplyData,
     ) {
         let began = Instant::now();
-        let fault = self.fault(Call::Read, offset);
+        let fault = self.fault(Call::Read, offset..offset + u64::from(size));
         let mut data = {
             let state = self.state.lock().unwrap();
             let begin = state.content.len().min(offset as usize);
@@ -234,7 +251,7 @@ impl Filesystem for OneFile {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => data.truncate(bytes),
             Some(Fault::Late(time)) => wait(time),
-            Some(Fault::FlippedBit(bit)) => data[0] ^= 1 << bit,
+            Some(Fault::FlippedBit { at, bit }) => data[(at - offset) as usize] ^= 1 << bit,
             None => {}
         }
         self.reads.lock().unwrap().push(ServedRead { began, ended: Instant::now() });
@@ -253,14 +270,14 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let data = match self.fault(Call::Write, offset) {
+        let data = match self.fault(Call::Write, offset..offset + data.len() as u64) {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => &data[..bytes],
             Some(Fault::Late(time)) => {
                 wait(time);
                 data
             }
-            Some(Fault::FlippedBit(_)) | None => data,
+            Some(Fault::FlippedBit { .. }) | None => data,
         };
         let mut state = self.state.lock().unwrap();
         let end = offset as usize + data.len();
@@ -272,7 +289,7 @@ impl Filesystem for OneFile {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        match self.fault(Call::Fsync, 0) {
+        match self.fault(Call::Fsync, 0..1) {
             Some(Fault::Error(error)) => reply.error(number(error)),
             Some(Fault::Late(time)) => {
                 wait(time);

@@ -3,6 +3,7 @@
 mod delays;
 mod filesystem;
 mod full;
+mod mapped;
 mod surroundings;
 mod vanished;
 
@@ -158,12 +159,14 @@ fn a_read_of_nothing_is_an_error() {
     with_each_engine(rule, &["--rw=read"], |run, engine, _| {
         assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
         assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
+        let place = format!("nothing to transfer at offset {AT}");
+        assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
     });
 }
 
 #[test]
 fn a_flipped_bit_is_found_by_verification() {
-    let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::FlippedBit(3) };
+    let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::FlippedBit { at: AT, bit: 3 } };
     with_each_engine(rule, &["--rw=write", "--verify=crc32c"], |run, engine, _| {
         assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
         assert_eq!(number(&job(run), "/error"), Errno::EILSEQ as u64, "{engine}");

@@ -42,13 +42,14 @@ impl Engine for Mmap {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
-        if spec.engine_options.thp && spec.rw.does(Direction::Write) {
+        // The files of a job that only verifies are open for reading.
+        let writes = spec.writes_data();
+        if spec.engine_options.thp && writes {
             let message = "thp=1 maps files privately: writes do not reach the file";
             notes.push(Diagnostic::note(message).code("private-mapping").prefix(Prefix::Job));
         }
         // A job that verifies reads back what it wrote.
         let reads = spec.rw.does(Direction::Read) || spec.verify.is_some();
-        let writes = spec.rw.does(Direction::Write);
         let protection = match (reads, writes) {
             (true, true) => libc::PROT_READ | libc::PROT_WRITE,
             (false, true) => libc::PROT_WRITE,

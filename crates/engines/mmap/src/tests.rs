@@ -2,7 +2,7 @@ use std::fs;
 
 use ferrio_engine::testing::{Rig, content, file_with, open};
 use ferrio_job::ReadWrite;
-use ferrio_plan::testing::default_job;
+use ferrio_plan::testing::{default_job, spec_of};
 
 use super::*;
 
@@ -47,6 +47,9 @@ fn write_jobs_and_read_jobs_map_what_their_descriptors_allow() {
     assert_eq!(reader.read(100, 1000), [9; 1000], "mappings are shared");
     let error = refusal(&spec(ReadWrite::Write, |_| ()), open(&file, libc::O_RDONLY).unwrap());
     assert_eq!((error.func.as_str(), error.errno()), ("mmap", libc::EACCES));
+    let verifies = spec_of("[a]\nioengine=mmap\nrw=write\nsize=8k\nverify=crc32c\nverify_only\n");
+    let mut verifier = Rig::<Mmap>::new(&verifies, open(&file, libc::O_RDONLY).unwrap()).unwrap();
+    assert_eq!(verifier.read(100, 1000), [9; 1000], "files of a job that only verifies are open for reading");
 }
 
 #[test]
