@@ -23,7 +23,7 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 const ENGINES: [(&str, u64); 9] = [
     ("psync", 1),
     ("sync", 1),
-    ("vsync", 4),
+    ("vsync", 1),
     ("pvsync", 1),
     ("pvsync2", 1),
     ("libaio", 4),

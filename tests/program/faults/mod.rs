@@ -124,6 +124,24 @@ fn a_failed_read_or_write_ends_the_job_with_its_error_and_place() {
 }
 
 #[test]
+fn threads_that_submit_for_a_job_report_its_error_and_place() {
+    let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
+    let can_offload = |&engine: &&str| engine != "mmap" && !engine.contains("uring") && fuse_is_available();
+    for engine in MOVING.into_iter().filter(can_offload) {
+        let engine_word = format!("--ioengine={engine}");
+        let words = ["--rw=read", "--io_submit_mode=offload", "--iodepth=4", &engine_word];
+        let run = run_with(&[rule], &words);
+        assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+        let job = job(&run);
+        assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine}");
+        let done = number(&job, "/read/io_bytes") / BLOCK;
+        assert!((6..SIZE / BLOCK).contains(&done), "{engine}: {done} blocks");
+        let place = format!("/faulty/file: Input/output error: read offset={AT}, buflen={BLOCK}");
+        assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_tolerated_error_is_counted_and_the_job_goes_on() {
     let rule = Rule { call: Call::Write, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
     with_each_engine(rule, &["--rw=write", "--continue_on_error=write"], |run, engine, _| {
@@ -177,9 +195,18 @@ fn a_flipped_bit_is_found_by_verification() {
 #[test]
 fn a_failed_fsync_ends_the_job_with_its_error() {
     let rule = Rule { call: Call::Fsync, when: When::Always, fault: Fault::Error(Errno::EIO) };
-    with_each_engine(rule, &["--rw=write", "--fsync=8"], |run, engine, _| {
+    with_each_engine(rule, &["--rw=write", "--fsync=8"], |run, engine, depth| {
         assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
-        assert_eq!(number(&job(run), "/error"), Errno::EIO as u64, "{engine}");
+        let job = job(run);
+        assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine}");
+        // A queue goes on until it hears of the failure.
+        let done = number(&job, "/write/io_bytes") / BLOCK;
+        assert!(
+            if depth == 1 { done == 8 } else { (8..SIZE / BLOCK).contains(&done) },
+            "{engine}: {done} blocks"
+        );
+        let place = "/faulty/file: Input/output error: sync offset=0";
+        assert!(run.stderr.contains(place), "{engine}: {}", run.stderr);
     });
 }
 
