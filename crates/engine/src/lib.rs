@@ -5,6 +5,7 @@
 
 pub mod buffers;
 pub mod files;
+pub mod futexes;
 pub mod heap;
 pub mod kernel;
 pub mod ring;

@@ -78,6 +78,19 @@ impl Context<'_> {
         }
     }
 
+    /// The job begins its I/O. True if it waits for the others after its first one.
+    pub(crate) fn begin(&self) -> bool {
+        // Nobody waits for those that had a command to run.
+        if !self.begins_at_once() {
+            return false;
+        }
+        let (last, crowded) = (self.gate.begin(), self.gate.is_crowded());
+        if last && crowded {
+            let _ = self.messages.send(Message::Ready);
+        }
+        crowded
+    }
+
     /// True if the job begins its I/O as soon as the gate is open. Commands come first.
     pub(crate) fn begins_at_once(&self) -> bool {
         !self.spec.life.runs_commands()
@@ -101,7 +114,7 @@ impl Context<'_> {
 /// What workers and the signal thread send to main.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// All jobs of the wave are set up and wait at the gate.
+    /// All jobs of the wave are set up, or all have begun.
     Ready,
     /// What the user should know: lines that belong together.
     Diagnostics(Vec<Diagnostic>),

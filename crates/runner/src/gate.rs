@@ -2,63 +2,78 @@
 //!
 //! Two costs grow with the number of jobs. Main is woken once, by the last job that is set up, and not by each. And where a wave has
 //! more jobs than there are CPUs, the kernel would let the first ones run for whole time slices while the others have done no I/O at
-//! all: so each job gives its CPU away after its first I/O until all have begun.
+//! all: so each job waits after its first I/O, with nothing in flight, until all have begun.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
 use ferrio_stats::Clock;
 
-/// Jobs of a crowded wave wait for the first I/Os of all others this long at most.
+/// Jobs of a crowded wave wait for the first I/Os of all others this long at most, and longer the more jobs there are.
 const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE_PER_JOB: Duration = Duration::from_micros(100);
 
-/// Holds the workers of one wave back until main lets all of them go.
+/// Holds the workers of one wave back until main lets all of them go, and once more after their first I/Os.
+///
+/// Both barriers are locks that main holds for writing. Readers of a lock wake up all at once and, unlike those that wait for a
+/// condition, not one behind the other.
 #[derive(Debug)]
 pub struct Gate {
-    /// Closed while main holds the lock for writing. Readers of a lock wake up all at once and, unlike those that wait for a condition,
-    /// not one behind the other.
-    closed: RwLock<()>,
+    start: RwLock<()>,
+    first_ios: RwLock<()>,
     /// Jobs of the wave, once main knows; [`usize::MAX`] before.
     members: AtomicUsize,
     /// They are more than there are CPUs.
     crowded: AtomicBool,
     /// Jobs that are set up, or have failed.
     arrived: AtomicUsize,
-    /// Clock ticks when main opened the gate.
-    opened: AtomicU64,
     /// Jobs that have begun their I/O, or that nobody waits for.
     begun: AtomicUsize,
+}
+
+/// A gate that is closed. Workers pass both barriers once this is dropped.
+#[derive(Debug)]
+pub struct Closed<'a> {
+    start: Option<RwLockWriteGuard<'a, ()>>,
+    _first_ios: RwLockWriteGuard<'a, ()>,
+}
+
+impl Closed<'_> {
+    /// Lets the workers begin.
+    pub fn start(&mut self) {
+        self.start = None;
+    }
 }
 
 impl Default for Gate {
     fn default() -> Self {
         Gate {
-            closed: RwLock::default(),
+            start: RwLock::default(),
+            first_ios: RwLock::default(),
             members: AtomicUsize::new(usize::MAX),
             crowded: AtomicBool::default(),
             arrived: AtomicUsize::default(),
-            opened: AtomicU64::default(),
             begun: AtomicUsize::default(),
         }
     }
 }
 
 impl Gate {
-    /// Closes the gate until the guard is dropped.
-    pub fn close(&self) -> RwLockWriteGuard<'_, ()> {
-        self.closed.write().unwrap_or_else(PoisonError::into_inner)
+    /// Closes the gate until what it returns is dropped.
+    pub fn close(&self) -> Closed<'_> {
+        Closed { start: Some(close(&self.start)), _first_ios: close(&self.first_ios) }
     }
 
-    /// The gate is about to be opened, at these clock ticks.
-    pub fn opens_at(&self, now: u64) {
-        self.opened.store(now, Relaxed);
+    /// Waits until the jobs may begin.
+    pub fn wait_for_start(&self) {
+        drop(self.start.read());
     }
 
-    /// Waits until the gate is open.
-    pub fn wait(&self) {
-        drop(self.closed.read());
+    /// After the first I/O: waits until the other jobs have begun too.
+    pub fn wait_for_first_ios(&self) {
+        drop(self.first_ios.read());
     }
 
     /// All jobs of the wave have been started: there are this many.
@@ -68,11 +83,22 @@ impl Gate {
         self.members.store(members, SeqCst);
     }
 
+    /// How long jobs wait for each other after their first I/Os: one may be stopped by a debugger.
+    pub fn patience(&self) -> Duration {
+        let members = u32::try_from(self.members.load(Relaxed)).unwrap_or_default();
+        PATIENCE + PATIENCE_PER_JOB * members
+    }
+
+    /// True if jobs wait for each other after their first I/Os.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded.load(Relaxed)
+    }
+
     /// One more job is set up, or will never be. True for the last one: main waits for it. `begins` if the job begins its I/O as soon
     /// as the gate is open; the others do not wait for one that failed or has a command to run.
     pub fn arrive(&self, begins: bool) -> bool {
         if !begins {
-            self.begun.fetch_add(1, Relaxed);
+            self.begun.fetch_add(1, SeqCst);
         }
         self.arrived.fetch_add(1, SeqCst) + 1 == self.members.load(SeqCst)
     }
@@ -82,18 +108,14 @@ impl Gate {
         self.arrived.load(SeqCst) == self.members.load(SeqCst)
     }
 
-    /// One more job begins its I/O. True if it should let the others begin too, after its first one.
+    /// One more job begins its I/O. True for the last one.
     pub fn begin(&self) -> bool {
-        self.begun.fetch_add(1, Relaxed);
-        self.crowded.load(Relaxed)
+        self.begun.fetch_add(1, SeqCst) + 1 == self.members.load(SeqCst)
     }
 
-    /// Lets the other jobs of the wave begin.
-    pub fn let_others_begin(&self, clock: &Clock) {
-        let until = self.opened.load(Relaxed).saturating_add(clock.ticks(PATIENCE));
-        while self.begun.load(Relaxed) < self.members.load(Relaxed) && clock.now() < until {
-            std::thread::yield_now();
-        }
+    /// True when all jobs have begun, but for those that nobody waits for.
+    pub fn all_begun(&self) -> bool {
+        self.begun.load(SeqCst) >= self.members.load(SeqCst)
     }
 }
 
@@ -113,6 +135,10 @@ pub fn widest_start(
     together.map(|(_, first, last)| Duration::from_nanos(clock.between(first, last))).max()
 }
 
+fn close(barrier: &RwLock<()>) -> RwLockWriteGuard<'_, ()> {
+    barrier.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -124,8 +150,8 @@ mod tests {
     fn a_gate_stays_open_once_it_is() {
         let gate = Gate::default();
         drop(gate.close());
-        gate.wait();
-        gate.wait();
+        gate.wait_for_start();
+        gate.wait_for_first_ios();
     }
 
     #[test]
@@ -137,7 +163,7 @@ mod tests {
             for _ in 0..3 {
                 let (gate, sender) = (&gate, sender.clone());
                 scope.spawn(move || {
-                    gate.wait();
+                    gate.wait_for_start();
                     sender.send(()).unwrap();
                 });
             }
@@ -155,7 +181,7 @@ mod tests {
             resume_unwind(Box::new("without a message"));
         }));
         assert!(result.is_err());
-        gate.wait();
+        gate.wait_for_start();
     }
 
     #[test]
@@ -172,33 +198,40 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_a_crowd_lets_the_others_begin_and_one_with_a_cpu_of_its_own_does_not() {
-        let clock = Clock::monotonic();
+    fn jobs_of_a_crowd_wait_after_their_first_ios_and_those_with_a_cpu_each_do_not() {
         let cpus = std::thread::available_parallelism().unwrap().get();
         let alone = Gate::default();
-        alone.expect(1);
-        assert!(!alone.begin());
+        alone.expect(cpus);
+        assert!(!alone.is_crowded());
         let crowded = Gate::default();
         crowded.expect(cpus + 1);
-        assert!((0..=cpus).all(|_| crowded.begin()));
-        // All have begun: this returns at once, however long it might wait.
-        crowded.opens_at(u64::MAX);
-        crowded.let_others_begin(&clock);
-        // All but one have, and that one failed.
+        assert!(crowded.is_crowded() && (0..cpus).all(|_| !crowded.begin()) && !crowded.all_begun());
+        assert!(crowded.begin() && crowded.all_begun());
+        // One failed: nobody waits for it.
         let crowded = Gate::default();
         crowded.expect(cpus + 1);
         crowded.arrive(false);
-        assert!((0..cpus).all(|_| crowded.begin()));
-        crowded.opens_at(u64::MAX);
-        crowded.let_others_begin(&clock);
-        // One never begins.
-        let crowded = Gate::default();
-        crowded.expect(cpus + 1);
-        assert!(crowded.begin());
-        let began = clock.now();
-        crowded.opens_at(began);
-        crowded.let_others_begin(&clock);
-        assert!(clock.between(began, clock.now()) >= PATIENCE.as_nanos() as u64);
+        assert!((1..cpus).all(|_| !crowded.begin()) && crowded.begin());
+    }
+
+    #[test]
+    fn who_waits_for_first_ios_passes_the_start_before() {
+        let gate = Gate::default();
+        let (sender, passed) = channel();
+        std::thread::scope(|scope| {
+            let mut closed = gate.close();
+            scope.spawn(|| {
+                gate.wait_for_start();
+                sender.send("start").unwrap();
+                gate.wait_for_first_ios();
+                sender.send("all").unwrap();
+            });
+            closed.start();
+            assert_eq!(passed.recv(), Ok("start"));
+            assert_eq!(passed.try_recv(), Err(TryRecvError::Empty));
+            drop(closed);
+            assert_eq!(passed.recv(), Ok("all"));
+        });
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
+use ferrio_engine::futexes;
 use ferrio_job::{
     ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, Prefix, debug_class,
 };
@@ -50,7 +51,7 @@ use state::{Run, ScheduledJob};
 /// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
 const WORKER_STACK: usize = 256 * 1024;
 
-/// Messages that may wait for main; a worker that sends more waits for it. Most send only at their beginning and end.
+/// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
 
 /// Time between two checks, at the end, whether the logs are written.
@@ -84,7 +85,9 @@ pub struct RunOptions {
 /// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
 /// calling thread afterwards, so that the report can be written.
 pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
-    let (sender, messages) = sync_channel(QUEUE);
+    // Each has a thread, and many may wait at one gate.
+    futexes::expect_waiters(plan.jobs.len());
+    let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
     let stop = Arc::new(AtomicBool::new(false));
     let report_wanted = Arc::new(AtomicBool::new(false));
     let watch = SignalWatcher::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
@@ -435,7 +438,7 @@ impl<'a> Run<'a, '_> {
     {
         let gate = Arc::new(Gate::default());
         // Open when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
-        let _closed = gate.close();
+        let mut closed = gate.close();
         let (mut waiting_for, mut advised) = (0, false);
         let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
         let address_space = AddressSpace::new(self.jobs.len());
@@ -501,7 +504,10 @@ impl<'a> Run<'a, '_> {
         // The first samples of these jobs may be due before those of the others.
         self.next_poll = Instant::now();
         debug!(target: debug_class::PROCESS, "wave of {waiting_for} jobs released");
-        gate.opens_at(self.clock.now());
+        closed.start();
+        if gate.is_crowded() {
+            self.await_first_ios(&gate, messages);
+        }
     }
 
     /// Waits until this many jobs of a wave are set up. Jobs of earlier waves run meanwhile.
@@ -509,6 +515,15 @@ impl<'a> Run<'a, '_> {
         gate.expect(members);
         while !gate.all_arrived() {
             self.handle_messages(messages, Duration::MAX);
+        }
+    }
+
+    /// Waits until all jobs of a wave have begun their I/O, but not for long.
+    fn await_first_ios(&mut self, gate: &Gate, messages: &Receiver<Message>) {
+        let until = Instant::now() + gate.patience();
+        while !gate.all_begun() {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { return };
+            self.handle_messages(messages, left);
         }
     }
 

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, debug_class};
+use ferrio_job::{Character, Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
 use crate::block_states::BlockStates;
-use crate::context::{Context, Message};
+use crate::context::{Context, Message, Snapshot};
 use crate::failure::Failure;
 use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
@@ -91,7 +91,7 @@ fn work<E: Engine>(
     control.set_state(JobState::Initialized);
     reached.announced = true;
     context.arrive(true);
-    context.gate.wait();
+    context.gate.wait_for_start();
 
     if opens_late {
         commands::prerun(context)?;
@@ -113,8 +113,8 @@ fn work<E: Engine>(
 
 /// Everything but the placement and the opens. `None` for a job that is over already.
 ///
-/// A function of its own, so that what it needs on the stack and what the passes need do not add up: a run may have thousands of
-/// stacks, and each takes as much memory as its deepest calls have touched.
+/// It has functions of its own for what it makes, and gets that in boxes: what one of them needs on the stack and what another or the
+/// passes need do not add up. A run may have thousands of stacks, and each takes as much memory as its deepest calls have touched.
 #[inline(never)]
 fn set_up<'a, E: Engine>(
     context: &'a Context<'_>,
@@ -122,52 +122,79 @@ fn set_up<'a, E: Engine>(
     mut laid_out: Option<LayoutContent>,
     reached: &mut Reached,
 ) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
-    let Context { spec, control, .. } = *context;
-    let mut note = |diagnostic| context.note(diagnostic);
+    let spec = context.spec;
     if !spec.create_serialize {
-        let mut content =
-            LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
-        if layout::lay_out(spec, &mut content, &|| control.stop_requested(), &mut note)? == LaidOut::Stopped {
+        laid_out = lay_out(context)?;
+        if laid_out.is_none() {
             return Ok(None);
         }
-        laid_out = Some(content);
     }
     if spec.create_only {
         reached.set_up = true;
-        commands::prerun(context)?;
-        commands::postrun(context);
-        if spec.unlink {
-            open::unlink(spec, &mut note);
-        }
+        only_create(context)?;
         return Ok(None);
     }
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
     let kind = spec.memory.kind.word();
-    debug!(target: debug_class::MEM, job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
+    debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
-    let regions: Vec<Region> = spec
-        .files
-        .iter()
-        .map(|f| Region { offset: f.offset, size: f.size, real_size: f.real_size })
-        .collect();
     let iolog = Iolog::new(spec, context.clock)?;
-    let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
-    drop(regions);
-    if workload.lost_its_map() {
-        let message = "no memory for the random map, running without it: offsets may repeat";
-        note(Diagnostic::note(message).code("random-map-dropped").prefix(Prefix::Job));
-    }
-    let content = match laid_out {
-        Some(laid_out) => Content::after_layout(spec, laid_out),
-        None => Content::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?,
-    };
-    let verification =
-        Verification::new(spec, context.entropy, context.progress.clone(), context.coverage.clone())?;
-    let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog);
+    let workload = workload(context)?;
+    let content = content(context, laid_out)?;
+    let hooks = hooks(context, iolog)?;
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
+}
+
+/// Lays the files out. `None` if the job was stopped meanwhile.
+#[inline(never)]
+fn lay_out(context: &Context<'_>) -> Result<Option<LayoutContent>, Failure> {
+    let Context { spec, control, .. } = *context;
+    let mut content = LayoutContent::new(spec, context.entropy).map_err(|e| Failure::from_workload(&e))?;
+    let stopped = || control.stop_requested();
+    let done = layout::lay_out(spec, &mut content, &stopped, &mut |diagnostic| context.note(diagnostic))?;
+    Ok((done != LaidOut::Stopped).then_some(content))
+}
+
+/// `create_only`: what there is to do beside the layout.
+#[inline(never)]
+fn only_create(context: &Context<'_>) -> Result<(), Failure> {
+    commands::prerun(context)?;
+    commands::postrun(context);
+    if context.spec.unlink {
+        open::unlink(context.spec, &mut |diagnostic| context.note(diagnostic));
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn workload(context: &Context<'_>) -> Result<Box<Workload>, Failure> {
+    let spec = context.spec;
+    let region = |file: &FileSpec| Region { offset: file.offset, size: file.size, real_size: file.real_size };
+    let regions: Vec<Region> = spec.files.iter().map(region).collect();
+    let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
+    if workload.lost_its_map() {
+        let message = "no memory for the random map, running without it: offsets may repeat";
+        context.note(Diagnostic::note(message).code("random-map-dropped").prefix(Prefix::Job));
+    }
+    Ok(Box::new(workload))
+}
+
+#[inline(never)]
+fn content(context: &Context<'_>, laid_out: Option<LayoutContent>) -> Result<Content, Failure> {
+    match laid_out {
+        Some(laid_out) => Ok(Content::after_layout(context.spec, laid_out)),
+        None => Content::new(context.spec, context.entropy).map_err(|e| Failure::from_workload(&e)),
+    }
+}
+
+#[inline(never)]
+fn hooks<'a>(context: &Context<'_>, iolog: Option<Box<Iolog<'a>>>) -> Result<Hooks<'a>, Failure> {
+    let Context { spec, entropy, ref progress, ref coverage, .. } = *context;
+    let verification = Verification::new(spec, entropy, progress.clone(), coverage.clone())?;
+    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog))
 }
 
 /// The figures, and what follows the I/O.
@@ -183,8 +210,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     drop(io_loop);
     if spec.life.runs_commands() {
         // The command after the I/O may take long: reports meanwhile show how the job ended.
-        let snapshot = Box::new(figures.clone());
-        let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
+        send_figures(context, &figures);
     }
     *result = figures.result;
     debug!(target: debug_class::FILE, job = spec.number; "close {} files", files.files.len());
@@ -193,6 +219,13 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     if spec.unlink {
         open::unlink(spec, &mut note);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn send_figures(context: &Context<'_>, figures: &Snapshot) {
+    let snapshot = Box::new(figures.clone());
+    let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
 }
 
 /// `pre_read`, for jobs that ask for it.

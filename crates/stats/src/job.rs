@@ -120,7 +120,17 @@ impl DirectionRecorder {
     /// For a direction that the job uses. A `synchronous` job has no slat, and one recorder serves clat and lat.
     #[must_use]
     pub fn new(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
-        let make = |on: bool| on.then(Box::<Recorder>::default);
+        Self::with(Recorder::new, slat, clat, lat, synchronous)
+    }
+
+    /// The same with [`Recorder::growing`] recorders, for a direction whose I/Os move no data.
+    #[must_use]
+    pub fn growing(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
+        Self::with(Recorder::growing, slat, clat, lat, synchronous)
+    }
+
+    fn with(recorder: fn() -> Recorder, slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
+        let make = |on: bool| on.then(|| Box::new(recorder()));
         let shared = synchronous && clat;
         DirectionRecorder {
             slat: make(slat && !synchronous),

@@ -32,15 +32,20 @@ impl Workload {
         check_blocks(spec)?;
         check_regions(regions)?;
         match check_map_memory(spec, regions) {
-            Err(_) if spec.soft_random_map => {
-                let no_map = JobSpec { random_map: false, ..spec.clone() };
-                Ok(Workload { path: CodePath::new(&no_map, regions, entropy)?, without_map: true })
-            }
+            Err(_) if spec.soft_random_map => Self::without_map(spec, regions, entropy),
             checked => {
                 checked?;
                 Ok(Workload { path: CodePath::new(spec, regions, entropy)?, without_map: false })
             }
         }
+    }
+
+    /// A function of its own: the copy of the job would be on the stack of all others too.
+    #[cold]
+    #[inline(never)]
+    fn without_map(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
+        let no_map = JobSpec { random_map: false, ..spec.clone() };
+        Ok(Workload { path: CodePath::new(&no_map, regions, entropy)?, without_map: true })
     }
 
     /// True for a job that runs without the map of its blocks because there was no memory for it (`softrandommap`).

@@ -21,8 +21,9 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn do_due_work(&mut self) -> Next {
         self.meter.timing.due_work_done();
-        if self.lets_others_begin {
+        if self.lets_others_begin && self.has_begun() {
             self.let_others_begin();
+            return Next::Again;
         }
         if self.hooks.ramp.is_some() {
             self.check_ramp_size();
@@ -57,14 +58,18 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.timing.set_due_every_io(due || self.lets_others_begin);
     }
 
-    /// Once the first I/O is issued: lets the other jobs of a wave that has more of them than there are CPUs issue theirs.
+    /// True once the first I/O is issued.
+    fn has_begun(&self) -> bool {
+        self.meter.directions.iter().any(|direction| direction.ios > 0)
+    }
+
+    /// Lets the other jobs of a wave that has more of them than there are CPUs issue their first I/Os too. What is in flight completes
+    /// before: its latency must not be that of this wait.
     fn let_others_begin(&mut self) {
-        if self.meter.directions.iter().all(|direction| direction.ios == 0) {
-            return;
-        }
         self.lets_others_begin = false;
         self.update_due_every_io();
-        self.context.gate.let_others_begin(&self.meter.clock);
+        self.drain();
+        self.context.gate.wait_for_first_ios();
         self.meter.now = self.meter.clock.now();
     }
 

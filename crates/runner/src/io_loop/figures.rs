@@ -10,7 +10,6 @@ use ferrio_engine::Engine;
 
 use super::IoLoop;
 use crate::context::{Message, Snapshot};
-use crate::result::JobResult;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// True once the job must end. Sends main the figures if it wants them.
@@ -25,7 +24,7 @@ impl<E: Engine> IoLoop<'_, E> {
     fn answer_main(&mut self) -> bool {
         let control = self.context.control;
         if control.take_figures_request() {
-            let mut snapshot = Box::new(self.figures());
+            let mut snapshot = self.figures();
             snapshot.result.in_flight = (!self.synchronous).then(|| self.slots.in_flight().0.iter().sum());
             let _ = self.context.messages.send(Message::Figures { index: self.context.index, snapshot });
         }
@@ -33,29 +32,30 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// The job's figures at its end.
-    pub(crate) fn figures_at_end(&mut self) -> Snapshot {
+    pub(crate) fn figures_at_end(&mut self) -> Box<Snapshot> {
         if let Some(log) = &mut self.meter.log {
             log.flush();
         }
         self.figures()
     }
 
-    /// The figures so far.
-    fn figures(&mut self) -> Snapshot {
+    /// The figures so far. They are made in their box and not on the stack, of which a run may have thousands.
+    fn figures(&mut self) -> Box<Snapshot> {
         let taken = self.meter.clock.now();
-        let mut stats = self.meter.figures(taken);
-        stats.usage = self.usage().since(&self.meter.timing.usage_before());
-        stats.block_errors = self.hooks.blocks.as_ref().map(|blocks| blocks.errors());
+        let mut snapshot = Box::<Snapshot>::default();
+        let usage = self.usage().since(&self.meter.timing.usage_before());
+        self.meter.figures(taken, &mut snapshot.result.stats);
         let (control, timing) = (self.context.control, &self.meter.timing);
-        let result = JobResult {
-            start_ms: control.start_ms.load(Relaxed),
-            pid: control.pid.load(Relaxed),
-            stats,
-            measured: Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken)),
-            in_ramp: timing.in_ramp(),
-            latency_depth: self.hooks.searched_depth(),
-            ..JobResult::default()
-        };
-        Snapshot { result, since: timing.measuring_since(), taken }
+        snapshot.since = timing.measuring_since();
+        snapshot.taken = taken;
+        let result = &mut snapshot.result;
+        result.stats.usage = usage;
+        result.stats.block_errors = self.hooks.blocks.as_ref().map(|blocks| blocks.errors());
+        result.start_ms = control.start_ms.load(Relaxed);
+        result.pid = control.pid.load(Relaxed);
+        result.measured = Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken));
+        result.in_ramp = timing.in_ramp();
+        result.latency_depth = self.hooks.searched_depth();
+        snapshot
     }
 }

@@ -297,14 +297,14 @@ impl<'a> Meter<'a> {
     }
 
     /// The figures so far. The time of the loop or the read-back phase that runs counts up to `now`.
-    pub(super) fn figures(&mut self, now: u64) -> JobStats {
+    pub(super) fn figures(&mut self, now: u64, stats: &mut JobStats) {
         self.record_recent();
         let run_ms = self.timing.loop_ns(&self.clock, now).div_ceil(1_000_000);
         let read_back_ticks = self.read_back.ticks + self.read_back_ticks(now);
         let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
         let reads = self.spec.rw.does(Direction::Read);
         let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
-        let mut stats = JobStats::clone(&self.stats);
+        stats.clone_from(&self.stats);
         let [read, write, trim] = &self.directions;
         stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
         stats.job_runtime_ms = self.timing.measured_ns(&self.clock, now) / 1_000_000;
@@ -317,7 +317,6 @@ impl<'a> Meter<'a> {
                 stats.complete.add_small(ios);
             }
         }
-        stats
     }
 }
 
@@ -327,9 +326,12 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     Direction::ALL.map(|direction| {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
             true => {
-                let recorder =
-                    DirectionRecorder::new(measure.slat, measure.clat, measure.lat, spec.is_sync())
-                        .with_priorities(&spec.priorities.of(direction), measure.lat_percentiles);
+                let recorder = match spec.engine.is_diskless() {
+                    true => DirectionRecorder::growing,
+                    false => DirectionRecorder::new,
+                };
+                let recorder = recorder(measure.slat, measure.clat, measure.lat, spec.is_sync())
+                    .with_priorities(&spec.priorities.of(direction), measure.lat_percentiles);
                 let scheduled = measure.lat && spec.rw.does(direction) && spec.rates.limits(direction);
                 if scheduled { recorder.with_response() } else { recorder }
             }

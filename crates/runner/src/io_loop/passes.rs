@@ -20,7 +20,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         context: &'a Context<'a>,
         engine: E,
         mut buffers: Buffers,
-        workload: Workload,
+        workload: Box<Workload>,
         mut content: Content,
         hooks: Hooks<'a>,
     ) -> Box<Self> {
@@ -42,7 +42,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             engine,
             files: JobFiles::new(spec),
             buffers,
-            workload,
+            workload: *workload,
             budget: Budget::new(spec),
             content: prepares.then_some(content),
             slots,
@@ -68,7 +68,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
         let usage = self.usage();
-        self.lets_others_begin = self.context.begins_at_once() && self.context.gate.begin();
+        self.lets_others_begin = self.context.begin();
         self.meter.start(self.context.control, usage);
         self.update_due_every_io();
         if !self.meter.timing.in_ramp() {
