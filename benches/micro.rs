@@ -123,7 +123,11 @@ fn next_io(workload: &mut Workload) -> Io {
     loop {
         match workload.next() {
             Step::Io(io) => return io,
-            Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } | Step::Wait { .. } => {}
+            Step::Sync { .. }
+            | Step::Open { .. }
+            | Step::Close { .. }
+            | Step::AwaitReplayTime { .. }
+            | Step::AwaitProgramTime { .. } => {}
             Step::PassEnd => workload.begin_pass(),
         }
     }

@@ -144,7 +144,8 @@ impl<E: Engine> IoLoop<'_, E> {
             Step::Sync { file, kind } => self.issue_sync(file, kind),
             Step::Open { file } => self.open_file(file),
             Step::Close { file } => self.close_file(file),
-            Step::Wait { until } => return self.wait_for_moment(until),
+            Step::AwaitReplayTime { us } => return self.await_replay_time(us),
+            Step::AwaitProgramTime { ms } => return self.await_program_time(ms),
         }
         true
     }
@@ -161,29 +162,26 @@ impl<E: Engine> IoLoop<'_, E> {
             let now_ns = self.meter.clock.ns(self.meter.now);
             content.before_write(self.buffers.fill(unit, io.len as usize), io.offset, now_ns);
         }
-        let op = match io.direction {
-            Direction::Read => Op::Read,
-            Direction::Write => Op::Write,
-            Direction::Trim => Op::Trim,
-        };
-        let request = self.request(op, unit, io.file, io.offset, io.len);
         self.last_was_sync = false;
         if self.hooks.before_issue {
-            return self.issue_watched(io, request);
+            return self.issue_watched(unit, io.direction, io.file, io.offset, io.len);
         }
+        let request = self.request(op(io.direction), unit, io.file, io.offset, io.len);
         self.submit(request, io.direction as usize);
     }
 
-    /// Submits a data I/O of a job whose features see it first.
+    /// Submits a data I/O of a job whose features see it first. It gets numbers: a struct would lie in memory for all jobs.
     #[inline(never)]
-    fn issue_watched(&mut self, io: Io, mut request: Request) {
+    fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u32) {
+        let mut request = self.request(op(direction), unit, file, offset, len);
+        let io = Io { direction, file, offset, len };
         match self.hooks.before_issue(io, &request, &mut self.buffers, &self.meter) {
             Ok(priority) => request.priority = priority,
             Err(failure) => return self.fail(failure),
         }
         let locks = self.context.locks.as_ref();
-        let _lock = locks.map(|locks| locks.lock(io.file, io.direction == Direction::Read));
-        self.submit(request, io.direction as usize);
+        let _lock = locks.map(|locks| locks.lock(file, direction == Direction::Read));
+        self.submit(request, direction as usize);
     }
 
     #[inline(always)]
@@ -203,11 +201,11 @@ impl<E: Engine> IoLoop<'_, E> {
             Submit::Done(result) => {
                 if result == i64::from(len) {
                     self.record_inline(direction, &request, start);
-                } else if !self.finish_inline(request, direction, result, start) {
-                    // A tolerated error: there is nothing to check.
+                } else if !self.finish_inline(request, direction, result, start) || self.failure.is_some() {
+                    // A failed I/O: there is nothing to check.
                     return;
                 }
-                if self.hooks.verifies() && self.failure.is_none() {
+                if self.hooks.verifies() {
                     self.verify_completed(direction, unit, file, offset, len);
                 }
             }
@@ -254,5 +252,14 @@ impl<E: Engine> IoLoop<'_, E> {
                 self.hold_back(unit, state);
             }
         }
+    }
+}
+
+#[inline(always)]
+const fn op(direction: Direction) -> Op {
+    match direction {
+        Direction::Read => Op::Read,
+        Direction::Write => Op::Write,
+        Direction::Trim => Op::Trim,
     }
 }

@@ -54,7 +54,7 @@ pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
-pub use step::{Io, Moment, Region, Step, SyncKind, WorkloadError};
+pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::{Workload, memory_is_there};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrio_job::{Direction, Replay, ReplayAction, ReplayStep};
 
-use crate::step::{Io, Moment, Step, SyncKind};
+use crate::step::{Io, Step, SyncKind};
 
 /// A log, and how far it is replayed.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl ReplayPath {
         };
         if next.due_us > self.waited_us {
             self.waited_us = next.due_us;
-            self.step = Step::Wait { until: Moment::OfReplay { us: next.due_us } };
+            self.step = Step::AwaitReplayTime { us: next.due_us };
             return;
         }
         self.next += 1;
@@ -58,7 +58,7 @@ fn step(step: &ReplayStep) -> Step {
         ReplayAction::Trim => io(Direction::Trim),
         ReplayAction::Sync => Step::Sync { file, kind: SyncKind::Fsync },
         ReplayAction::Datasync => Step::Sync { file, kind: SyncKind::Fdatasync },
-        ReplayAction::Wait => Step::Wait { until: Moment::OfProgram { ms: step.offset } },
+        ReplayAction::Wait => Step::AwaitProgramTime { ms: step.offset },
     }
 }
 
@@ -89,14 +89,13 @@ mod tests {
             all.push(path.step);
         }
         let io = Io { direction: Direction::Write, file: 1, offset: 7, len: 512 };
-        let wait = |us| Step::Wait { until: Moment::OfReplay { us } };
         let want = [
             Step::Open { file: 1 },
-            wait(5),
+            Step::AwaitReplayTime { us: 5 },
             Step::Io(io),
             Step::Sync { file: 1, kind: SyncKind::Fsync },
-            wait(9),
-            Step::Wait { until: Moment::OfProgram { ms: 7 } },
+            Step::AwaitReplayTime { us: 9 },
+            Step::AwaitProgramTime { ms: 7 },
         ];
         assert_eq!(all, want);
         assert_eq!(paced, [Direction::Write]);

@@ -44,22 +44,9 @@ pub enum SyncKind {
     },
 }
 
-/// A point in time that a log names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// So long after the replay began.
-    OfReplay {
-        /// Microseconds.
-        us: u64,
-    },
-    /// So long after the program started.
-    OfProgram {
-        /// Milliseconds.
-        ms: u64,
-    },
-}
-
 /// What a worker does next.
+///
+/// Each variant holds plain numbers only: with an enum inside of one of them, the steps of all jobs would go through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Issue this I/O.
@@ -81,10 +68,15 @@ pub enum Step {
         /// Index of the file.
         file: u32,
     },
-    /// Do nothing before this moment. Only in jobs that replay a log.
-    Wait {
-        /// When the next step is due.
-        until: Moment,
+    /// Do nothing before the replay has run so long. Only in jobs that replay a log.
+    AwaitReplayTime {
+        /// Microseconds.
+        us: u64,
+    },
+    /// Do nothing before the program has run so long. Only in jobs that replay a log.
+    AwaitProgramTime {
+        /// Milliseconds.
+        ms: u64,
     },
     /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,

@@ -40,7 +40,11 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.files_finished = true;
                     return;
                 }
-                Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } | Step::Wait { .. } => {}
+                Step::Sync { .. }
+                | Step::Open { .. }
+                | Step::Close { .. }
+                | Step::AwaitReplayTime { .. }
+                | Step::AwaitProgramTime { .. } => {}
             }
         }
     }

@@ -3,23 +3,32 @@
 use std::time::Duration;
 
 use ferrio_engine::Engine;
-use ferrio_workload::Moment;
 
 use super::IoLoop;
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// Waits until `moment`, a time in the log, and reaps what is in flight meanwhile. False when the job ends first.
+    /// Waits until the replay has run so long. False when the job ends first.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_for_moment(&mut self, moment: Moment) -> bool {
+    pub(super) fn await_replay_time(&mut self, us: u64) -> bool {
         let clock = self.meter.clock;
         let Some(replay) = &mut self.hooks.replay else { return true };
-        let (began, after) = match moment {
-            Moment::OfReplay { us } => {
-                (*replay.replay_began.get_or_insert_with(|| clock.now()), Duration::from_micros(us))
-            }
-            Moment::OfProgram { ms } => (replay.program_began, Duration::from_millis(ms)),
-        };
+        let began = *replay.replay_began.get_or_insert_with(|| clock.now());
+        self.await_time(began, Duration::from_micros(us))
+    }
+
+    /// Waits until the program has run so long. False when the job ends first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn await_program_time(&mut self, ms: u64) -> bool {
+        let Some(replay) = &self.hooks.replay else { return true };
+        let began = replay.program_began;
+        self.await_time(began, Duration::from_millis(ms))
+    }
+
+    /// Reaps what is in flight meanwhile.
+    fn await_time(&mut self, began: u64, after: Duration) -> bool {
+        let clock = self.meter.clock;
         let due = began.saturating_add(clock.ticks(after));
         loop {
             self.meter.now = clock.now();

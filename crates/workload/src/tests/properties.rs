@@ -148,7 +148,8 @@ proptest! {
                     prop_assert_eq!(io.offset, ends[io.file as usize]);
                     ends[io.file as usize] += u64::from(io.len);
                 }
-                Step::Sync { .. } | Step::Open { .. } | Step::Close { .. } | Step::Wait { .. } => {}
+                Step::Sync { .. }
+| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } => {}
                 Step::PassEnd => break,
             }
         }

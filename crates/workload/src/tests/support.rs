@@ -82,7 +82,8 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
         }
         Step::Open { file } => format!("open{file}"),
         Step::Close { file } => format!("close{file}"),
-        Step::Wait { until } => format!("wait{until:?}"),
+        Step::AwaitReplayTime { us } => format!("replay {us} us"),
+        Step::AwaitProgramTime { ms } => format!("program {ms} ms"),
         Step::PassEnd => "end".to_owned(),
     };
     steps.iter().map(word).collect::<Vec<_>>().join(" ")
