@@ -2,7 +2,8 @@
 //!
 //! It prints nothing: [`Event`]s report what happens, [`RunResult`] what was measured.
 //!
-//! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them. `monitor` takes samples,
+//! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them,
+//!   `schedule::set_up` lays files out first, `schedule::ending` ends jobs. `monitor` takes samples,
 //!   `steadystate` ends jobs with a steady state, `totals` adds up the bandwidth of all jobs, `signals` and `trigger` end the run.
 //!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
 //! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),

@@ -3,32 +3,32 @@
 //! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
 
 mod due_reports;
+mod ending;
 mod interim;
+mod set_up;
 mod state;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Relaxed, Release},
 };
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
-use ferrio_job::{
-    ClockSource, Diagnostic, Direction, ExitWhat, FileKind, JobSpec, LifeCycle, Plan, Prefix, debug_class,
-};
+use ferrio_job::{ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
 use ferrio_stats::{Clock, TickSource};
-use ferrio_workload::{LayoutContent, startdelay};
+use ferrio_workload::startdelay;
 use log::debug;
 
 use crate::cgroups::Cgroups;
 use crate::context::{Context, Message};
 use crate::control::JobControl;
 use crate::disk::Disks;
-use crate::failure::{Failure, JobError};
+use crate::failure::JobError;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::gate::{Gate, widest_start};
@@ -44,7 +44,7 @@ use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
 use crate::worker_limits::AddressSpace;
 use crate::wrapped::debug_seeds;
-use crate::{layout, placement, registry, worker_limits};
+use crate::{placement, registry, worker_limits};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
 
@@ -105,18 +105,6 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
-    let jobs = plan
-        .jobs
-        .iter()
-        .map(|job| {
-            let saved = verify_state::is_saved(&job.spec)
-                || options.trigger.as_ref().is_some_and(|trigger| trigger.saves_all_states);
-            let progress = if saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
-            let entropy = placement::entropy();
-            debug_seeds(&job.spec, entropy);
-            ScheduledJob { entropy, progress, ..ScheduledJob::default() }
-        })
-        .collect();
     let cgroups = Cgroups::of(plan);
     let mut run = Run {
         plan,
@@ -126,7 +114,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         controls: &controls,
         stop: &stop,
         report_wanted: &report_wanted,
-        jobs,
+        jobs: scheduled_jobs(plan, options),
         waves: 0,
         wave_of: vec![0; plan.jobs.len()],
         unfinished: plan.jobs.len(),
@@ -172,6 +160,19 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     RunResult { idleness, ..run.result(jobs.collect(), elapsed) }
 }
 
+/// The jobs of a plan before they start, with their random seeds.
+fn scheduled_jobs(plan: &Plan, options: &RunOptions) -> Vec<ScheduledJob> {
+    let saves_all_states = options.trigger.as_ref().is_some_and(|trigger| trigger.saves_all_states);
+    let scheduled = |job: &PlannedJob| {
+        let is_saved = saves_all_states || verify_state::is_saved(&job.spec);
+        let progress = if is_saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
+        let entropy = placement::entropy();
+        debug_seeds(&job.spec, entropy);
+        ScheduledJob { entropy, progress, ..ScheduledJob::default() }
+    };
+    plan.jobs.iter().map(scheduled).collect()
+}
+
 /// The threads that measure the CPUs' idleness. `observer` gets a note when there are none.
 fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
     let report = |e| {
@@ -195,58 +196,6 @@ fn clock(source: Option<ClockSource>, observer: &mut dyn FnMut(Event<'_>)) -> Cl
 }
 
 impl<'a> Run<'a, '_> {
-    /// Refuses what the plan could not set up and lays files out, job by job.
-    fn set_up(&mut self) {
-        for index in 0..self.jobs.len() {
-            let planned = &self.plan.jobs[index];
-            debug_files(&planned.spec);
-            if let Some(error) = &planned.setup_error {
-                (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
-                self.fail_before_start(index, JobError::new(error.errno, error.func));
-            } else if !self.stop.load(Acquire) {
-                match verify_state::load(self.state_dir, &planned.spec) {
-                    Ok(coverage) => {
-                        self.jobs[index].coverage = coverage.map(Arc::new);
-                        self.lay_out(index, &planned.spec);
-                    }
-                    Err(failure) => self.fail_set_up(index, &planned.spec, failure),
-                }
-            }
-        }
-    }
-
-    fn lay_out(&mut self, index: usize, spec: &JobSpec) {
-        let (files, bytes) = layout::pending(spec);
-        if files > 0 && !spec.readonly {
-            (self.observer)(Event::LayingOut { job: &spec.name, files, bytes });
-        }
-        if !spec.create_serialize {
-            return;
-        }
-        self.controls[index].set_state(JobState::SettingUp);
-        let observer = &mut *self.observer;
-        let stop = self.stop;
-        let done = LayoutContent::new(spec, self.jobs[index].entropy)
-            .map_err(|e| Failure::from_workload(&e))
-            .and_then(|mut content| {
-                let stop = || stop.load(Acquire);
-                layout::lay_out(spec, &mut content, &stop, &mut |note| {
-                    observer(Event::Diagnostic(note.job(&spec.name)));
-                })?;
-                Ok(content)
-            });
-        self.controls[index].set_state(JobState::NotCreated);
-        match done {
-            Ok(content) => self.jobs[index].layout = Some(content),
-            Err(failure) => self.fail_set_up(index, spec, failure),
-        }
-    }
-
-    fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes, .. }: Failure) {
-        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
-        self.fail_before_start(index, error);
-    }
-
     /// What the run has come to after `elapsed`.
     fn result(&self, mut jobs: Vec<JobResult>, elapsed: Duration) -> RunResult {
         for (index, steady) in self.monitor.steady_states() {
@@ -356,42 +305,6 @@ impl<'a> Run<'a, '_> {
         wake
     }
 
-    /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
-    fn watch_trigger(&mut self) -> Duration {
-        let Some(trigger) = self.trigger else { return Duration::MAX };
-        let elapsed = self.began.elapsed();
-        let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
-        (self.observer)(Event::Diagnostic(reason));
-        (0..self.jobs.len()).for_each(|index| self.save_state(index, trigger.saves_all_states));
-        (0..self.jobs.len()).for_each(|index| self.end(index));
-        self.triggered = self.trigger.take();
-        Duration::MAX
-    }
-
-    /// Saves the verify state of a job when the trigger goes off, before the job is told to end.
-    fn save_state(&mut self, index: usize, every_job: bool) {
-        let (spec, job, control) = (&self.plan.jobs[index].spec, &self.jobs[index], &self.controls[index]);
-        let notes = if every_job || verify_state::is_saved(spec) {
-            if !control.save_state_once() {
-                return;
-            }
-            let [_, writes, _] = control.live.ios();
-            let state = verify_state::state_of(spec, job.progress.as_deref(), writes, job.entropy);
-            verify_state::save(self.state_dir, spec, &state, true)
-        } else if job.started
-            && job.result.is_none()
-            && spec.verify.is_some()
-            && spec.rw.does(Direction::Write)
-        {
-            let message = "no verify state is saved, so a later run cannot know how much the job has written: set \
-                           verify_state_save=1";
-            vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]
-        } else {
-            Vec::new()
-        };
-        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
-    }
-
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
     fn eligible(&self, wake: &mut Duration) -> Vec<usize> {
         let mut wave = Vec::new();
@@ -451,28 +364,7 @@ impl<'a> Run<'a, '_> {
             self.jobs[index].started = true;
             self.wave_of[index] = self.waves;
             self.unstarted -= 1;
-            let context = Context {
-                index,
-                spec,
-                control: &self.controls[index],
-                gate: Arc::clone(&gate),
-                messages: sender.clone(),
-                clock: self.clock,
-                run_began: self.clock_began,
-                log: self.logs.clone().filter(|_| spec.logs.any()),
-                entropy: self.jobs[index].entropy,
-                layout: self.jobs[index].layout.take(),
-                flow: self.flows.member(index).cloned(),
-                ramp: self.ramps[index].clone(),
-                state_dir: self.state_dir,
-                progress: self.jobs[index].progress.clone(),
-                coverage: self.jobs[index].coverage.take(),
-                locks: self.locks[index].clone(),
-                cgroups: self.cgroups,
-                address_space,
-                nice: self.nice,
-                overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
-            };
+            let context = self.context(index, &gate, sender, address_space);
             let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
             let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
@@ -507,6 +399,39 @@ impl<'a> Run<'a, '_> {
         closed.start();
         if gate.is_crowded() {
             self.await_first_ios(&gate, messages);
+        }
+    }
+
+    /// What the worker of a job gets.
+    fn context(
+        &mut self,
+        index: usize,
+        gate: &Arc<Gate>,
+        sender: &SyncSender<Message>,
+        address_space: AddressSpace,
+    ) -> Context<'a> {
+        let spec = &self.plan.jobs[index].spec;
+        Context {
+            index,
+            spec,
+            control: &self.controls[index],
+            gate: Arc::clone(gate),
+            messages: sender.clone(),
+            clock: self.clock,
+            run_began: self.clock_began,
+            log: self.logs.clone().filter(|_| spec.logs.any()),
+            entropy: self.jobs[index].entropy,
+            layout: self.jobs[index].layout.take(),
+            flow: self.flows.member(index).cloned(),
+            ramp: self.ramps[index].clone(),
+            state_dir: self.state_dir,
+            progress: self.jobs[index].progress.clone(),
+            coverage: self.jobs[index].coverage.take(),
+            locks: self.locks[index].clone(),
+            cgroups: self.cgroups,
+            address_space,
+            nice: self.nice,
+            overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
         }
     }
 
@@ -547,80 +472,5 @@ impl<'a> Run<'a, '_> {
             }
             Message::Signal(signal) => self.terminate(signal),
         }
-    }
-
-    fn ended(&mut self, index: usize, mut result: JobResult) {
-        self.answered(index);
-        self.jobs[index].latest = None;
-        self.monitor.ended(index, &mut result.stats);
-        self.flows.ended(index, Instant::now());
-        let state = if result.error.is_some() { JobState::Failed } else { JobState::Reaped };
-        self.controls[index].set_state(state);
-        if let Some(error) = &result.error {
-            let job = &self.plan.jobs[index].spec.name;
-            (self.observer)(Event::JobFailed { job, pid: result.pid, error });
-        }
-        self.finish(index, result);
-    }
-
-    /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
-    fn end_others(&mut self, index: usize) {
-        let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
-        let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
-        let ends_others = self.exitall || (exitall_on_error && failed);
-        if !ends_others {
-            return;
-        }
-        let group = self.plan.jobs[index].spec.group;
-        for other in 0..self.jobs.len() {
-            match exit_what {
-                ExitWhat::Group if self.plan.jobs[other].spec.group != group => {}
-                ExitWhat::Stonewall if !self.jobs[other].started => {}
-                _ => self.end(other),
-            }
-        }
-    }
-
-    /// A signal ends all jobs.
-    fn terminate(&mut self, signal: i32) {
-        debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
-        (self.observer)(Event::Terminating { signal });
-        self.signal.get_or_insert(signal);
-        self.stop.store(true, Relaxed);
-        self.controls.iter().for_each(JobControl::count_signal);
-        (0..self.jobs.len()).for_each(|index| self.end(index));
-    }
-
-    /// Asks a running job to end, or cancels one that did not start.
-    fn end(&mut self, index: usize) {
-        self.controls[index].request_stop();
-        let job = &self.jobs[index];
-        if !job.started && job.result.is_none() {
-            self.controls[index].set_state(JobState::Reaped);
-            self.finish(index, JobResult::default());
-        }
-    }
-}
-
-fn kind(kind: FileKind) -> &'static str {
-    match kind {
-        FileKind::Regular => "a file",
-        FileKind::Block => "a block device",
-        FileKind::Char => "a character device",
-        FileKind::Pretend => "no file",
-    }
-}
-
-/// `--debug=file`: what the job will work on.
-fn debug_files(spec: &JobSpec) {
-    let job = spec.number;
-    debug!(target: debug_class::FILE, job; "job {job}: {} files", spec.files.len());
-    for file in &spec.files {
-        debug!(
-            target: debug_class::FILE, job;
-            "add file {}: {}, off={:#x}, size={:#x}, {}",
-            file.path.display(), kind(file.kind), file.offset, file.size,
-            if file.extend { "to be laid out" } else { "used as it is" }
-        );
     }
 }

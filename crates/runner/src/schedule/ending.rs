@@ -1,0 +1,102 @@
+//! What ends jobs: the job itself, another one (`exitall`), a signal, or the trigger.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use ferrio_job::{Diagnostic, Direction, ExitWhat, LifeCycle, Prefix, debug_class};
+use log::debug;
+
+use super::state::Run;
+use crate::control::JobControl;
+use crate::result::{Event, JobResult, JobState};
+use crate::verify_state;
+
+impl Run<'_, '_> {
+    /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
+    pub(super) fn watch_trigger(&mut self) -> Duration {
+        let Some(trigger) = self.trigger else { return Duration::MAX };
+        let elapsed = self.began.elapsed();
+        let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
+        (self.observer)(Event::Diagnostic(reason));
+        (0..self.jobs.len()).for_each(|index| self.save_state(index, trigger.saves_all_states));
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+        self.triggered = self.trigger.take();
+        Duration::MAX
+    }
+
+    /// Saves the verify state of a job when the trigger goes off, before the job is told to end.
+    fn save_state(&mut self, index: usize, every_job: bool) {
+        let (spec, job, control) = (&self.plan.jobs[index].spec, &self.jobs[index], &self.controls[index]);
+        let notes = if every_job || verify_state::is_saved(spec) {
+            if !control.save_state_once() {
+                return;
+            }
+            let [_, writes, _] = control.live.ios();
+            let state = verify_state::state_of(spec, job.progress.as_deref(), writes, job.entropy);
+            verify_state::save(self.state_dir, spec, &state, true)
+        } else if job.started
+            && job.result.is_none()
+            && spec.verify.is_some()
+            && spec.rw.does(Direction::Write)
+        {
+            let message = "no verify state is saved, so a later run cannot know how much the job has written: set \
+                           verify_state_save=1";
+            vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]
+        } else {
+            Vec::new()
+        };
+        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
+    }
+
+    pub(super) fn ended(&mut self, index: usize, mut result: JobResult) {
+        self.answered(index);
+        self.jobs[index].latest = None;
+        self.monitor.ended(index, &mut result.stats);
+        self.flows.ended(index, Instant::now());
+        let state = if result.error.is_some() { JobState::Failed } else { JobState::Reaped };
+        self.controls[index].set_state(state);
+        if let Some(error) = &result.error {
+            let job = &self.plan.jobs[index].spec.name;
+            (self.observer)(Event::JobFailed { job, pid: result.pid, error });
+        }
+        self.finish(index, result);
+    }
+
+    /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
+    pub(super) fn end_others(&mut self, index: usize) {
+        let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
+        let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
+        let ends_others = self.exitall || (exitall_on_error && failed);
+        if !ends_others {
+            return;
+        }
+        let group = self.plan.jobs[index].spec.group;
+        for other in 0..self.jobs.len() {
+            match exit_what {
+                ExitWhat::Group if self.plan.jobs[other].spec.group != group => {}
+                ExitWhat::Stonewall if !self.jobs[other].started => {}
+                _ => self.end(other),
+            }
+        }
+    }
+
+    /// A signal ends all jobs.
+    pub(super) fn terminate(&mut self, signal: i32) {
+        debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
+        (self.observer)(Event::Terminating { signal });
+        self.signal.get_or_insert(signal);
+        self.stop.store(true, Relaxed);
+        self.controls.iter().for_each(JobControl::count_signal);
+        (0..self.jobs.len()).for_each(|index| self.end(index));
+    }
+
+    /// Asks a running job to end, or cancels one that did not start.
+    pub(super) fn end(&mut self, index: usize) {
+        self.controls[index].request_stop();
+        let job = &self.jobs[index];
+        if !job.started && job.result.is_none() {
+            self.controls[index].set_state(JobState::Reaped);
+            self.finish(index, JobResult::default());
+        }
+    }
+}
