@@ -25,6 +25,9 @@ use huge::SMALLER;
 /// Bytes of a page, as direct I/O wants them.
 const PAGE: usize = 4096;
 
+/// Bytes of an area that gets all its pages before the first I/O.
+const MOST_POPULATED: usize = 64 << 20;
+
 /// Memory for `count` I/Os of up to `stride` bytes each.
 #[derive(Debug)]
 pub struct Buffers {
@@ -69,6 +72,20 @@ impl Buffers {
         // `slack`: the sum stays inside the area of `length + slack` bytes.
         let base = unsafe { start.add(skipped) };
         Ok(Buffers { base, stride, count: count.max(1), _area: area })
+    }
+
+    /// Gives the slots their pages now, so that first I/Os do not wait for them. Areas of more than 64 MiB get theirs as they are used:
+    /// not all of their slots may be. Kernels before Linux 5.14 do nothing.
+    pub fn populate(&self) {
+        let length = self.stride * self.count as usize;
+        if length > MOST_POPULATED {
+            return;
+        }
+        let start = self.base.as_ptr().map_addr(|address| address & !(PAGE - 1));
+        let length = length + (self.base.as_ptr().addr() - start.addr());
+        // SAFETY: the range lies in the area, which begins at a page; this advice makes its pages and changes no contents. A page that
+        // cannot be had now is made when it is touched.
+        unsafe { libc::madvise(start.cast(), length, libc::MADV_POPULATE_WRITE) };
     }
 
     /// Number of slots.

@@ -136,6 +136,9 @@ fn set_up<'a, E: Engine>(
     }
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
+    if !spec.engine.is_diskless() {
+        buffers.populate();
+    }
     let kind = spec.memory.kind.word();
     debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
     let engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
