@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use ferrio_job::{ArgOrigin, Diagnostic};
+use ferrio_job::{ArgOrigin, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, option_names};
 
 use crate::options::{ProgramOption, Takes};
@@ -205,7 +205,10 @@ impl<'a> Scanner<'a> {
             Lookup::Ambiguous(possible) => {
                 let names: Vec<_> = possible.iter().map(|name| format!("`--{name}`")).collect();
                 let message = format!("option '{argument}' is ambiguous");
+                let quoted: Vec<_> = possible.iter().map(|name| format!("'--{name}'")).collect();
+                let line = format!("fio: {message}; possibilities: {}", quoted.join(" "));
                 let mistake = self.mistake(message, "ambiguous-option", "begins several options");
+                let mistake = mistake.in_fio(FioWords::Lines(vec![line]));
                 Err(mistake.help(format!("possibilities are {}", names.join(", "))).into())
             }
             Lookup::Unknown => Err(self.unknown(argument, body).into()),
@@ -230,7 +233,8 @@ impl<'a> Scanner<'a> {
         for (at, letter) in body.char_indices() {
             let Some(option) = self.program.iter().find(|option| option.letter == Some(letter)) else {
                 let message = format!("unrecognized option '{argument}'");
-                return Err(self.mistake(message, "unknown-option", "no such option").into());
+                let mistake = self.mistake(message, "unknown-option", "no such option");
+                return Err(mistake.in_fio(FioWords::Unrecognized).into());
             };
             let attached = Some(&body[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
             let value = match option.takes {
@@ -353,11 +357,12 @@ impl<'a> Scanner<'a> {
         let near =
             nearest(name, known.chain(option_names(self.engines.current()).map(|name| -> &str { name })));
         let Some(near) = near.map(|name| format!("--{name}")) else {
-            return self.mistake(message, "unknown-option", "no such option");
+            return self.mistake(message, "unknown-option", "no such option").in_fio(FioWords::Unrecognized);
         };
         // Later options may depend on the engine that this one was meant to choose.
         self.engines.update(&near[2..], value);
-        self.mistake(message, "unknown-option", format!("did you mean `{near}`?")).suggest(near)
+        let mistake = self.mistake(message, "unknown-option", format!("did you mean `{near}`?"));
+        mistake.suggest(near).in_fio(FioWords::Unrecognized)
     }
 }
 

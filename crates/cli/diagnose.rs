@@ -3,11 +3,13 @@
 use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_job::{Character, Diagnostic, Origin};
+use ferrio_job::{Character, Diagnostic, FioWords, Origin};
 use ferrio_jobfile::{Problems, Sources};
+use ferrio_report::Format;
 
 use crate::arguments::{InvalidCommandLine, Item};
 use crate::error::Error;
+use crate::option_values;
 use crate::settings::{ProgramSettings, SettingsError};
 
 /// The mistakes of a command line that cannot be read.
@@ -62,21 +64,62 @@ fn problems(diagnostics: Vec<Diagnostic>) -> Error {
 
 /// The mistake in the program option `name` or in its value, at `place`.
 fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
-    match error {
+    let fio = fio_words(error, name);
+    let diagnostic = match error {
         SettingsError::Value(error) => value(error, name, place),
         SettingsError::Refused(..) => {
             Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
         }
         _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
+    };
+    diagnostic.in_fio(fio)
+}
+
+/// The lines of fio for a mistake in the program option `name`.
+fn fio_words(error: &SettingsError, name: &str) -> FioWords {
+    let error = match error {
+        SettingsError::Value(error) => error,
+        SettingsError::NoProfile(profile) => {
+            return FioWords::Lines(vec![format!("fio: profile '{profile}' not found")]);
+        }
+        SettingsError::Refused("latency-log", _) => {
+            let line = "fio: --latency-log is deprecated. Use per-job latency log options.";
+            return FioWords::Lines(vec![line.to_owned()]);
+        }
+        _ => return FioWords::Message,
+    };
+    let given = given_value(error);
+    let no_time = option_values::time(given).is_none();
+    let lines = match name {
+        "output-format" => {
+            let unknown = given.split(',').find(|word| Format::of_word(word).is_none());
+            let line = format!("fio: invalid output format {}", unknown.unwrap_or_default());
+            vec![line, "fio: failed parsing output-format".to_owned()]
+        }
+        "terse-version" => vec!["fio: bad terse version format".to_owned()],
+        "eta-newline" if no_time => vec![format!("fio: failed parsing eta time {given}")],
+        "eta-newline" => vec!["fio: eta new line time too short".to_owned()],
+        "eta-interval" if no_time => vec![format!("fio: failed parsing eta interval {given}")],
+        "eta-interval" => vec!["fio: eta interval time too short (250msec min)".to_owned()],
+        "status-interval" | "trigger-timeout" if no_time => vec![format!("fio: failed parsing time {given}")],
+        "status-interval" => vec!["fio: status interval too small".to_owned()],
+        "idle-prof" => vec![format!("fio: incorrect idle-prof option: {given}")],
+        _ => return FioWords::Message,
+    };
+    FioWords::Lines(lines)
+}
+
+/// The value that clap refuses.
+fn given_value(error: &clap::Error) -> &str {
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(text)) => text,
+        _ => "",
     }
 }
 
 /// An error of clap about the value of an option.
 fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
-    let given = match error.get(ContextKind::InvalidValue) {
-        Some(ContextValue::String(text)) => text.as_str(),
-        _ => "",
-    };
+    let given = given_value(error);
     let message = match given {
         "" => format!("option `--{name}` has an empty value"),
         given => format!("invalid value `{given}` for option `--{name}`"),

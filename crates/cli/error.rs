@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_job::reason;
+use ferrio_job::{Prefix, reason};
 use ferrio_jobfile::Problems;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
@@ -117,6 +117,14 @@ impl Error {
             | Error::IntervalsInReport(_)
             | Error::WriteOutput { .. } => "output-error",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
+        }
+    }
+
+    /// What its line begins with.
+    pub(crate) fn prefix(&self) -> Prefix {
+        match self {
+            Error::NoJobs | Error::NoJobsIn(_) | Error::OpenLog { .. } => Prefix::None,
+            _ => Prefix::Program,
         }
     }
 

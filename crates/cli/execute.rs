@@ -30,7 +30,7 @@ pub fn execute(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
-    let mut output = begin(plan, sources, settings, messages)?;
+    let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let intervals = settings.interval_report.as_ref();
@@ -77,15 +77,16 @@ pub fn announce(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<(), Error> {
-    begin(plan, sources, settings, messages)?.close()
+    begin(plan, sources, settings, messages, "")?.close()
 }
 
-/// Opens the reports and writes the plan's diagnostics and the lines before the run.
+/// Opens the reports and writes the plan's diagnostics and the lines before the run, of which the last is that of the `version`.
 fn begin(
     plan: &Plan,
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,
+    version: &str,
 ) -> Result<Output, Error> {
     // Checked before the file of the report is truncated.
     settings.check_interval_path()?;
@@ -93,6 +94,6 @@ fn begin(
     output.open_intervals(settings)?;
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
-    output.announce(&format!("{}{FIO_VERSION}\n", ferrio_report::start_lines(plan)));
+    output.announce(&format!("{}{version}", ferrio_report::start_lines(plan)));
     Ok(output)
 }

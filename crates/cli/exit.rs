@@ -9,7 +9,7 @@ use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
 use crate::execute::RunOutcome;
 use crate::messages::{Messages, print};
-use crate::settings;
+use crate::settings::{self, FIO_VERSION};
 
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.
 const MAX_FAILED: usize = 127;
@@ -31,6 +31,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
 #[must_use]
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
+        Err(Error::Help) if messages.are_of_fio() => usage(),
         Err(Error::Help) => print(|_| help().print_help().map(|()| true)),
         outcome => outcome,
     };
@@ -42,22 +43,30 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
         messages.show(&problems.diagnostics, &problems.sources);
     } else {
         let diagnostic = Diagnostic::error(error.to_string(), Origin::Builtin).code(error.code());
-        messages.show(&[Diagnostic { help: error.help(), ..diagnostic }], &Sources::default());
+        let diagnostic = Diagnostic { help: error.help(), ..diagnostic };
+        messages.show(&[diagnostic.prefix(error.prefix())], &Sources::default());
     }
-    if let Error::NoJobs = error {
-        messages.text(&help().render_help().to_string());
+    match error {
+        // A standard output that is closed does not change the status.
+        Error::NoJobs | Error::NoJobsIn(_) if messages.are_of_fio() => drop(usage()),
+        Error::NoJobs => messages.text(&help().render_help().to_string()),
+        _ => {}
     }
     ExitCode::FAILURE
 }
 
-/// The text between the options and the sub-commands.
+/// Prints the help of a program that is called `fio`: fio's version line, and no commands.
+fn usage() -> Result<u8, Error> {
+    let help = settings::command().override_usage("fio [OPTIONS] [JOB OPTIONS] [JOB FILES]...");
+    let text = help.after_help(ABOUT_ARGUMENTS).render_help();
+    print(|out| write!(out, "{FIO_VERSION}\n{text}").map(|()| true))
+}
+
+/// The text after the options.
 const ABOUT_ARGUMENTS: &str = "\
 Job options are written --option=value; those before the first --name apply to
 all jobs. --cmdhelp lists them. Options may be abbreviated as long as they stay
-unambiguous, and written with one dash. The job file - is standard input.
-
-Commands (first argument only):
-";
+unambiguous, and written with one dash. The job file - is standard input.";
 
 /// The command line with the text of `--help`.
 pub fn help() -> clap::Command {
@@ -65,7 +74,7 @@ pub fn help() -> clap::Command {
     let line = |command: &Subcommand| format!("  {:width$}  {}\n", command.synopsis(), command.help);
     let list: String = COMMANDS.iter().map(line).collect();
     settings::command().after_help(format!(
-        "{ABOUT_ARGUMENTS}{list}To run a job file with the name of a command, write ./man."
+        "{ABOUT_ARGUMENTS}\n\nCommands (first argument only):\n{list}To run a job file with the name of a command, write ./man."
     ))
 }
 

@@ -8,7 +8,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
-use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render};
+use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render, diagnostics_render_as_fio};
 use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
 
@@ -48,10 +48,13 @@ impl Messages {
         Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, character, color }
     }
 
-    /// Whether text for this stream is coloured. Without `--color`, the terminal and the variables NO_COLOR and CLICOLOR_FORCE decide.
+    /// Whether text for this stream is coloured. Without `--color`, it is not if the program is called
+    /// `fio`; otherwise the terminal and the variables NO_COLOR and CLICOLOR_FORCE decide.
     #[must_use]
     pub fn colors(self, stream: &impl RawStream) -> bool {
         let choice = match self.color {
+            // fio has no colours.
+            ColorChoice::Auto if self.character == Character::Fio => ColorChoice::Never,
             ColorChoice::Auto => AutoStream::choice(stream),
             choice => choice,
         };
@@ -150,6 +153,12 @@ impl Messages {
         }
     }
 
+    /// True if the program prints what fio prints.
+    #[must_use]
+    pub fn are_of_fio(self) -> bool {
+        self.character == Character::Fio
+    }
+
     /// True unless programs read the messages.
     #[must_use]
     pub const fn are_text(self) -> bool {
@@ -171,6 +180,8 @@ impl Messages {
     fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
         if self.json {
             diagnostics_json(diagnostics, sources)
+        } else if self.character == Character::Fio {
+            diagnostics_render_as_fio(diagnostics, sources, self.colors(&io::stderr()))
         } else {
             diagnostics_render(diagnostics, sources, self.colors(&io::stderr()))
         }

@@ -145,7 +145,7 @@ fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
 }
 
 /// A whole number with a unit; without one, seconds.
-fn time(text: &str) -> Option<Duration> {
+pub fn time(text: &str) -> Option<Duration> {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let number: u64 = text[..text.len() - unit.len()].parse().ok()?;
     let us = if unit.is_empty() { 1_000_000 } else { time_factor(&unit.to_ascii_lowercase())? };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use ferrio_job::{Character, Diagnostic, EngineKind, Origin};
+use ferrio_job::{Character, Diagnostic, EngineKind, Origin, Prefix};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 
@@ -50,7 +50,16 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
             }
         },
     };
-    help.complaints.iter().for_each(|complaint| messages.note(complaint));
+    let is_engine = matches!(query, Query::Engines(_));
+    for complaint in &help.complaints {
+        // fio prints what it says about engines, but not that it cannot load one, where the answer is.
+        match complaint.prefix {
+            Prefix::None if is_engine && messages.are_of_fio() && messages.are_text() => {
+                print(|out| writeln!(out, "{}", complaint.message).map(|()| true))?;
+            }
+            _ => messages.note(complaint),
+        }
+    }
     print(|out| out.write_all(help.text.as_bytes()).map(|()| !help.failed))
 }
 

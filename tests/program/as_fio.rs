@@ -28,3 +28,118 @@ fn each_percentile_too_many_has_a_line() {
     let (fio, ours) = both(&place, &["--parse-only", &place.job(&text)]);
     same!("fio": fio.stderr, "ferrio": ours.stderr, "of a global section");
 }
+
+/// The lines on standard error, with one name for the program and each only once in a row: fio repeats one.
+fn said(run: &Run) -> Vec<String> {
+    let lines = run.stderr.lines().filter(|line| !line.is_empty());
+    let mut lines: Vec<String> = lines
+        .map(|line| match line.split_once("/fio: ") {
+            Some((_, message)) => format!("fio: {message}"),
+            None => line.to_owned(),
+        })
+        .collect();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn a_mistake_has_the_lines_of_fio_before_its_place() {
+    let place = Place::new();
+    let files = [
+        "size=4k\n[a]\n",
+        "[a]\nsiz = 1 # c\n",
+        "[a]\nsize\n",
+        "[a]\nnorandommap=\n",
+        "[a]\niodepth = 0\n",
+        "[a]\nblocksize=foo\n",
+        "[a]\nreplay_align=3\n",
+        "[a]\npercentile_list=foo\n",
+        "[a]\nioengine=null\nuserspace_reap=1\n",
+        "[a]\nioengine=null\nsize=4k\nwait_for=x\n",
+    ];
+    let files: Vec<[String; 2]> = files
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            let path = place.beside(&format!("{number}.fio"));
+            std::fs::write(&path, text).unwrap();
+            ["--output=report".to_owned(), path.to_str().unwrap().to_owned()]
+        })
+        .collect();
+    let lines = [
+        &["--name=a", "--iodepth=0"][..],
+        &["--name=a", "--direct=2"],
+        &["--name=a", "--rwmixread=101"],
+        &["--name=a", "--bs", "foo"],
+        &["--name=a", "--percentile_list=101"],
+        &["--name=a", "--zonesize=1z"],
+        &["--name=a", "--io_size=150%"],
+        &["--name=a", "--rw="],
+        &["--name=a", "--ioengine=nosuch"],
+        &["--name=a", "--numjobs=0"],
+        &["--readonly", "--name=a", "--ioengine=null", "--size=4k", "--rate=1m", "--rate_iops=9"],
+        &["--outpt=x"],
+        &["--eta-newline=foo"],
+        &["--eta-interval=100ms"],
+        &["--status-interval=x"],
+        &["--section=global"],
+        &["--output-format=json,bla"],
+        &["--terse-version=7"],
+        &["--idle-prof=foo"],
+        &["--latency-log=1"],
+        &["--profile=foo"],
+        &["nosuch.fio"],
+    ];
+    let lines = lines.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect());
+    for words in lines.chain(files.iter().map(|words| words.to_vec())) {
+        let words: Vec<String> = words;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (fio, ours) = both(&place, &words);
+        same!("fio": fio.status, "ferrio": ours.status, "{words:?}");
+        let (fio, ours) = (said(&fio), said(&ours));
+        assert!(!fio.is_empty(), "{words:?}");
+        for line in &fio {
+            let is_said = ours.iter().any(|ours| ours.starts_with(line.as_str()));
+            assert!(is_said, "{words:?}: {line}\n{}", ours.join("\n"));
+        }
+        assert!(ours[0].starts_with(fio[0].as_str()), "{words:?}: {}", ours[0]);
+    }
+}
+
+#[test]
+fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
+    let place = Place::new();
+    let empty = place.job("[global]\nbs=4k\n");
+    for words in [&[][..], &["--bs=4k"], &[&empty], &["--help"], &["-h"]] {
+        let (fio, ours) = both(&place, words);
+        same!("fio": fio.status, "ferrio": ours.status, "{words:?}");
+        same!("fio": said(&fio).first().cloned(), "ferrio": said(&ours).first().cloned(), "{words:?}");
+        assert!(fio.stdout.starts_with("fio-3.") && ours.stdout.starts_with("fio-3.42\n"), "{}", ours.stdout);
+        assert!(ours.stdout.contains("\nUsage: fio [OPTIONS]"), "{}", ours.stdout);
+        assert!(!ours.stdout.contains("Commands"), "called fio, there are none: {}", ours.stdout);
+    }
+    for engine in ["null", "nosuch"] {
+        let (fio, ours) = both(&place, &[&format!("--enghelp={engine}")]);
+        same!("fio": (fio.status, &fio.stdout), "ferrio": (ours.status, &ours.stdout), "{engine}");
+        same!("fio": said(&fio), "ferrio": said(&ours), "{engine}");
+    }
+}
+
+#[test]
+fn jobs_that_are_only_merged_have_no_version_line() {
+    let place = Place::new();
+    let words = ["--merge-blktrace-only", "--name=a", "--ioengine=null", "--size=4k"];
+    let (fio, ours) = both(&place, &words);
+    same!("fio": (fio.status, fio.stdout), "ferrio": (ours.status, ours.stdout), "--merge-blktrace-only");
+}
+
+#[test]
+fn there_are_no_colours_unless_they_are_asked_for() {
+    let place = Place::new();
+    let stderr = |words: &[&str]| {
+        let words = [&["--as=fio", "--name=a", "--bs=foo"], words].concat();
+        place.ferrio(&words).env("CLICOLOR_FORCE", "1").run().ended_with(1).stderr
+    };
+    assert!(!stderr(&[]).contains('\u{1b}'));
+    assert!(stderr(&["--color=always"]).contains('\u{1b}'));
+}

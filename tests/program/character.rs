@@ -337,7 +337,10 @@ fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
     // What follows is in no section, and globals that are cut short fail all jobs after them.
     let job = place.job(&format!("[b]\nioengine=null\nsize=64k\ninclude nosuch\nbs=8k{rest}"));
     let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
-    assert!(run.stderr.contains("outside of a [] job section") && !run.stdout.contains("err="), "{run:?}");
+    assert!(
+        run.stderr.contains("option <bs=8k> outside of [] job section") && !run.stdout.contains("err="),
+        "{run:?}"
+    );
     let job = place.job(&format!("[global]\ninclude nosuch{rest}"));
     let run = place.program(place.beside("fio"), &[&job]).run().ended_with(1);
     assert!(run.stdout.contains("c: (groupid=0, jobs=1): err= 2 "), "{}", run.stdout);

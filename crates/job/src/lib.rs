@@ -39,7 +39,7 @@ pub use buffers::*;
 pub use character::*;
 pub use choice::{Choice, Word};
 pub use cpus::*;
-pub use diagnostic::{AsFio, Diagnostic, Prefix, Severity, codes, reason, strerror};
+pub use diagnostic::{AsFio, Diagnostic, FioWords, Prefix, Severity, codes, reason, strerror};
 pub use direction::*;
 pub use durability::*;
 pub use engine::*;

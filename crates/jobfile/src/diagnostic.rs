@@ -4,7 +4,7 @@
 //! it: every object has every key, `null` where it does not apply, and `rendered` is the text for a person.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use ferrio_job::{Diagnostic, Origin, Severity};
+use ferrio_job::{Character, Diagnostic, FioWords, Origin, Severity};
 use serde::Serialize;
 
 use crate::sources::Sources;
@@ -33,6 +33,58 @@ pub fn diagnostics_render(diagnostics: &[Diagnostic], sources: &Sources, colour:
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let shown = diagnostics.iter().take(SHOWN).map(|diagnostic| render(diagnostic, sources, &renderer));
     shown.chain(more(diagnostics)).map(|text| text + "\n\n").collect()
+}
+
+/// Diagnostics as a program that is called `fio` prints them: fio's lines in place of the message, then the place and advice.
+pub fn diagnostics_render_as_fio(diagnostics: &[Diagnostic], sources: &Sources, colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let shown = diagnostics.iter().take(SHOWN).map(|diagnostic| {
+        let text = render(diagnostic, sources, &renderer);
+        let below_message = text.split_once('\n').map(|(_, rest)| format!("\n{rest}"));
+        format!("{}{}", fio_lines(diagnostic, sources), below_message.unwrap_or_default())
+    });
+    shown.chain(more(diagnostics)).map(|text| text + "\n\n").collect()
+}
+
+/// The lines of fio for a diagnostic.
+fn fio_lines(diagnostic: &Diagnostic, sources: &Sources) -> String {
+    let written = || printable(&written(&diagnostic.origin, sources));
+    let meant = diagnostic.suggestion.iter();
+    let meant = meant.map(|word| format!("Did you mean {}?", word.trim_start_matches('-')));
+    let lines = match &diagnostic.fio {
+        FioWords::Message => vec![printable(&diagnostic.line(Character::Fio))],
+        FioWords::FailedParsing(reason) => {
+            let reason = reason.iter().map(|reason| printable(reason));
+            reason.chain([format!("fio: failed parsing {}", written())]).collect()
+        }
+        FioWords::Unrecognized => {
+            [printable(&diagnostic.line(Character::Fio))].into_iter().chain(meant).collect()
+        }
+        FioWords::BadOption => [format!("Bad option <{}>", written())].into_iter().chain(meant).collect(),
+        FioWords::OutsideSection => {
+            vec![format!("fio: option <{}> outside of [] job section", written())]
+        }
+        FioWords::Lines(lines) => lines.iter().map(|line| printable(line)).collect(),
+    };
+    lines.join("\n")
+}
+
+/// The option at a place, as fio quotes it: a line without its comment, or an argument without its dashes.
+fn written(origin: &Origin, sources: &Sources) -> String {
+    match origin {
+        Origin::File { source, line, .. } => {
+            let line = sources.line(*source, *line);
+            line.split([';', '#']).next().unwrap_or(line).trim().to_owned()
+        }
+        Origin::Argument { text, .. } => {
+            let text = text.trim_start_matches('-');
+            match text.split_once([' ', '=']) {
+                Some((name, value)) => format!("{name}={value}"),
+                None => text.to_owned(),
+            }
+        }
+        Origin::Builtin => String::new(),
+    }
 }
 
 /// The line about diagnostics that are not shown.

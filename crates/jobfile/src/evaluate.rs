@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Choice as _, Diagnostic, KbBase, Origin, Prefix, debug_class};
+use ferrio_job::{Choice as _, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
 use log::debug;
 
 use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -158,11 +158,13 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
             format!("option `{name}` belongs to {engines} {}; this job uses {engine}", owners.join(", "));
         return Diagnostic::error(message, line.origin.clone())
             .code("option-of-other-engine")
+            .in_fio(FioWords::BadOption)
             .label(format!("not an option of {engine}"))
             .help(format!("choose the engine with `ioengine={}`, or remove the option", owners[0]));
     }
     let diagnostic =
         Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone()).code("unknown-option");
+    let diagnostic = diagnostic.in_fio(FioWords::BadOption);
     if let Some(meant) = separated(line, engine) {
         return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
     }
@@ -205,7 +207,7 @@ const SHOWN: usize = 60;
 fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
     let unset = line.unset.first().map(|name| format!("the variable `{name}` is not set"));
     let (message, origin) = match fault.message {
-        Some(message) => (message, line.origin.clone()),
+        Some(message) => (message.into_string(), line.origin.clone()),
         None => {
             let message = format!("invalid value `{}` for option `{}`", shortened(text, SHOWN), line.name);
             let characters = |range: &str| range.chars().count();
@@ -217,6 +219,7 @@ fn refusal(line: &Assignment, text: &str, fault: Fault) -> Diagnostic {
         }
     };
     let diagnostic = Diagnostic::error(message, origin).code(fault.code).label(fault.label);
+    let diagnostic = diagnostic.in_fio(FioWords::FailedParsing(fault.fio.map(str::into_string)));
     Diagnostic {
         help: unset.or_else(|| bare_variable(line, text)).or(fault.help).or_else(|| punctuation(text)),
         suggestion: fault.suggestion.map(str::to_owned),

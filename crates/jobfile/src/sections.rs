@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use ferrio_job::{Diagnostic, Origin, Prefix, reason};
+use ferrio_job::{Diagnostic, FioWords, Origin, Prefix, reason};
 
 use crate::document::{Assignment, LineEntry, entries};
 use crate::environment::Environment;
@@ -261,6 +261,7 @@ impl Splice<'_> {
 fn outside(line: &str, origin: Origin) -> Diagnostic {
     Diagnostic::error(format!("option `{line}` outside of a [] job section"), origin)
         .code("outside-section")
+        .in_fio(FioWords::OutsideSection)
         .label("no section has begun yet")
         .help("begin a section first: `[global]` for defaults, any other name for a job")
 }

@@ -1,6 +1,6 @@
 //! Which engine a job uses, and its private options.
 
-use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, JobSpec};
+use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, FioWords, JobSpec};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::as_written::{asks, inert, name, place, refuse};
@@ -38,7 +38,9 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
                     .refuse_unsupported(problem.code(code).label(label).help(format!("{instead}; {help}")));
             }
             None => {
-                let problem = problem.code("unknown-engine").help(help);
+                let words =
+                    [format!("fio: engine {engine} not loadable"), "fio: failed to load engine".to_owned()];
+                let problem = problem.code("unknown-engine").help(help).in_fio(FioWords::Lines(words.into()));
                 findings.refuse(match nearest(engine, names.iter().copied()) {
                     Some(near) => {
                         problem.label(format!("no such engine; did you mean `{near}`?")).suggest(near)

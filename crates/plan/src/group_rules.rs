@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use ferrio_job::{JobSpec, Units};
+use ferrio_job::{Diagnostic, JobSpec, Prefix, Units};
 use ferrio_jobfile::{Job, Opt};
 
-use crate::as_written::{name, note, refuse};
+use crate::as_written::{name, note, place, refuse};
 use crate::findings::Findings;
 use crate::groups::begins_a_group;
 use crate::steadystate::{self, SteadySettings};
@@ -62,8 +62,10 @@ impl<'a> GroupRules<'a> {
     fn waiting(&mut self, job: &'a Job, findings: &mut Findings) {
         let name = name(job);
         if let Some(other) = job.options.text(Opt::WaitFor) {
-            let mut refuse =
-                |code, message, help| refuse(findings, job, &[Opt::WaitFor], code, message, help);
+            let mut refuse = |code, message: String, help: &str| {
+                let problem = Diagnostic::error(message, place(job, &[Opt::WaitFor])).code(code).help(help);
+                findings.refuse(problem.job(name).prefix(Prefix::None));
+            };
             match self.named.get(other).copied().unwrap_or(0) {
                 _ if other == name => refuse(
                     "waits-for-itself",

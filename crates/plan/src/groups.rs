@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, JobSpec, PlannedJob, PlannedSection,
-    Replay, Seeding, SetupError, layout_of,
+    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, FioWords, JobSpec, PlannedJob,
+    PlannedSection, Replay, Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Mounts, is_mounted};
@@ -124,6 +124,8 @@ impl Groups {
                     if clones == 0 { "at least 1".to_owned() } else { format!("{free} are left of {most}") };
                 let problem =
                     Diagnostic::error("maximum number of jobs reached", place(job, &[Opt::Numjobs]));
+                let lines = ["error: maximum number of jobs reached.", "error: failed to setup shm segment"];
+                let problem = problem.in_fio(FioWords::Lines(lines.map(str::to_owned).into()));
                 findings.refuse(problem.code("too-many-jobs").label(label).job(name(job)));
                 None
             }

@@ -33,6 +33,24 @@ pub enum Prefix {
     None,
 }
 
+/// The lines that fio prints for an error. A program that is called `fio` prints them in place of the message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub enum FioWords {
+    /// The message with its prefix.
+    #[default]
+    Message,
+    /// `fio: failed parsing bs=foo`, after the reason, if fio has a line for it.
+    FailedParsing(Option<String>),
+    /// The message with its prefix, and `Did you mean bs?`.
+    Unrecognized,
+    /// `Bad option <bsize=4k>`, and `Did you mean bs?`.
+    BadOption,
+    /// `fio: option <bs=4k> outside of [] job section`
+    OutsideSection,
+    /// These lines.
+    Lines(Vec<String>),
+}
+
 /// One message to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
@@ -47,6 +65,8 @@ pub struct Diagnostic {
     pub jobs: Vec<String>,
     /// What its line begins with.
     pub prefix: Prefix,
+    /// How fio words it.
+    pub fio: FioWords,
     /// Where.
     pub origin: Origin,
     /// Text beside the caret; may be empty.
@@ -69,6 +89,7 @@ impl Diagnostic {
             message: message.into(),
             jobs: Vec::new(),
             prefix: Prefix::default(),
+            fio: FioWords::default(),
             origin,
             label: String::new(),
             help: None,
@@ -106,6 +127,11 @@ impl Diagnostic {
     /// The same with another beginning of its line.
     pub fn prefix(self, prefix: Prefix) -> Diagnostic {
         Diagnostic { prefix, ..self }
+    }
+
+    /// The same in other words of fio.
+    pub fn in_fio(self, fio: FioWords) -> Diagnostic {
+        Diagnostic { fio, ..self }
     }
 
     /// The same with a text beside the caret.

@@ -280,7 +280,9 @@ mod tests {
 
     fn eval(text: &str) -> Result<Number, String> {
         let unit = |suffix: &str| size_factor(suffix, 1024);
-        evaluate(TextPiece::whole(text), &unit).map(|outcome| outcome.number).map_err(|fault| fault.label)
+        evaluate(TextPiece::whole(text), &unit)
+            .map(|outcome| outcome.number)
+            .map_err(|fault| fault.label.into_string())
     }
 
     #[test]
@@ -325,7 +327,7 @@ mod tests {
             ("(9999^99)", 5, "the result is too large"),
         ] {
             let fault = evaluate(TextPiece::whole(text), &|suffix| size_factor(suffix, 1024)).unwrap_err();
-            assert_eq!((fault.start, fault.label.as_str()), (at, why), "{text}");
+            assert_eq!((fault.start, &*fault.label), (at, why), "{text}");
         }
     }
 

@@ -10,13 +10,15 @@ pub(crate) struct Fault {
     /// Bytes of the offending part.
     pub(crate) length: usize,
     /// The reason, short.
-    pub(crate) label: String,
+    pub(crate) label: Box<str>,
     /// What to write instead.
     pub(crate) help: Option<String>,
     /// The message, if it is not the usual one about an invalid value.
-    pub(crate) message: Option<String>,
+    pub(crate) message: Option<Box<str>>,
     /// The word that was probably meant.
     pub(crate) suggestion: Option<&'static str>,
+    /// The reason in fio's words, if it has a line for it.
+    pub(crate) fio: Option<Box<str>>,
 }
 
 /// A part of a value text that remembers where it is.
@@ -32,6 +34,11 @@ impl Fault {
     /// The same with advice.
     pub(crate) fn help(self, help: impl Into<String>) -> Fault {
         Fault { help: Some(help.into()), ..self }
+    }
+
+    /// The same with the line that fio has for the reason.
+    pub(crate) fn in_fio(self, fio: impl Into<String>) -> Fault {
+        Fault { fio: Some(fio.into().into_boxed_str()), ..self }
     }
 
     /// The same with the kind of mistake.
@@ -91,10 +98,11 @@ impl<'a> TextPiece<'a> {
             code: "invalid-value",
             start: self.at,
             length: self.text.len(),
-            label: label.into(),
+            label: label.into().into_boxed_str(),
             help: None,
             message: None,
             suggestion: None,
+            fio: None,
         }
     }
 }

@@ -65,5 +65,5 @@ pub(crate) fn read(
 pub fn check_value(opt: Opt, text: &str) -> Result<(), (String, Option<String>)> {
     let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
     let value = read(Reading::Ferrio, opt.row(), Some(text), 1024, &no_file);
-    value.map(drop).map_err(|fault| (fault.label, fault.help))
+    value.map(drop).map_err(|fault| (fault.label.into_string(), fault.help))
 }

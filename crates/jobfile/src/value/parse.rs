@@ -76,7 +76,9 @@ fn bare(row: &'static OptionRow) -> Result<Value, Fault> {
         ValueKind::Flag => Ok(Value::Switch(true)),
         ValueKind::OptStr => Ok(Value::Text(String::new())),
         ValueKind::Deprecated => Err(withdrawn(row)),
-        _ => Err(missing(row, format!("option `{}` requires a value", row.name)).code("missing-value")),
+        _ => Err(missing(row, format!("option `{}` requires a value", row.name))
+            .code("missing-value")
+            .in_fio(format!("Option {} requires an argument", row.name))),
     }
 }
 
@@ -102,14 +104,15 @@ fn missing(row: &'static OptionRow, message: String) -> Fault {
     };
     let help = (!row.choices.is_empty()).then(|| format!("choices are {}", words::listed(row)));
     let fault = TextPiece { text: "", at: 0 }.fault(label).code("empty-value");
-    Fault { help, message: Some(message), ..fault }
+    Fault { help, message: Some(message.into()), ..fault }
 }
 
 fn withdrawn(row: &'static OptionRow) -> Fault {
     let label = "no longer supported".to_owned();
     let help = (row.opt == Opt::PercentageSequential).then(|| "use `percentage_random`".to_owned());
-    let message = Some(format!("option `{}` is deprecated and was removed", row.name));
+    let message = Some(format!("option `{}` is deprecated and was removed", row.name).into());
     let fault = TextPiece { text: "", at: 0 }.fault(label).code("removed-option");
+    let fault = fault.in_fio(format!("Option {} is deprecated", row.name));
     Fault { help, message, ..fault }
 }
 

@@ -18,7 +18,7 @@ fn read(opt: Opt, text: &str) -> Result<Value, Fault> {
 }
 
 fn why(opt: Opt, text: &str) -> String {
-    read(opt, text).expect_err(text).label
+    read(opt, text).expect_err(text).label.into_string()
 }
 
 fn bs(text: &str) -> [Option<u64>; 3] {

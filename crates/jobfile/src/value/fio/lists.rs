@@ -29,12 +29,17 @@ pub(crate) fn floats_dropped(text: &str) -> impl Iterator<Item = TextPiece<'_>> 
 }
 
 fn float(row: &OptionRow, piece: TextPiece<'_>) -> Result<f64, Fault> {
-    let number = if piece.text.starts_with('(') { expression::decimal(piece)? } else { decimal(piece)? };
+    let number = if piece.text.starts_with('(') { expression::decimal(piece) } else { decimal(piece) };
+    let number =
+        number.map_err(|fault| fault.in_fio(format!("not a floating point value: {}", piece.text)))?;
     let (min, max) = (row.min.unwrap_or(i128::MIN), row.max.unwrap_or(i128::MAX));
     if number.is_finite() && number >= min as f64 && number <= max as f64 {
         Ok(number)
     } else {
-        Err(piece.fault(format!("must lie between {min} and {max}")))
+        let bound =
+            if number < min as f64 { format!("min: {min}.000000") } else { format!("max: {max}.000000") };
+        let fio = format!("value out of range: {number:.6} (range {bound})");
+        Err(piece.fault(format!("must lie between {min} and {max}")).in_fio(fio))
     }
 }
 

@@ -37,7 +37,9 @@ impl FioNumberReader {
         let switched = self.one(text, |piece| {
             let number = integer(piece)? as i32;
             if self.row.kind == ValueKind::Bool && number > 1 {
-                return Err(piece.fault("the maximum is 1"));
+                return Err(piece
+                    .fault("the maximum is 1")
+                    .in_fio(format!("max value out of range: {number} (1 max)")));
             }
             Ok(number != 0)
         })?;
@@ -56,7 +58,9 @@ impl FioNumberReader {
             match u8::try_from(u64::MAX - number) {
                 Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
                 // Only this option has a limit.
-                Ok(_) if self.row.opt == Opt::IoSize => Err(piece.fault("more than 100%")),
+                Ok(_) if self.row.opt == Opt::IoSize => Err(piece
+                    .fault("more than 100%")
+                    .in_fio("fio: io_size values greater than 100% aren't supported")),
                 _ => Ok(Amount::Bytes(number)),
             }
         })?;
@@ -117,7 +121,9 @@ impl FioNumberReader {
         let number = self.number(piece)?;
         // Checked before the upper bits are lost.
         if self.row.opt == Opt::ReplayAlign && !number.is_power_of_two() {
-            return Err(piece.fault("must be a power of 2"));
+            return Err(piece
+                .fault("must be a power of 2")
+                .in_fio(format!("{}: must be a power-of-2", self.row.name)));
         }
         let narrow = self.row.max.is_some_and(|max| max <= u32::MAX.into());
         if narrow { self.narrow(number, piece) } else { self.wide(number, piece) }
@@ -128,11 +134,14 @@ impl FioNumberReader {
         let low = number as u32;
         let signed = i128::from(low as i32);
         if let Some(min) = self.row.min.filter(|&min| signed < min) {
-            return Err(piece.fault(format!("the minimum is {min}")));
+            return Err(self.too_small(piece, low.into(), min));
         }
         let Some(max) = self.row.max.filter(|&max| i128::from(low) > max) else { return Ok(low.into()) };
         match self.row.min {
-            _ if signed >= 0 => Err(piece.fault(format!("the maximum is {max}"))),
+            _ if signed >= 0 => {
+                let fio = format!("{}: max value out of range: {low} ({max} max)", self.row.name);
+                Err(piece.fault(format!("the maximum is {max}")).in_fio(fio))
+            }
             Some(min) if min < 0 => Ok(signed as i64 as u64),
             // A share above the whole is the whole.
             _ => Ok(max as u64),
@@ -141,9 +150,19 @@ impl FioNumberReader {
 
     fn wide(self, number: u64, piece: TextPiece<'_>) -> Result<u64, Fault> {
         match self.row.min {
-            Some(min) if i128::from(number) < min => Err(piece.fault(format!("the minimum is {min}"))),
+            Some(min) if i128::from(number) < min => Err(self.too_small(piece, number, min)),
             _ => Ok(number),
         }
+    }
+
+    fn too_small(self, piece: TextPiece<'_>, number: u64, min: i128) -> Fault {
+        let fio = format!("{}: min value out of range: {number} ({min} min)", self.row.name);
+        piece.fault(format!("the minimum is {min}")).in_fio(fio)
+    }
+
+    fn no_zones(self, piece: TextPiece<'_>) -> Fault {
+        let fio = format!("{}: 'z' suffix isn't applicable", self.row.name);
+        piece.fault("`z` (zones) is not applicable to this option").in_fio(fio)
     }
 
     /// A number with its suffix applied, modulo 2^64.
@@ -152,7 +171,7 @@ impl FioNumberReader {
             return expression::evaluate(piece, false).map(|(number, _)| number);
         }
         if piece.text.ends_with('z') {
-            return Err(piece.fault("`z` (zones) is not applicable to this option"));
+            return Err(self.no_zones(piece));
         }
         let text = cut(piece.text);
         let number = digits(piece)?;
@@ -176,7 +195,7 @@ impl FioNumberReader {
             }
         } else {
             if piece.text.ends_with('z') {
-                return Err(piece.fault("`z` (zones) is not applicable to this option"));
+                return Err(self.no_zones(piece));
             }
             let number = digits(piece)?;
             let suffix = cut(piece.text).trim_start_matches(|sign: char| !sign.is_alphabetic());

@@ -18,7 +18,7 @@ fn no_file(_: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn read(opt: Opt, text: &str) -> Result<Value, String> {
-    parse(opt.row(), Some(text), 1024, &no_file).map_err(|fault| fault.label)
+    parse(opt.row(), Some(text), 1024, &no_file).map_err(|fault| fault.label.into_string())
 }
 
 fn bs(text: &str) -> [Option<u64>; 3] {
