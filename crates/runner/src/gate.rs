@@ -2,7 +2,7 @@
 //!
 //! Two costs grow with the number of jobs. Main is woken once, by the last job that is set up, and not by each. And where a wave has
 //! more jobs than there are CPUs, the kernel would let the first ones run for whole time slices while the others have done no I/O at
-//! all: so each job waits after its first I/O, with nothing in flight, until all have begun.
+//! all: so each job waits after its first I/O until all have begun, unless there is still something in flight.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};

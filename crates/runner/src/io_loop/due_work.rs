@@ -21,9 +21,8 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn do_due_work(&mut self) -> Next {
         self.meter.timing.due_work_done();
-        if self.lets_others_begin && self.has_begun() {
+        if self.lets_others_begin {
             self.let_others_begin();
-            return Next::Again;
         }
         if self.hooks.ramp.is_some() {
             self.check_ramp_size();
@@ -58,19 +57,20 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.timing.set_due_every_io(due || self.lets_others_begin);
     }
 
-    /// True once the first I/O is issued.
-    fn has_begun(&self) -> bool {
-        self.meter.directions.iter().any(|direction| direction.ios > 0)
-    }
-
-    /// Lets the other jobs of a wave that has more of them than there are CPUs issue their first I/Os too. What is in flight completes
-    /// before: its latency must not be that of this wait.
+    /// After the first I/O: lets the other jobs of a wave that has more of them than there are CPUs issue theirs. A job with more slots to
+    /// fill does not wait: what is in flight would have the wait in its latency.
     fn let_others_begin(&mut self) {
+        let begun = self.meter.directions.iter().any(|direction| direction.ios > 0);
+        let waits_for_slot = self.slots.free.is_empty();
+        if !begun || waits_for_slot {
+            return;
+        }
         self.lets_others_begin = false;
         self.update_due_every_io();
-        self.drain();
-        self.context.gate.wait_for_first_ios();
-        self.meter.now = self.meter.clock.now();
+        if self.slots.is_idle() {
+            self.context.gate.wait_for_first_ios();
+            self.meter.now = self.meter.clock.now();
+        }
     }
 
     /// Ends the ramp once its bytes are moved.
