@@ -18,16 +18,16 @@ pub fn command_line(invalid: InvalidCommandLine) -> Error {
     problems(invalid.mistakes)
 }
 
-/// All mistakes in the program options among `items`; `error` is the first.
+/// All mistakes in the program options among `items`, read for a call of this character; `error` is the first.
 #[must_use]
-pub fn settings(error: SettingsError, items: &[Item]) -> Error {
+pub fn settings(error: SettingsError, items: &[Item], character: Character) -> Error {
     if let SettingsError::Help = error {
         return Error::Help;
     }
     // Reading each option by itself finds every wrong one.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { name, value, origin } => {
-            let error = ProgramSettings::read_each(std::slice::from_ref(item), Character::Ferrio).err()?;
+            let error = ProgramSettings::read_each(std::slice::from_ref(item), character).err()?;
             let place = match value.as_deref() {
                 // The option is refused with any value.
                 _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
@@ -157,7 +157,8 @@ mod tests {
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let items = arguments::scan(&words, 1, options::OPTIONS).unwrap();
-        match settings(ProgramSettings::read(&items, Character::Ferrio).unwrap_err(), &items) {
+        let character = Character::Ferrio;
+        match settings(ProgramSettings::read(&items, character).unwrap_err(), &items, character) {
             Error::Problems(problems) => problems.diagnostics,
             other => panic!("{other}"),
         }

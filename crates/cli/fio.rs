@@ -26,8 +26,8 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     *messages = Messages::of(read, character);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
-    let settings =
-        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items, character)
+        .map_err(|error| diagnose::settings(error, &items, character))?;
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, character, messages);
     }
@@ -93,7 +93,7 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
     let items: Vec<Item> = arguments::read(words, 1, OPTIONS).map_err(diagnose::command_line)?;
     let character = character::of_call(&items, Character::Ferrio);
-    let settings =
-        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items, character)
+        .map_err(|error| diagnose::settings(error, &items, character))?;
     job_files::read(&items, &settings, environment)
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_job::{Character, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_machine::Machine;
 
@@ -50,6 +50,11 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     for (name, content) in files {
         match content {
             Ok(text) => builder.file(name, &text),
+            Err(error) if is_empty_to_fio(&error) && settings.character == Character::Fio => {
+                let message = format!("the directory `{name}` counts as an empty job file");
+                builder.problem(Diagnostic::note(message).code("no-effect"));
+                builder.file(name, b"");
+            }
             Err(error) => builder.problem(unreadable(name, &error)),
         }
     }
@@ -81,6 +86,11 @@ pub fn no_jobs(items: &[Item], sections: &[String]) -> Error {
             Error::NoJobsIn(format!("--section asks for {}: no job has that name", sections.join(" or ")))
         }
     }
+}
+
+/// True for a directory, which fio opens and finds nothing in.
+fn is_empty_to_fio(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::IsADirectory
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
@@ -173,7 +183,6 @@ mod tests {
 
     use super::*;
     use crate::arguments;
-    use ferrio_job::Character;
 
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -1,5 +1,6 @@
 //! The values of the program's options: formats, times, words.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
@@ -96,6 +97,20 @@ pub fn parser(name: &str) -> ValueParser {
             NonEmptyStringValueParser::new().into()
         }
         _ => ValueParser::string(),
+    }
+}
+
+/// The value that fio takes from this one of the option `name`; `None` if it ignores the option.
+pub fn read_by_fio<'a>(name: &str, value: &'a str) -> Option<Cow<'a, str>> {
+    match name {
+        "eta" if !["always", "never"].contains(&value) => None,
+        // It counts whole seconds; 0 turns the option off.
+        "trigger-timeout" => match time(value) {
+            Some(time) if !time.is_zero() && time.as_secs() == 0 => None,
+            Some(time) => Some(time.as_secs().to_string().into()),
+            None => Some(value.into()),
+        },
+        _ => Some(value.into()),
     }
 }
 
@@ -210,6 +225,18 @@ mod tests {
             (us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")),
             (None, None, None, None, None)
         );
+    }
+
+    #[test]
+    fn fio_ignores_unknown_words_and_parts_of_seconds() {
+        let read = |name, value| read_by_fio(name, value).map(Cow::into_owned);
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(["always", "never", "auto", "nevr", ""].map(|word| read("eta", word)), {
+            [some("always"), some("never"), None, None, None]
+        });
+        let times = ["1500ms", "2", "0", "999ms", "soon"].map(|time| read("trigger-timeout", time));
+        assert_eq!(times, [some("1"), some("2"), some("0"), None, some("soon")]);
+        assert_eq!(read("status-interval", "500ms"), some("500ms"));
     }
 
     #[test]

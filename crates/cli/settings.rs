@@ -179,7 +179,15 @@ impl ProgramSettings {
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
     pub fn read_each(items: &[Item], character: Character) -> Result<Self, SettingsError> {
+        let mut notes = Vec::new();
         let typed = items.iter().filter_map(|item| match item {
+            Item::Program { name, value: Some(value), .. } if character == Character::Fio => {
+                let read = option_values::read_by_fio(name, value);
+                if read.is_none() {
+                    notes.push(ignored(name, value));
+                }
+                read.map(|value| format!("--{name}={value}"))
+            }
             Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
             Item::Program { name, value: None, .. } => Some(format!("--{name}")),
             _ => None,
@@ -201,14 +209,16 @@ impl ProgramSettings {
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
-        let (trigger, idle_trigger) = trigger(&matches, character, formats(items).has(Format::Normal));
-        let mut notes: Vec<Diagnostic> = idle_trigger.into_iter().collect();
+        let formats = formats(items);
+        let no_document = formats.has(Format::Normal) || given(&matches, "output");
+        let (trigger, idle_trigger) = trigger(&matches, character, no_document);
+        notes.extend(idle_trigger);
         if debugging {
             notes.extend(without_effect(&matches));
         }
         Ok(ProgramSettings {
             output: matches.get_one("output").cloned(),
-            formats: formats(items),
+            formats,
             fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
@@ -356,11 +366,16 @@ fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
     })
 }
 
-/// The trigger, and a note if it can never fire.
+/// The note about a value that fio ignores.
+fn ignored(name: &str, value: &str) -> Diagnostic {
+    Diagnostic::note(format!("--{name}={value} has no effect: fio ignores this value")).code("no-effect")
+}
+
+/// The trigger, and a note if it can never fire. There is `no_document` on standard output if the report is a text or in a file.
 fn trigger(
     matches: &ArgMatches,
     character: Character,
-    has_text: bool,
+    no_document: bool,
 ) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
@@ -371,7 +386,7 @@ fn trigger(
     }
     let saves_all_states = character == Character::Fio;
     // As in fio, but never beside a document.
-    let writes_to_stdout = character == Character::Fio && has_text;
+    let writes_to_stdout = character == Character::Fio && no_document;
     (Some(Trigger { file, timeout, command, writes_to_stdout, saves_all_states }), None)
 }
 

@@ -1,6 +1,6 @@
 //! Called `fio`: what a script sees on each stream, in the file of the report and as exit status, beside the real program.
 
-use crate::support::{Place, Run, same};
+use crate::support::{self, Place, Run, same};
 
 /// Runs of both programs with the same words.
 fn both(place: &Place, words: &[&str]) -> (Run, Run) {
@@ -123,6 +123,70 @@ fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
         same!("fio": (fio.status, &fio.stdout), "ferrio": (ours.status, &ours.stdout), "{engine}");
         same!("fio": said(&fio), "ferrio": said(&ours), "{engine}");
     }
+}
+
+#[test]
+fn an_unknown_word_for_eta_is_ignored() {
+    let place = Place::new();
+    let job = ["--name=a", "--ioengine=null", "--size=4k", "--output-format=json"];
+    for words in [&["--eta=nevr"][..], &["--eta="], &["--eta=never", "--eta=auto"]] {
+        let words = [words, &job].concat();
+        let (fio, ours) = both(&place, &words);
+        same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "{words:?}");
+        assert_eq!(fio.json()["jobs"][0]["read"]["total_ios"], ours.json()["jobs"][0]["read"]["total_ios"]);
+    }
+    let run = place.ferrio(&[&["--eta=nevr"], &job[..]].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("did you mean `never`?"), "{}", run.stderr);
+    // Other mistakes are reported without this one.
+    let run = place.ferrio(&["--as=fio", "--eta=nevr", "--terse-version=7"]).run().ended_with(1);
+    assert!(run.stderr.starts_with("fio: bad terse version format\n"), "{}", run.stderr);
+    assert!(!run.stderr.contains("nevr"), "{}", run.stderr);
+}
+
+#[test]
+fn a_directory_is_an_empty_job_file() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("d")).unwrap();
+    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    let jobs = |run: &Run| run.stdout.lines().filter(|line| line.contains("(g=")).count();
+    for words in [&["d"][..], &["--parse-only", "d"], &["--section=a", "d"], &["d", &job], &[&job, "d"]] {
+        let (fio, ours) = both(&place, words);
+        same!("fio": (fio.status, jobs(&fio)), "ferrio": (ours.status, jobs(&ours)), "{words:?}");
+        same!("fio": said(&fio).first().cloned(), "ferrio": said(&ours).first().cloned(), "{words:?}");
+    }
+    let run = place.ferrio(&["d"]).run().ended_with(1);
+    assert!(run.stderr.contains("unable to open 'd' job file: Is a directory"), "{}", run.stderr);
+}
+
+#[test]
+fn the_streams_of_a_trigger_are_those_of_the_program() {
+    let command = "--trigger=echo triggered; echo failing >&2; exit 7";
+    let job = ["--name=a", "--ioengine=null", "--size=1g", "--rate=1m", "--time_based", "--runtime=100"];
+    let own = ["--output=report", "--output-format=json", "--trigger-timeout=1500ms", command];
+    let words = [&job[..], &own].concat();
+    let [fio, ours] = support::both(|is_fio| {
+        let place = Place::new();
+        let run = match is_fio {
+            true => place.fio(&words).run(),
+            false => place.ferrio(&[&["--as=fio"], &words[..]].concat()).run(),
+        };
+        let run = run.succeeded();
+        let files = place.files().into_iter().map(|(name, _)| name);
+        (run.stdout, run.stderr, files.collect::<Vec<_>>())
+    });
+    same!("fio": fio, "ferrio": ours, "streams and files");
+    assert_eq!((&ours.0[..], &ours.1[..]), ("triggered\n", "failing\n"));
+}
+
+#[test]
+fn less_than_a_second_is_no_time_for_a_trigger() {
+    let place = Place::new();
+    let job = ["--name=a", "--ioengine=null", "--size=4k", "--minimal", "--trigger-timeout=500ms"];
+    let (fio, ours) = both(&place, &[&job[..], &["--trigger=echo triggered"]].concat());
+    same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "500ms");
+    assert!(!ours.stdout.contains("triggered"));
+    let run = place.ferrio(&job).run().ended_with(1);
+    assert!(run.stderr.contains("too short: the minimum is 1000ms"), "{}", run.stderr);
 }
 
 #[test]

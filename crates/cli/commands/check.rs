@@ -57,8 +57,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
-    let settings =
-        ProgramSettings::read(&items, character).map_err(|error| diagnose::settings(error, &items))?;
+    let settings = ProgramSettings::read(&items, character)
+        .map_err(|error| diagnose::settings(error, &items, character))?;
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }

@@ -2,7 +2,7 @@
 //! and after it.
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
-//! input, standard output and standard error in one place. It inherits user, nice value, CPUs and control group of the thread that starts
+//! input, and for the commands of jobs standard output and standard error in one place. It inherits user, nice value, CPUs and control group of the thread that starts
 //! it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a process group of their own,
 //! which this program ends.
 //! Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
@@ -55,12 +55,12 @@ impl fmt::Display for ShellStatus {
     }
 }
 
-/// Runs a command by `sh -c` to its end.
+/// Runs a command by `sh -c` to its end. Its standard output goes to `output`, its standard error to `errors`.
 ///
 /// # Errors
 /// The shell cannot be started.
-pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStatus> {
-    let shell = start(command, output, PosixSpawnFlags::empty())?;
+pub(crate) fn run(command: &str, output: BorrowedFd<'_>, errors: BorrowedFd<'_>) -> io::Result<ShellStatus> {
+    let shell = start(command, output, errors, PosixSpawnFlags::empty())?;
     loop {
         if let Some(outcome) = look(shell, None)? {
             return Ok(outcome);
@@ -68,7 +68,7 @@ pub(crate) fn run(command: &str, output: BorrowedFd<'_>) -> io::Result<ShellStat
     }
 }
 
-/// The same for a command that is stopped, with all processes it started, once `stop` says so.
+/// The same with one place for both streams, and for a command that is stopped, with all processes it started, once `stop` says so.
 ///
 /// # Errors
 /// The shell cannot be started.
@@ -78,7 +78,7 @@ pub(crate) fn run_unless(
     stop: impl Fn() -> bool,
 ) -> io::Result<ShellStatus> {
     // In a group of its own, which is what can be stopped as a whole.
-    let shell = start(command, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    let shell = start(command, output, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
     let mut pause = Duration::from_millis(1);
     while !stop() {
         if let Some(outcome) = look(shell, Some(WaitPidFlag::WNOHANG))? {
@@ -99,12 +99,17 @@ pub(crate) fn run_unless(
     Ok(ShellStatus::Stopped)
 }
 
-fn start(command: &str, output: BorrowedFd<'_>, group: PosixSpawnFlags) -> io::Result<Pid> {
+fn start(
+    command: &str,
+    output: BorrowedFd<'_>,
+    errors: BorrowedFd<'_>,
+    group: PosixSpawnFlags,
+) -> io::Result<Pid> {
     let nothing = File::open("/dev/null")?;
     let mut files = PosixSpawnFileActions::init()?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
     files.add_dup2(output.as_raw_fd(), 1)?;
-    files.add_dup2(output.as_raw_fd(), 2)?;
+    files.add_dup2(errors.as_raw_fd(), 2)?;
     let mut attributes = PosixSpawnAttr::init()?;
     let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF;
     attributes.set_flags(signals | group)?;
@@ -194,7 +199,7 @@ mod tests {
 
     fn output_of(command: &str) -> (ShellStatus, String) {
         let mut file = tempfile::tempfile().unwrap();
-        let outcome = run(command, file.as_fd()).unwrap();
+        let outcome = run(command, file.as_fd(), file.as_fd()).unwrap();
         let mut text = String::new();
         file.rewind().unwrap();
         file.read_to_string(&mut text).unwrap();
@@ -241,12 +246,15 @@ mod tests {
             group == shell
         };
         assert!(group_of(&|command, output| run_unless(command, output, || false)));
-        assert!(!group_of(&run), "a trigger belongs to the program");
+        assert!(
+            !group_of(&|command, output| run(command, output, output)),
+            "a trigger belongs to the program"
+        );
     }
 
     #[test]
     fn a_command_with_a_zero_byte_is_an_error() {
         let file = tempfile::tempfile().unwrap();
-        assert!(run("echo \0", file.as_fd()).is_err());
+        assert!(run("echo \0", file.as_fd(), file.as_fd()).is_err());
     }
 }

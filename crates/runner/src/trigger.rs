@@ -17,9 +17,9 @@ pub struct Trigger {
     pub file: Option<PathBuf>,
     /// The run ends this long after its first job could start.
     pub timeout: Option<Duration>,
-    /// Shell command that runs once all jobs have ended. Its output goes to standard error.
+    /// Shell command that runs once all jobs have ended. All its output goes to standard error.
     pub command: Option<String>,
-    /// The output of the command goes to standard output instead.
+    /// What the command writes to standard output goes there instead.
     pub writes_to_stdout: bool,
     /// A verify state is saved for every job, whatever it does, as fio does; else for those that ask for it.
     pub saves_all_states: bool,
@@ -56,11 +56,9 @@ impl Trigger {
     /// Runs the command. Returns what the user should know, if it fails.
     pub(crate) fn run_command(&self) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
-        let stdout = io::stdout();
-        let outcome = match self.writes_to_stdout {
-            true => commands::run(command, stdout.as_fd()),
-            false => commands::run(command, io::stderr().as_fd()),
-        };
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let output = if self.writes_to_stdout { stdout.as_fd() } else { stderr.as_fd() };
+        let outcome = commands::run(command, output, stderr.as_fd());
         let message = match outcome {
             Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),

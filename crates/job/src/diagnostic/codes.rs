@@ -239,7 +239,7 @@ subjects! {
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "trigger" Hidden: "the trigger ends the run";
-        "trigger-failed" Stderr: "the trigger's command failed or cannot be run";
+        "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not saved because `verify_state_save` is not set when a trigger ends the job";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
         "verify-state-advice" Hidden: "note: where `verify_state_load` looks for the verify state";
