@@ -1,6 +1,6 @@
 //! Runs a plan and reports on it, for every front end.
 
-use ferrio_job::Plan;
+use ferrio_job::{Character, Diagnostic, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{LogWriter, RunEnvironment};
 use ferrio_runner::{Event, RunOptions, RunResult};
@@ -18,6 +18,8 @@ pub struct RunOutcome {
     pub result: RunResult,
     /// The interval report is incomplete.
     pub intervals_lost: bool,
+    /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
+    pub verdict_failed: bool,
 }
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into.
@@ -58,13 +60,21 @@ pub fn execute(
     if let Some(logs) = logs {
         logs.finish(&mut result).iter().for_each(|lost| output.message(lost));
     }
-    if let Some(verdict) = verdict {
-        output.verdict(&verdict.finish(&result));
+    let judgement = verdict.map(|verdict| verdict.finish(&result));
+    let failed = judgement.as_ref().is_some_and(|judgement| !judgement.passed);
+    if let Some(judgement) = judgement {
+        output.verdict(&judgement.text);
+    }
+    if failed {
+        let message = "the devices failed the test of the profile act: more reads than it allows were slow";
+        let note = Diagnostic::note(message).code("profile-failed");
+        output.event(plan, &Event::Diagnostic(note));
     }
     output.report(plan, &result);
     let intervals_lost = output.lost_intervals();
     output.close()?;
-    Ok(RunOutcome { result, intervals_lost })
+    let verdict_failed = failed && settings.character == Character::Ferrio;
+    Ok(RunOutcome { result, intervals_lost, verdict_failed })
 }
 
 /// Does only what [`execute`] does before the run.

@@ -14,17 +14,18 @@ use crate::settings::{self, FIO_VERSION};
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.
 const MAX_FAILED: usize = 127;
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete.
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete
+/// or the profile's test failed.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
-    let RunOutcome { result, intervals_lost } = outcome;
+    let RunOutcome { result, intervals_lost, verdict_failed } = outcome;
     let failed = |at: usize| {
         let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
         set_up || result.jobs.get(at).is_some_and(|job| job.error.is_some())
     };
     let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(*intervals_lost))
+    u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(*intervals_lost || *verdict_failed))
 }
 
 /// Turns the outcome into an exit status, and prints the error if there is one.
@@ -92,7 +93,8 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        (plan(errors.iter().map(|_| default_job("a"))), RunOutcome { result, intervals_lost: false })
+        let outcome = RunOutcome { result, intervals_lost: false, verdict_failed: false };
+        (plan(errors.iter().map(|_| default_job("a"))), outcome)
     }
 
     #[test]
@@ -110,9 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_interval_report_is_a_failure() {
+    fn an_incomplete_interval_report_and_a_failed_verdict_are_failures() {
         let (plan, outcome) = run(&[None], None);
         assert_eq!(status(&plan, &RunOutcome { intervals_lost: true, ..outcome }), 1);
+        let (plan, outcome) = run(&[None], None);
+        assert_eq!(status(&plan, &RunOutcome { verdict_failed: true, ..outcome }), 1);
+        let (plan, outcome) = run(&[Some(5), Some(5)], None);
+        assert_eq!(status(&plan, &RunOutcome { verdict_failed: true, ..outcome }), 2);
     }
 
     #[test]

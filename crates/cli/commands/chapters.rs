@@ -86,6 +86,34 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
     ],
 }];
 
+/// What the profiles do, before their options.
+pub const PROFILES: Chapter = Chapter {
+    heading: "PROFILES",
+    paragraphs: &[
+        Text(
+            "--profile=NAME runs a built-in set of jobs. The options below are written on the command line beside it, and have no effect \
+             in job files. Options of jobs are also accepted, and override those that the profile gives to all of its jobs; other jobs and \
+             job files are not.",
+        ),
+        Item(
+            "act",
+            "Tests whether SSDs are fast enough for a key-value store. For each device, one job reads small records at a fixed rate and \
+             another writes large blocks. Their data is overwritten; run once with --prep first. In each hour, at most 5 % of the reads may \
+             take longer than 1 ms, 1 % longer than 8 ms and 0.1 % longer than 64 ms. A table and PASSED or FAILED precede the report, or go to \
+             stderr if there is no text report; the exit status after FAILED is 1.",
+        ),
+        Item(
+            "tiobench",
+            "Writes four files sequentially and at random, then reads them sequentially and at random, one job after the other, by direct \
+             I/O and for at most 10 minutes each. The files .fio.tio.1 to .fio.tio.4 stay in the directory.",
+        ),
+        Example(
+            "ferrio --profile=act --device-names=/dev/nvme0n1 --prep\nferrio --profile=act --device-names=/dev/nvme0n1 --load=4 --test-duration=1h\n\
+             ferrio --profile=tiobench --dir=/mnt/data --size=1g --threads=4",
+        ),
+    ],
+};
+
 /// The chapters after all options.
 pub const BACK: &[Chapter] = &[
     Chapter {
@@ -95,7 +123,7 @@ pub const BACK: &[Chapter] = &[
             Item(
                 "1",
                 "An error in the command line or a job file, in which case nothing was run; or one job failed; or a report could not be \
-                 written.",
+                 written; or the profile act found the devices too slow.",
             ),
             Item("N", "N jobs failed; at most 127."),
             Item("128 + N", "A signal ended the run early; N jobs failed."),

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::exit;
 use crate::messages::print;
 use crate::options::{OPTIONS, Support};
+use crate::profiles::Profile;
 
 /// Columns of running text.
 const WIDTH: usize = 80;
@@ -50,6 +51,11 @@ const TOPICS: &[Topic] = &[
         text: |_| chapter_text("EXAMPLES"),
     },
     Topic { name: "exit-status", about: "what the exit status means", text: |_| chapter_text("EXIT STATUS") },
+    Topic {
+        name: "profiles",
+        about: "the built-in jobs of --profile, and their options",
+        text: |_| profiles(),
+    },
     Topic { name: "missing", about: "the options and engines of fio that are missing", text: |_| missing() },
     Topic {
         name: "sysbench",
@@ -234,6 +240,18 @@ fn missing() -> String {
 fn chapter_text(heading: &str) -> String {
     let found: Vec<&Chapter> = chapters::BACK.iter().filter(|chapter| chapter.heading == heading).collect();
     found.into_iter().map(text_of).collect()
+}
+
+fn profiles() -> String {
+    let mut text = text_of(&chapters::PROFILES);
+    for (profile, _) in Profile::ALL {
+        let _ = write!(text, "\nOptions of the profile {profile}:\n\n");
+        for row in rows().iter().filter(|row| row.scope == OptionScope::Profile(profile)) {
+            let default = if row.default.is_empty() { String::new() } else { format!(" [{}]", row.default) };
+            let _ = writeln!(text, "  --{:24}{}{default}", row.name, row.help);
+        }
+    }
+    text
 }
 
 fn chapters_text(chapters: &[Chapter]) -> String {

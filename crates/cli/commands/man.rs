@@ -14,6 +14,7 @@ use super::full_command::value_name;
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
 use crate::error::Error;
 use crate::messages::print;
+use crate::profiles::Profile;
 use crate::settings;
 
 /// Help below the usage.
@@ -51,6 +52,8 @@ fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
     chapters::JOB_FILES.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
     write_job_options(&mut rest);
     write_engine_options(&mut rest);
+    write_chapter(&chapters::PROFILES, &mut rest);
+    write_profile_options(&mut rest);
     chapters::BACK.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
     rest.to_writer(out)
 }
@@ -138,6 +141,15 @@ fn write_engine_options(page: &mut Roff) {
     }
 }
 
+fn write_profile_options(page: &mut Roff) {
+    for profile in Profile::ALL.map(|(name, _)| name) {
+        page.control("SS", [format!("Options of the profile {profile}").as_str()]);
+        for row in rows().iter().filter(|row| row.scope == OptionScope::Profile(profile)) {
+            write_option(row, &[], page);
+        }
+    }
+}
+
 /// Writes an option: name, aliases and value; then help, type, default, choices.
 fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     let mut head: Vec<Inline> = vec![bold(row.name)];
@@ -178,6 +190,8 @@ fn facts(row: &OptionRow) -> String {
         OptionStatus::Works => {}
         OptionStatus::NotYet => facts.push("Refused: not implemented yet.".to_owned()),
         OptionStatus::Unavailable(why) => facts.push(format!("Refused: {why}.")),
+        // The profile is that of the heading.
+        OptionStatus::NoEffect(_) if matches!(row.scope, OptionScope::Profile(_)) => {}
         OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
         OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),
     }
@@ -198,8 +212,7 @@ mod tests {
     #[test]
     fn every_option_is_on_the_page() {
         let page = page().replace("\\-", "-");
-        for row in rows().iter().filter(|row| is_listed(row) && !matches!(row.scope, OptionScope::Profile(_)))
-        {
+        for row in rows().iter().filter(|row| is_listed(row)) {
             assert!(page.contains(&format!("\\fB{}\\fR", row.name)), "{}", row.name);
         }
         for entry in crate::options::OPTIONS {

@@ -16,6 +16,15 @@ const SLICE: Duration = Duration::from_secs(3600);
 /// The percentages of reads beyond each limit: of the whole latency, then of the device's part.
 type Slice = [[f64; 3]; 2];
 
+/// The end of the test.
+#[derive(Debug)]
+pub struct Judgement {
+    /// The table and the verdict, as fio prints them.
+    pub text: String,
+    /// All devices were fast enough.
+    pub passed: bool,
+}
+
 /// Judges a run of `act`, hour by hour.
 #[derive(Debug, Default)]
 pub struct ActVerdict {
@@ -37,10 +46,12 @@ impl ActVerdict {
         }
     }
 
-    /// The table and the verdict on the whole run.
-    pub fn finish(mut self, result: &RunResult) -> String {
+    /// The verdict on the whole run.
+    pub fn finish(mut self, result: &RunResult) -> Judgement {
         self.end_slice(result);
-        self.text()
+        let within = |shares: &[f64; 3]| shares.iter().zip(LIMITS).all(|(share, (_, most))| *share <= most);
+        let passed = !self.slices.is_empty() && self.slices.iter().flatten().all(within);
+        Judgement { text: self.text(passed), passed }
     }
 
     fn end_slice(&mut self, result: &RunResult) {
@@ -54,7 +65,7 @@ impl ActVerdict {
         self.before = all;
     }
 
-    fn text(&self) -> String {
+    fn text(&self, passed: bool) -> String {
         let mut text = String::from(
             "        trans                   device\n        %>(ms)                  %>(ms)\n slice\t  1\t  8\t 64\t  1\t  8\t 64\n \
              -----  -----   -----  ------   -----   -----  ------\n",
@@ -63,8 +74,6 @@ impl ActVerdict {
             let shares: Vec<String> = slice.iter().flatten().map(|share| format!("{share:.2}")).collect();
             let _ = writeln!(text, "{:5}\t{}", at + 1, shares.join("\t"));
         }
-        let within = |shares: &[f64; 3]| shares.iter().zip(LIMITS).all(|(share, (_, most))| *share <= most);
-        let passed = !self.slices.is_empty() && self.slices.iter().flatten().all(within);
         let verdict = if passed { "PASSED" } else { "FAILED" };
         let _ = writeln!(text, "\nact: test complete, device(s): {verdict}");
         text
@@ -97,10 +106,12 @@ mod tests {
 
     #[test]
     fn a_twentieth_of_the_reads_may_take_more_than_a_millisecond() {
-        let text = ActVerdict::default().finish(&run(50, 1));
+        let Judgement { text, passed } = ActVerdict::default().finish(&run(50, 1));
+        assert!(passed);
         assert!(text.contains("\n    1\t5.00\t0.00\t0.00\t5.00\t0.00\t0.00\n"), "{text}");
         assert!(text.ends_with("\nact: test complete, device(s): PASSED\n"), "{text}");
-        assert!(ActVerdict::default().finish(&run(51, 1)).ends_with("FAILED\n"));
+        let failed = ActVerdict::default().finish(&run(51, 1));
+        assert!(!failed.passed && failed.text.ends_with("FAILED\n"));
     }
 
     #[test]
@@ -110,12 +121,12 @@ mod tests {
         assert!(verdict.slices.is_empty());
         verdict.observe(&run(51, 1));
         // The figures of a run are sums, so the second hour brought nothing.
-        let text = verdict.finish(&run(51, 2));
+        let text = verdict.finish(&run(51, 2)).text;
         assert_eq!(text.matches("5.10").count(), 2, "{text}");
     }
 
     #[test]
     fn nothing_read_is_no_success() {
-        assert!(ActVerdict::default().finish(&RunResult::default()).ends_with("FAILED\n"));
+        assert!(!ActVerdict::default().finish(&RunResult::default()).passed);
     }
 }

@@ -238,6 +238,7 @@ subjects! {
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
+        "profile-failed" Hidden: "the devices failed the test of the profile `act`";
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not saved because `verify_state_save` is not set when a trigger ends the job";
