@@ -21,6 +21,7 @@ mod compressed_logs;
 mod diagnostics;
 mod differential;
 mod engines;
+mod external_engine;
 mod failures;
 mod faults;
 mod file_options;

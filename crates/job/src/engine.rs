@@ -48,6 +48,7 @@ macro_rules! engines {
 }
 
 engines! {
+    External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
@@ -121,6 +122,15 @@ choices! {
         Kernel: "kernel", "The kernel's AIO only";
         IoUring: "io_uring", "io_uring only";
     }
+}
+
+/// `ioengine=external`: an engine in a shared object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExternalEngine {
+    /// Path of the object.
+    pub path: String,
+    /// `external_options`, for the engine only.
+    pub options: String,
 }
 
 /// Private options of all engines; an engine reads its own.

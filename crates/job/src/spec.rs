@@ -76,6 +76,8 @@ pub struct JobSpec {
     pub engine: EngineKind,
     /// Private options of the engine.
     pub engine_options: EngineOptions,
+    /// The engine's object, for [`EngineKind::External`].
+    pub external: ExternalEngine,
     /// Queue depth.
     pub depth: Depth,
     /// `io_submit_mode=offload`: each I/O in flight has a thread of its own.

@@ -1,6 +1,10 @@
 //! Which engine a job uses, and its private options.
 
-use ferrio_job::{Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, FioWords, JobSpec};
+use std::path::Path;
+
+use ferrio_job::{
+    Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
+};
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::as_written::{asks, inert, name, place, refuse};
@@ -56,6 +60,9 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     let engine = EngineKind::from_word(job.options.engine());
+    if engine == Some(EngineKind::External) {
+        check_object(job, findings);
+    }
     if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
         let message = "engine does not support atomic writes";
         let help =
@@ -64,12 +71,33 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
+/// The object of an engine of others must be a file. What is in it shows when the job starts.
+fn check_object(job: &Job, findings: &mut Findings) {
+    let path = job.options.engine_path().unwrap_or_default();
+    if Path::new(&path).is_file() {
+        return;
+    }
+    let message = format!("invalid external ioengine path \"{path}\"");
+    let words = vec![format!("fio: {message}"), format!("fio: failed parsing ioengine=external:{path}")];
+    let problem = Diagnostic::error(message, place(job, &[Opt::Ioengine]))
+        .job(name(job))
+        .code("external-engine-missing")
+        .label("no such file")
+        .help("write the path of a shared object, such as external:./engine.so; docs/ferrio_engine.h says how to make one")
+        .in_fio(FioWords::Lines(words));
+    findings.refuse(problem);
+}
+
 /// The private options of the job's engine. Those of other engines have their defaults.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     let own = |opt: Opt| opt.row().belongs_to(options.engine());
     let any = |opts: &[Opt]| opts.iter().any(|&opt| own(opt) && asks(job, opt));
     let sqthread_poll = any(&[Opt::SqthreadPollIoUring]);
+    spec.external = ExternalEngine {
+        path: options.engine_path().unwrap_or_default(),
+        options: options.text(Opt::ExternalOptions).unwrap_or_default().to_owned(),
+    };
     spec.engine_options = EngineOptions {
         hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2]),
         hipri_percentage: options.value(Opt::HipriPercentage),

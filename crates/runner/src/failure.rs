@@ -60,10 +60,14 @@ impl Failure {
         Failure { error: JobError::new(errno, func), notes: Vec::new(), excusable: false }
     }
 
-    /// A failed system call noticed by the caller.
+    /// A failed call noticed by the caller, with its reason in words if it is no errno.
     #[track_caller]
     pub(crate) fn from_io(error: &io::Error, func: impl Into<String>) -> Self {
-        Failure { error: JobError::from_io(error, func), notes: Vec::new(), excusable: false }
+        let failure = Failure { error: JobError::from_io(error, func), notes: Vec::new(), excusable: false };
+        match error.get_ref() {
+            Some(reason) => failure.note("engine-failed", reason.to_string()),
+            None => failure,
+        }
     }
 
     /// A failure of engine code, which knows the call's name itself.

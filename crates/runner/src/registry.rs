@@ -1,6 +1,7 @@
 //! The engines of the program: one line each. Chosen once, when a worker thread starts.
 
 use ferrio_engine::Engine;
+use ferrio_engine_external::External;
 use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::Mmap;
 use ferrio_engine_null::Null;
@@ -17,6 +18,7 @@ use crate::wrapped::{self, Wrapped};
 /// Runs a worker with the job's engine on the calling thread.
 pub(crate) fn run(context: Context<'_>) {
     match context.spec.engine {
+        EngineKind::External => start_here::<External>(context),
         EngineKind::Sync => start::<Sync>(context),
         EngineKind::Psync => start::<Psync>(context),
         EngineKind::Vsync => start::<Vsync>(context),

@@ -97,6 +97,7 @@ subjects! {
         "unavailable-option" Stderr: "the option is not available, for the reason given";
         "unavailable-value" Stderr: "the option is not available with this value, for the reason given";
         "unavailable-engine" Stderr: "the engine is not available, for the reason given";
+        "external-engine-missing" Stderr: "there is no file at the path of `ioengine=external:PATH`";
         "unknown-engine" Stderr: "the engine does not exist";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }

@@ -78,7 +78,7 @@ pub(super) const RDMA: &str =
     "engine rdma needs an RDMA adapter and librdmacm, which ferrio is not linked with";
 pub(super) const SG: &str = "engine sg needs a SCSI generic device, which ferrio does not support";
 pub(super) const EXTERNAL: &str =
-    "external engines are shared objects made for fio's own data structures and cannot be loaded";
+    "it is an option of the example in fio's own source, and engines made for fio cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
 pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which ferrio is not linked with";
 const ZONED: &str =
@@ -109,7 +109,6 @@ absent! {
     "dirstat": "Looks directories up", None, "no engine of ferrio is similar";
     "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
     "exec": "Runs another program", None, "start the program alongside ferrio";
-    "external": "A plug-in: external:/path.so", Some(EXTERNAL), "`psync`, `io_uring` or `libaio` may do the same";
     "falloc": "fallocate(2)", None, "`psync` with fallocate= is the closest";
     "filecreate": "Creates files", None, "`psync` with nrfiles= and create_on_open=1 is the closest";
     "filedelete": "Deletes files", None, "`psync` with unlink=1 is the closest";

@@ -83,6 +83,7 @@ static ROWS: [OptionRow; COUNT] = {
         process::ROWS,
         zone::ROWS,
         engine::io_uring::ROWS,
+        engine::external::ROWS,
         engine::libaio::ROWS,
         engine::mmap::ROWS,
         engine::pvsync2::ROWS,

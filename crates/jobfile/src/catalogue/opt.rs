@@ -65,7 +65,7 @@ options! {
     GpuDevIdsLibhipfile, RocmIo, Initiator, Thp, SkipBad, Uri, HostnameNet, PortNet, Protocol, Nodelay, Listen, Pingpong,
     Interface, Ttl, WindowSize, Mss, NfsUrl, ClusternameRados, PoolRados, ClientnameRados, Conf, BusyPollRados, TouchObjects,
     ClusternameRbd, Rbdname, PoolRbd, ClientnameRbd, BusyPollRbd, RbdEncryptionFormat, RbdEncryptionPassphrase, HostnameRdma,
-    Bindname, PortRdma, Verb, HipriSg, ReadfuaSg, WritefuaSg, SgWriteMode, StreamId, Dummy, HipriPvsync2, HipriPercentage,
+    Bindname, PortRdma, Verb, HipriSg, ReadfuaSg, WritefuaSg, SgWriteMode, StreamId, Dummy, ExternalOptions, HipriPvsync2, HipriPercentage,
     UncachedPvsync2, NowaitPvsync2, NoCompletionThread, HipriXnvme, SqthreadPollXnvme, XnvmeBe, XnvmeMem, XnvmeAsync,
     XnvmeSync, XnvmeAdmin, XnvmeDevNsid, XnvmeDevSubnqn, XnvmeIovec, MdPerIoSizeXnvme, PiActXnvme, PiChkXnvme, ApptagXnvme,
     ApptagMaskXnvme,

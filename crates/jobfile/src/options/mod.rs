@@ -220,6 +220,14 @@ impl Options {
         canonical_engine(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT))
     }
 
+    /// What follows the engine's name and a colon: the path of `external:/path`.
+    pub fn engine_path(&self) -> Option<String> {
+        match self.merged(Opt::Ioengine) {
+            Some(Value::Engine(_, path)) => path,
+            _ => None,
+        }
+    }
+
     /// The value of `opt` with all assignments merged.
     fn merged(&self, opt: Opt) -> Option<Value> {
         let mut value = self.in_globals(opt).map(|(_, value)| value.clone());

@@ -1,6 +1,7 @@
 //! Private options of engines: a file for each engine that ferrio has, and `absent` for fio's other engines.
 
 pub(super) mod absent;
+pub(super) mod external;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;

@@ -1,0 +1,200 @@
+//! Engines of others (`ioengine=external:PATH`): shared objects with the C interface of `docs/ferrio_engine.h`.
+//!
+//! An engine of a vendor does the I/Os; everything else is as for ferrio's own. Calls go through pointers, which costs a few
+//! instructions per I/O. What such an engine returns is checked where ferrio would otherwise lose track of its I/Os.
+
+mod abi;
+mod object;
+
+use std::ffi::{CString, c_void};
+use std::io;
+use std::path::Path;
+use std::ptr;
+
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
+use ferrio_job::{Direction, JobSpec};
+
+use object::Object;
+
+/// `ioengine=external`
+pub struct External {
+    object: Object,
+    state: *mut c_void,
+    /// Per unit: the engine has its request.
+    queued: Box<[bool]>,
+    /// Requests queued since the last flush, for an engine without one.
+    unflushed: u32,
+    /// Room for the completions of one call.
+    done: Box<[abi::Completion]>,
+    /// Per file, as the job names it.
+    paths: Vec<CString>,
+}
+
+impl External {
+    /// An error of one of the engine's functions.
+    fn error(&self, function: &str, errno: i32) -> EngineError {
+        error(&self.object.name, function, errno)
+    }
+
+    /// The engine broke the rules of its interface.
+    fn broken(&self, what: &str) -> io::Error {
+        io::Error::other(format!("engine {} {what}", self.object.name))
+    }
+
+    /// The number that a function answers, or the errno.
+    fn count(&self, answer: i32, most: u32) -> io::Result<u32> {
+        match u32::try_from(answer) {
+            Ok(count) if count <= most => Ok(count),
+            Ok(count) => Err(self.broken(&format!("counts {count} requests of at most {most}"))),
+            Err(_) => Err(io::Error::from_raw_os_error(answer.saturating_neg())),
+        }
+    }
+}
+
+fn error(engine: &str, function: &str, errno: i32) -> EngineError {
+    EngineError::new(
+        format!("{function} of engine {engine}"),
+        io::Error::from_raw_os_error(errno.saturating_abs()),
+    )
+}
+
+/// A string without what is behind a zero byte, which C would not see either.
+fn c_string(text: &[u8]) -> CString {
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}
+
+impl Engine for External {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        let object = Object::load(Path::new(&spec.external.path))?;
+        let (name, options) = (c_string(spec.name.as_bytes()), c_string(spec.external.options.as_bytes()));
+        let flags = [
+            (abi::DIRECT, spec.direct),
+            (abi::WRITES, spec.rw.does(Direction::Write)),
+            (abi::TRIMS, spec.rw.does(Direction::Trim)),
+        ];
+        let job = abi::Job {
+            size: size_of::<abi::Job>() as u32,
+            flags: flags.iter().filter(|(_, is_set)| *is_set).fold(0, |all, (flag, _)| all | flag),
+            iodepth: buffers.count(),
+            files: spec.files.len() as u32,
+            name: name.as_ptr(),
+            options: options.as_ptr(),
+            buffers: buffers.slot(0).cast(),
+            buffer_stride: buffers.stride() as u64,
+        };
+        let mut state = ptr::null_mut();
+        // SAFETY: the job and its strings live until the call returns, the buffers until the engine is dropped.
+        let answer = unsafe { (object.functions.open)(&raw const job, &raw mut state) };
+        if answer != 0 {
+            return Err(error(&object.name, "open", answer));
+        }
+        Ok(External {
+            object,
+            state,
+            queued: vec![false; buffers.count() as usize].into_boxed_slice(),
+            unflushed: 0,
+            done: vec![abi::Completion::default(); buffers.count() as usize].into_boxed_slice(),
+            paths: spec.files.iter().map(|file| c_string(file.path.as_os_str().as_encoded_bytes())).collect(),
+        })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        let file = |(at, file): (usize, &ferrio_engine::OpenFile)| abi::File {
+            path: self.paths.get(at).map_or(c"".as_ptr(), |path| path.as_ptr()),
+            fd: file.raw_fd(),
+            reserved: 0,
+            offset: file.offset,
+            size: file.size,
+        };
+        let files: Vec<abi::File> = files.files.iter().enumerate().map(file).collect();
+        // SAFETY: the state is that of `open`, and the files and their paths live until the call returns.
+        let answer =
+            unsafe { (self.object.functions.attach)(self.state, files.as_ptr(), files.len() as u32) };
+        if answer == 0 { Ok(()) } else { Err(self.error("attach", answer)) }
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        let (op, sync_flags) = match request.op {
+            Op::Read => (0, 0),
+            Op::Write => (1, 0),
+            Op::Trim => (2, 0),
+            Op::Fsync => (3, 0),
+            Op::Fdatasync => (4, 0),
+            Op::SyncFileRange(flags) => (5, flags),
+        };
+        let unit = request.unit;
+        let request = abi::Request {
+            op,
+            unit,
+            file: request.file,
+            len: request.len,
+            offset: request.offset,
+            buffer: request.buffer.cast(),
+            sync_flags,
+            priority: u32::from(request.priority),
+        };
+        let mut result = 0;
+        // SAFETY: the state is that of `open`; the request lives until the call returns, and its buffer until it is reaped.
+        match unsafe { (self.object.functions.submit)(self.state, &raw const request, &raw mut result) } {
+            abi::DONE => Submit::Done(result),
+            abi::QUEUED => {
+                self.queued[unit as usize] = true;
+                self.unflushed += 1;
+                Submit::Queued
+            }
+            abi::FULL if self.queued.contains(&true) => Submit::Full,
+            // Nothing will ever make room, or it is no answer at all.
+            _ => Submit::Done(-i64::from(libc::EPROTO)),
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<u32> {
+        let unflushed = std::mem::take(&mut self.unflushed);
+        let Some(flush) = self.object.functions.flush else { return Ok(unflushed) };
+        // SAFETY: the state is that of `open`.
+        let answer = unsafe { flush(self.state) };
+        self.count(answer, self.queued.len() as u32)
+    }
+
+    #[inline]
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let Some(reap) = self.object.functions.reap else {
+            return if min == 0 {
+                Ok(())
+            } else {
+                Err(self.broken("queues requests and has no function `reap`"))
+            };
+        };
+        let max = max.min(self.done.len() as u32);
+        let answer = loop {
+            // SAFETY: the state is that of `open`, and there is room for `max` completions.
+            let answer = unsafe { reap(self.state, min, max, self.done.as_mut_ptr()) };
+            if answer != -libc::EINTR {
+                break answer;
+            }
+        };
+        let count = self.count(answer, max)?;
+        if count < min {
+            return Err(self.broken(&format!("returned {count} requests where {min} were wanted")));
+        }
+        for at in 0..count as usize {
+            let abi::Completion { unit, result, .. } = self.done[at];
+            match self.queued.get_mut(unit as usize) {
+                Some(queued) if *queued => *queued = false,
+                _ => return Err(self.broken(&format!("returned unit {unit}, which it did not have"))),
+            }
+            done.push(Completion { unit, result });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        // SAFETY: the state is that of `open` and is not used again. The buffers, which requests in flight use, are dropped later.
+        unsafe { (self.object.functions.close)(self.state) };
+    }
+}

@@ -1,0 +1,96 @@
+//! A shared object with an engine.
+
+use std::ffi::{CStr, c_void};
+use std::io;
+use std::path::Path;
+
+use ferrio_engine::EngineError;
+use libloading::Library;
+
+use crate::abi;
+
+/// The functions of an engine, all there.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    pub open: unsafe extern "C" fn(*const abi::Job, *mut *mut c_void) -> i32,
+    pub attach: unsafe extern "C" fn(*mut c_void, *const abi::File, u32) -> i32,
+    pub submit: unsafe extern "C" fn(*mut c_void, *const abi::Request, *mut i64) -> i32,
+    pub flush: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
+    pub reap: Option<unsafe extern "C" fn(*mut c_void, u32, u32, *mut abi::Completion) -> i32>,
+    pub close: unsafe extern "C" fn(*mut c_void),
+}
+
+/// A loaded engine.
+pub struct Object {
+    pub functions: Functions,
+    /// Its name for messages.
+    pub name: String,
+    /// Keeps the functions in memory.
+    _library: Library,
+}
+
+impl Object {
+    /// Loads the engine of a shared object.
+    ///
+    /// # Errors
+    /// There is no such object, it cannot be loaded, it is no engine for ferrio, or one for another version.
+    pub fn load(path: &Path) -> Result<Self, EngineError> {
+        // With a slash, so that dlopen(3) looks nowhere else.
+        let place = std::path::absolute(path).map_err(|e| EngineError::new("dlopen", e))?;
+        // SAFETY: running the initialisers of an object that the user names is what the user asks for.
+        let library = unsafe { Library::new(&place) }
+            .map_err(|e| refused(text(&e), "build it for this machine with `cc -shared -fPIC`"))?;
+        // SAFETY: the name is that of the header, and so is the type.
+        let describe = unsafe { library.get::<abi::Describe>(c"ferrio_engine") }.map_err(|e| {
+            refused(
+                text(&e),
+                "an engine for ferrio exports ferrio_engine(), see docs/ferrio_engine.h; engines made for fio use fio's own data \
+                 structures and cannot work",
+            )
+        })?;
+        // SAFETY: the function takes nothing and returns a description that lives as long as the object.
+        let description = unsafe { describe() };
+        let wrong = |why: &str| refused(format!("{}: {why}", path.display()), "see docs/ferrio_engine.h");
+        // SAFETY: either null or a description, of which every version begins with its version.
+        match unsafe { description.cast::<u32>().as_ref() } {
+            None => return Err(wrong("ferrio_engine() returns no description")),
+            Some(&version) if version != abi::VERSION => {
+                let why = format!("made for version {version} of the interface, not {}", abi::VERSION);
+                return Err(wrong(&why));
+            }
+            Some(_) => {}
+        }
+        // SAFETY: of this version, so it has these fields.
+        let engine = unsafe { *description };
+        if (engine.size as usize) < size_of::<abi::Engine>() {
+            return Err(wrong("the field `size` is not sizeof(struct ferrio_engine)"));
+        }
+        let missing = |name: &str| wrong(&format!("the engine has no function `{name}`"));
+        let name = match engine.name.is_null() {
+            true => path.display().to_string(),
+            // SAFETY: a string of the description.
+            false => unsafe { CStr::from_ptr(engine.name) }.to_string_lossy().into_owned(),
+        };
+        let functions = Functions {
+            open: engine.open.ok_or_else(|| missing("open"))?,
+            attach: engine.attach.ok_or_else(|| missing("attach"))?,
+            submit: engine.submit.ok_or_else(|| missing("submit"))?,
+            flush: engine.flush,
+            reap: engine.reap,
+            close: engine.close.ok_or_else(|| missing("close"))?,
+        };
+        Ok(Object { functions, name, _library: library })
+    }
+}
+
+fn refused(why: String, advice: &str) -> EngineError {
+    EngineError::new("dlopen", io::Error::from_raw_os_error(libc::ELIBBAD)).hint(format!("{why}: {advice}"))
+}
+
+/// What the loader says, without the words of the library around it.
+fn text(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
+}
