@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_option_is_there_once_and_at_its_place() {
-        assert_eq!(rows().len(), 416);
+        assert_eq!(rows().len(), 417);
         let mut seen = HashSet::new();
         for (at, row) in rows().iter().enumerate() {
             assert_eq!(row.opt as usize, at, "{}", row.name);
@@ -138,8 +138,8 @@ mod tests {
         let count = |wanted: fn(&OptionScope) -> bool| rows().iter().filter(|row| wanted(&row.scope)).count();
         // fio's, allow_layout_overwrite and write_iolog_version
         assert_eq!(count(|scope| matches!(scope, OptionScope::Core)), 251 + 2);
-        // fio's and libaio_backend
-        assert_eq!(count(|scope| matches!(scope, OptionScope::Engines(_))), 150 + 1);
+        // fio's, libaio_backend and external_options
+        assert_eq!(count(|scope| matches!(scope, OptionScope::Engines(_))), 150 + 2);
         assert_eq!(count(|scope| matches!(scope, OptionScope::Profile(_))), 12);
     }
 
